@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Turns a mirror copy into a BTS (paper section 3.2, A.5 and A.6; Algorithm 1, lines 15 to 20): headers swapped, pause time
+// from the congested queue's depth as egress knows it now, the flow it is for; then back to ingress to be routed.
+#ifndef SFC_BTS_BUILDER_P4
+#define SFC_BTS_BUILDER_P4
+
+control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
+    bytes_t depth_bytes = 0;
+    bit<64> drain_us = 0;
+    bit<64> us_per_byte_q24 = 0;
+    bit<1> is_server_facing = 0;
+
+    // The time of a byte on the port's wire, in 2^-24 microseconds: v1model cannot divide by the port speed.
+    action port_speed(bit<32> byte_us_q24, bit<1> server_facing) {
+        us_per_byte_q24 = (bit<64>) byte_us_q24;
+        is_server_facing = server_facing;
+    }
+
+    table congested_port {
+        key = { meta.bts.port: exact @name("port"); }
+        actions = { port_speed; }
+        default_action = port_speed(0, 0);
+        size = PORTS;
+    }
+
+    action read_depth() {
+        queue_bytes.read(depth_bytes, (bit<32>) (meta.bts.port ++ meta.bts.traffic_class));
+    }
+
+    // T_P = (qd - Q_tg) / R, rounded down to a microsecond; never longer than the field.
+    action set_pause_time() {
+        drain_us = ((bit<64>) (depth_bytes |-| meta.bts.q_tg_bytes) * us_per_byte_q24) >> 24;
+    }
+
+    action set_bts() {
+        hdr.bts.setValid();
+        hdr.bts.version = BTS_VERSION;
+        hdr.bts.reserved = 0;
+        hdr.bts.cacheable = is_server_facing;
+        hdr.bts.cause = meta.bts.cause;
+        hdr.bts.flow_protocol = hdr.ipv4.protocol;
+        hdr.bts.flow_dscp = hdr.ipv4.dscp;
+        hdr.bts.reserved2 = 0;
+        hdr.bts.flow_src_port = meta.l4_src_port;
+        hdr.bts.flow_dst_port = meta.l4_dst_port;
+        hdr.bts.traffic_class = (bit<8>) meta.bts.traffic_class;
+        hdr.bts.queue_depth_bytes = depth_bytes;
+        hdr.bts.switch_id = meta.bts.switch_id;
+        hdr.bts.sent_us = meta.bts.triggered_us;
+    }
+
+    action address_to_sender() {
+        ipv4_address_t congested = hdr.ipv4.dst_addr;
+        mac_address_t this_switch = hdr.ethernet.dst_addr;
+        hdr.ethernet.dst_addr = hdr.ethernet.src_addr;
+        hdr.ethernet.src_addr = this_switch;
+        hdr.ipv4.dst_addr = hdr.ipv4.src_addr;
+        hdr.ipv4.src_addr = congested;
+        hdr.ipv4.dscp = BTS_DSCP;
+        hdr.ipv4.ecn = 0;
+        hdr.ipv4.total_len = BTS_IPV4_BYTES;
+        hdr.ipv4.identification = 0;
+        hdr.ipv4.flags = 0;
+        hdr.ipv4.fragment_offset = 0;
+        hdr.ipv4.ttl = BTS_TTL;
+        hdr.ipv4.protocol = PROTOCOL_UDP;
+    }
+
+    action encapsulate() {
+        hdr.udp.setValid();
+        hdr.udp.src_port = meta.l4_src_port;
+        hdr.udp.dst_port = BTS_UDP_PORT;
+        hdr.udp.length = BTS_UDP_BYTES;
+        hdr.udp.checksum = 0;
+        hdr.tcp.setInvalid();
+        hdr.icmp.setInvalid();
+        hdr.bth.setInvalid();
+    }
+
+    apply {
+        congested_port.apply();
+        read_depth();
+        set_pause_time();
+        set_bts();
+        if (hdr.bth.isValid()) {
+            hdr.bts.destination_qp = hdr.bth.destination_qp;
+        } else {
+            hdr.bts.destination_qp = 0;
+        }
+        if (drain_us > 0xffffffff) {
+            drain_us = 0xffffffff;
+        }
+        hdr.bts.pause_us = (duration_us_t) drain_us;
+        if (meta.bts.cached_us > hdr.bts.pause_us) {
+            hdr.bts.pause_us = meta.bts.cached_us;
+        }
+        address_to_sender();
+        encapsulate();
+        meta.is_own_bts = 1;
+        recirculate_preserving_field_list(RECIRCULATE_FIELDS);
+    }
+}
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Decides at ingress whether a data packet's sender is to be paused (paper Algorithm 1, lines 7 to 13): its queue is above
+// Q_th before it joins, or the pause cache remembers its destination. Then the packet is mirrored unless suppressed.
+#ifndef SFC_BTS_TRIGGER_P4
+#define SFC_BTS_TRIGGER_P4
+
+control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    PauseCacheLearn() learn;
+    PauseCacheLookup() lookup;
+    PauseCacheRetire() retire;
+    Suppression() suppression;
+    bit<1> is_caching = 0;
+    bit<1> is_suppressed = 0;
+    duration_us_t cached_us = 0;
+    bts_cause_t cause = bts_cause_t.none;
+
+    action ingress_bts(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
+        meta.is_watched = 1;
+        meta.q_th_bytes = q_th_bytes;
+        meta.bts.q_tg_bytes = q_tg_bytes;
+    }
+
+    action no_bts() {
+        meta.is_watched = 0;
+    }
+
+    // The traffic classes whose queues are watched.
+    table bts_trigger {
+        key = { meta.traffic_class: exact @name("class"); }
+        actions = { ingress_bts; no_bts; }
+        default_action = no_bts();
+        size = TRAFFIC_CLASSES;
+    }
+
+    action cache_on() {
+        is_caching = 1;
+    }
+
+    action cache_off() {
+        is_caching = 0;
+    }
+
+    table pause_cache {
+        actions = { @defaultonly cache_on; @defaultonly cache_off; }
+        default_action = cache_off();
+    }
+
+    // The field list MIRROR_FIELDS takes meta.bts along.
+    action mirror() {
+        meta.bts.port = std.egress_spec;
+        meta.bts.traffic_class = meta.traffic_class;
+        meta.bts.cause = cause;
+        meta.bts.cached_us = cached_us;
+        meta.bts.triggered_us = std.ingress_global_timestamp;
+        meta.bts.switch_id = meta.switch_id;
+        clone_preserving_field_list(CloneType.I2E, BTS_MIRROR_SESSION, MIRROR_FIELDS);
+    }
+
+    apply {
+        pause_cache.apply();
+        if (is_caching == 1) {
+            retire.apply(std);
+        }
+        if (hdr.bts.isValid()) {
+            // A switch knows its own queues better than its own BTS tells: only what others report is cached.
+            if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.is_own_bts == 0) {
+                learn.apply(hdr, std);
+            }
+        } else {
+            bts_trigger.apply();
+            if (meta.is_watched == 1) {
+                if (is_caching == 1) {
+                    lookup.apply(hdr, std, cached_us);
+                }
+                if (meta.queue_bytes > meta.q_th_bytes) {
+                    cause = bts_cause_t.queue;
+                } else if (cached_us > 0) {
+                    cause = bts_cause_t.cache;
+                }
+                if (cause != bts_cause_t.none) {
+                    suppression.apply(meta, std, is_suppressed);
+                    if (is_suppressed == 0) {
+                        mirror();
+                        bts_events.count((bit<32>) ((bit<8>) cause - 1));
+                    } else {
+                        bts_events.count((bit<32>) ((bit<8>) cause + 2));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#endif

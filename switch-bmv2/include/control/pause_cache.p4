@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Pause cache (paper section 3.3, A.3): remembers, for a destination and DSCP, until when its senders are paused. A BTS
+// from elsewhere that says `cacheable` teaches it; a data packet towards a remembered destination finds the rest of the pause.
+//
+// Entries are hash-addressed and hold their key; while an entry lives, another key at the same place is not learned
+// (paper appendix B: on a collision the optimization is not applied). A ring lists the live entries: each packet looks at
+// its head, retires that entry when its pause is over and else moves it to the tail, so the ring's length is the number
+// of live entries, right within as many packets.
+#ifndef SFC_PAUSE_CACHE_P4
+#define SFC_PAUSE_CACHE_P4
+
+// Key of an entry, IPv4 address ++ DSCP ++ 00; 0 is a free place.
+register<bit<40>>(CACHE_ENTRIES) cache_key;
+
+// When the pause of an entry ends, microseconds of the switch's clock.
+register<time_us_t>(CACHE_ENTRIES) cache_end_us;
+
+// The ring of the live entries' places; [0] its head and [1] its tail, both counted up for ever.
+register<bit<32>>(CACHE_RING) cache_ring;
+register<bit<32>>(2) cache_ring_ends;
+
+// The most entries that lived at once. Read by the control plane.
+register<bit<32>>(1) cache_max_entries;
+
+control PauseCachePlace(in bit<40> key, out bit<32> place) {
+    apply {
+        hash(place, HashAlgorithm.crc32, 32w0, { key }, (bit<32>) CACHE_ENTRIES);
+    }
+}
+
+// Algorithm 1, lines 3 to 6.
+control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
+    PauseCachePlace() find;
+    bit<40> key;
+    bit<40> present;
+    bit<32> place;
+    time_us_t end_us;
+    time_us_t new_end_us;
+    bit<32> head;
+    bit<32> tail;
+    bit<32> most;
+
+    action store() {
+        cache_key.write(place, key);
+        cache_end_us.write(place, new_end_us);
+    }
+
+    action append_to_ring() {
+        cache_ring.write(tail & (CACHE_RING - 1), place);
+        cache_ring_ends.write(1, tail + 1);
+    }
+
+    apply {
+        key = hdr.ipv4.src_addr ++ hdr.bts.flow_dscp ++ 2w0;
+        find.apply(key, place);
+        cache_key.read(present, place);
+        cache_end_us.read(end_us, place);
+        new_end_us = std.ingress_global_timestamp + (time_us_t) hdr.bts.pause_us;
+        cache_ring_ends.read(head, 0);
+        cache_ring_ends.read(tail, 1);
+        if (present == key) {
+            if (new_end_us > end_us) {
+                store();
+            }
+            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_refreshed);
+        } else if (present != 0 && end_us <= std.ingress_global_timestamp) {
+            // Over but not yet retired: the new entry takes over its place in the ring.
+            store();
+            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_learned);
+        } else if (present == 0 && tail - head < CACHE_RING) {
+            store();
+            append_to_ring();
+            cache_max_entries.read(most, 0);
+            if (tail + 1 - head > most) {
+                cache_max_entries.write(0, tail + 1 - head);
+            }
+            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_learned);
+        } else {
+            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_collision);
+        }
+    }
+}
+
+// Algorithm 1, line 8: how long senders to this packet's destination are still paused, 0 for no entry.
+control PauseCacheLookup(in headers_t hdr, in standard_metadata_t std, out duration_us_t cached_us) {
+    PauseCachePlace() find;
+    bit<40> key;
+    bit<40> present;
+    bit<32> place;
+    time_us_t end_us;
+
+    apply {
+        cached_us = 0;
+        key = hdr.ipv4.dst_addr ++ hdr.ipv4.dscp ++ 2w0;
+        find.apply(key, place);
+        cache_key.read(present, place);
+        cache_end_us.read(end_us, place);
+        if (present == key && end_us > std.ingress_global_timestamp) {
+            cached_us = (duration_us_t) (end_us - std.ingress_global_timestamp);
+        }
+    }
+}
+
+control PauseCacheRetire(in standard_metadata_t std) {
+    bit<32> head;
+    bit<32> tail;
+    bit<32> place;
+    time_us_t end_us;
+
+    action move_to_tail() {
+        cache_ring.write(tail & (CACHE_RING - 1), place);
+        cache_ring_ends.write(1, tail + 1);
+    }
+
+    apply {
+        cache_ring_ends.read(head, 0);
+        cache_ring_ends.read(tail, 1);
+        if (head != tail) {
+            cache_ring.read(place, head & (CACHE_RING - 1));
+            cache_end_us.read(end_us, place);
+            cache_ring_ends.write(0, head + 1);
+            if (end_us <= std.ingress_global_timestamp) {
+                cache_key.write(place, 0);
+            } else {
+                move_to_tail();
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// BTS suppression (paper section 3.1, A.4): a Bloom filter of the flows that got a BTS in this period, so that a burst of
+// one flow gets one BTS. A cell holds the number of the period in which it was set; a new period empties the filter
+// at once, and its number changes the three hashes, so that a false positive does not last.
+//
+// The salt multiplies, it is not put before the hashed bytes: a CRC is linear, so flows that meet under one prefix meet
+// under all, and three prefixes make one hash (docs/decisions/0003-salted-hashes.md).
+#ifndef SFC_SUPPRESSION_P4
+#define SFC_SUPPRESSION_P4
+
+// The three rows of the filter: number of the period in which a cell was set.
+register<bit<32>>(SUPPRESSION_CELLS) suppression_row_0;
+register<bit<32>>(SUPPRESSION_CELLS) suppression_row_1;
+register<bit<32>>(SUPPRESSION_CELLS) suppression_row_2;
+
+// When the period ends, microseconds of the switch's clock.
+register<time_us_t>(1) suppression_end_us;
+
+// [0] number of the period, [1] flows in the filter, [2] most flows in any period. [2] is read by the control plane.
+register<bit<32>>(3) suppression_state;
+
+control Suppression(in metadata_t meta, in standard_metadata_t std, out bit<1> is_suppressed) {
+    duration_us_t period_us = 0;
+    bit<32> period;
+    bit<32> flows;
+    bit<32> most;
+    bit<32> salt;
+    bit<32> mixed;
+    bit<32> place_0;
+    bit<32> place_1;
+    bit<32> place_2;
+    bit<32> set_0;
+    bit<32> set_1;
+    bit<32> set_2;
+    time_us_t end_us;
+
+    action filter(duration_us_t reset_period_us) {
+        period_us = reset_period_us;
+    }
+
+    action off() {
+        period_us = 0;
+    }
+
+    table suppression {
+        actions = { @defaultonly filter; @defaultonly off; }
+        default_action = off();
+    }
+
+    action start_period() {
+        period = period + 1;
+        flows = 0;
+        suppression_end_us.write(0, std.ingress_global_timestamp + (time_us_t) period_us);
+        suppression_state.write(0, period);
+        suppression_state.write(1, 0);
+    }
+
+    action find_places() {
+        salt = (period << 1) | 1;
+        mixed = meta.flow_hash * (salt * 0x9E3779B1);
+        place_0 = (bit<32>) mixed[31:18];
+        mixed = meta.flow_hash * (salt * 0x85EBCA77);
+        place_1 = (bit<32>) mixed[31:18];
+        mixed = meta.flow_hash * (salt * 0xC2B2AE3D);
+        place_2 = (bit<32>) mixed[31:18];
+        suppression_row_0.read(set_0, place_0);
+        suppression_row_1.read(set_1, place_1);
+        suppression_row_2.read(set_2, place_2);
+    }
+
+    action insert() {
+        suppression_row_0.write(place_0, period);
+        suppression_row_1.write(place_1, period);
+        suppression_row_2.write(place_2, period);
+        suppression_state.write(1, flows + 1);
+    }
+
+    apply {
+        is_suppressed = 0;
+        suppression.apply();
+        if (period_us > 0) {
+            suppression_end_us.read(end_us, 0);
+            suppression_state.read(period, 0);
+            suppression_state.read(flows, 1);
+            if (std.ingress_global_timestamp >= end_us) {
+                start_period();
+            }
+            find_places();
+            if (set_0 == period && set_1 == period && set_2 == period) {
+                is_suppressed = 1;
+            } else {
+                insert();
+                suppression_state.read(most, 2);
+                if (flows + 1 > most) {
+                    suppression_state.write(2, flows + 1);
+                }
+            }
+        }
+    }
+}
+
+#endif

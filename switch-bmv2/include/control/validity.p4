@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Says which packets this switch carries at all: whole IPv4 packets with a right checksum, and signals that can be true.
+#ifndef SFC_VALIDITY_P4
+#define SFC_VALIDITY_P4
+
+control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    Drop() drop;
+
+    action server_facing() {
+        meta.is_server_ingress = 1;
+    }
+
+    action fabric_facing() {
+        meta.is_server_ingress = 0;
+    }
+
+    // Ports that face a server; every other port faces a switch.
+    table ingress_role {
+        key = { std.ingress_port: exact @name("port"); }
+        actions = { server_facing; fabric_facing; }
+        const default_action = fabric_facing();
+        size = PORTS;
+    }
+
+    action set_switch(bit<16> switch_id, bit<32> ecmp_salt) {
+        meta.switch_id = switch_id;
+        meta.ecmp_salt = ecmp_salt | 1;
+    }
+
+    // Who this switch is: its number in BTS packets, and what makes its ECMP choice differ from its neighbours'.
+    table identity {
+        actions = { @defaultonly set_switch; }
+        default_action = set_switch(0, 1);
+    }
+
+    apply {
+        identity.apply();
+        if (meta.is_own_bts == 0) {
+            ingress_role.apply();
+        }
+        if (hdr.mac_control.isValid()) {
+            // Pause frames speak to a MAC. A target that has none below the pipeline must still not forward them.
+            drop.apply(meta, std, std.ingress_port, drop_reason_t.mac_control);
+        } else if (!hdr.ipv4.isValid() || std.parser_error != error.NoError || std.checksum_error == 1
+                   || (bit<32>) hdr.ipv4.total_len + 14 > std.packet_length || hdr.ipv4.total_len < 20) {
+            drop.apply(meta, std, std.ingress_port, drop_reason_t.malformed);
+        } else if (hdr.bts.isValid() && meta.is_server_ingress == 1) {
+            // Servers never make BTS packets: one that does would pause others' flows or poison the cache.
+            drop.apply(meta, std, std.ingress_port, drop_reason_t.untrusted_signal);
+        }
+    }
+}
+
+#endif

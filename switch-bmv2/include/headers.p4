@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Headers, field by field as they stand on the wire (docs/wire-format.md).
+#ifndef SFC_HEADERS_P4
+#define SFC_HEADERS_P4
+
+#include "constants.p4"
+#include "types.p4"
+
+header ethernet_h {
+    mac_address_t dst_addr;
+    mac_address_t src_addr;
+    bit<16> ether_type;
+}
+
+// IEEE 802.3 MAC control: opcode 0x0101 is priority-based flow control (802.1Qbb).
+header mac_control_h {
+    bit<16> opcode;
+}
+
+header ipv4_h {
+    bit<4> version;
+    bit<4> ihl;
+    bit<6> dscp;
+    bit<2> ecn;
+    bit<16> total_len;
+    bit<16> identification;
+    bit<3> flags;
+    bit<13> fragment_offset;
+    bit<8> ttl;
+    bit<8> protocol;
+    bit<16> header_checksum;
+    ipv4_address_t src_addr;
+    ipv4_address_t dst_addr;
+}
+
+header udp_h {
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<16> length;
+    bit<16> checksum;
+}
+
+header tcp_h {
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<32> sequence;
+    bit<32> acknowledgment;
+    bit<4> data_offset;
+    bit<4> reserved;
+    bit<8> flags;
+    bit<16> window;
+    bit<16> checksum;
+    bit<16> urgent;
+}
+
+header icmp_h {
+    bit<8> type;
+    bit<8> code;
+    bit<16> checksum;
+}
+
+// RoCEv2 base transport header.
+header bth_h {
+    bit<8> opcode;
+    bit<1> solicited_event;
+    bit<1> migration_request;
+    bit<2> pad_count;
+    bit<4> transport_version;
+    bit<16> partition_key;
+    bit<1> fecn;
+    bit<1> becn;
+    bit<6> reserved6;
+    bit<24> destination_qp;
+    bit<1> ack_request;
+    bit<7> reserved7;
+    bit<24> psn;
+}
+
+// Back-To-Sender: the pause and the flow that it is for. The congested destination is the IPv4 source address.
+header bts_h {
+    bit<4> version;
+    bit<3> reserved;
+    bit<1> cacheable;
+    bts_cause_t cause;
+    bit<8> flow_protocol;
+    bit<6> flow_dscp;
+    bit<2> reserved2;
+    duration_us_t pause_us;
+    bit<16> flow_src_port;
+    bit<16> flow_dst_port;
+    bit<24> destination_qp;
+    bit<8> traffic_class;
+    bytes_t queue_depth_bytes;
+    bit<16> switch_id;
+    time_us_t sent_us;
+}
+
+struct headers_t {
+    ethernet_h ethernet;
+    mac_control_h mac_control;
+    ipv4_h ipv4;
+    udp_h udp;
+    tcp_h tcp;
+    icmp_h icmp;
+    bth_h bth;
+    bts_h bts;
+}
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// What a packet carries through one switch besides its headers.
+#ifndef SFC_METADATA_P4
+#define SFC_METADATA_P4
+
+#include "constants.p4"
+#include "types.p4"
+
+// The congested queue as the mirror copy must know it in egress.
+struct bts_metadata_t {
+    @field_list(MIRROR_FIELDS)
+    port_t port;
+    @field_list(MIRROR_FIELDS)
+    traffic_class_t traffic_class;
+    @field_list(MIRROR_FIELDS)
+    bts_cause_t cause;
+    @field_list(MIRROR_FIELDS)
+    duration_us_t cached_us;
+    @field_list(MIRROR_FIELDS)
+    bytes_t q_tg_bytes;
+    @field_list(MIRROR_FIELDS)
+    time_us_t triggered_us;
+    @field_list(MIRROR_FIELDS)
+    bit<16> switch_id;
+}
+
+struct metadata_t {
+    bts_metadata_t bts;
+    @field_list(RECIRCULATE_FIELDS)
+    bit<1> is_own_bts;         // a BTS that this switch made, on its second pass
+    bit<1> is_server_ingress;  // came in on a port that faces a server
+    bit<1> is_watched;         // the packet's class may trigger a BTS
+    bit<1> is_dropped;
+    group_t next_hop_group;
+    bit<16> group_size;
+    bit<32> ecmp_salt;
+    bit<16> switch_id;
+    bit<16> l4_src_port;
+    bit<16> l4_dst_port;
+    bit<32> flow_hash;
+    traffic_class_t traffic_class;
+    queue_index_t queue;
+    bytes_t queue_bytes;       // depth of the packet's queue before it joins
+    bytes_t buffer_bytes;      // bytes in the whole shared buffer before it joins
+    bytes_t q_th_bytes;
+    bytes_t accounted_bytes;   // what it adds to both at enqueue and takes at dequeue
+}
+
+#endif

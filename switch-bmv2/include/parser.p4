@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Parser, checksums and deparser. A frame that ends inside a header, has IPv4 options or a wrong version leaves a parser
+// error, and ingress drops and counts it.
+#ifndef SFC_PARSER_P4
+#define SFC_PARSER_P4
+
+#include "headers.p4"
+#include "metadata.p4"
+
+error {
+    Ipv4Version,
+    Ipv4Options,
+    BtsVersion
+}
+
+parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    state start {
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ether_type) {
+            ETHERTYPE_IPV4: parse_ipv4;
+            ETHERTYPE_MAC_CONTROL: parse_mac_control;
+            default: accept;
+        }
+    }
+
+    state parse_mac_control {
+        packet.extract(hdr.mac_control);
+        transition accept;
+    }
+
+    state parse_ipv4 {
+        packet.extract(hdr.ipv4);
+        verify(hdr.ipv4.version == 4, error.Ipv4Version);
+        verify(hdr.ipv4.ihl == 5, error.Ipv4Options);
+        // The ports stand in the first fragment only.
+        transition select(hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
+            (0, PROTOCOL_UDP): parse_udp;
+            (0, PROTOCOL_TCP): parse_tcp;
+            (0, PROTOCOL_ICMP): parse_icmp;
+            default: accept;
+        }
+    }
+
+    state parse_udp {
+        packet.extract(hdr.udp);
+        meta.l4_src_port = hdr.udp.src_port;
+        meta.l4_dst_port = hdr.udp.dst_port;
+        transition select(hdr.udp.dst_port) {
+            ROCE_UDP_PORT: parse_bth;
+            BTS_UDP_PORT: parse_bts;
+            default: accept;
+        }
+    }
+
+    state parse_tcp {
+        packet.extract(hdr.tcp);
+        meta.l4_src_port = hdr.tcp.src_port;
+        meta.l4_dst_port = hdr.tcp.dst_port;
+        transition accept;
+    }
+
+    state parse_icmp {
+        packet.extract(hdr.icmp);
+        transition accept;
+    }
+
+    state parse_bth {
+        packet.extract(hdr.bth);
+        transition accept;
+    }
+
+    state parse_bts {
+        packet.extract(hdr.bts);
+        verify(hdr.bts.version == BTS_VERSION, error.BtsVersion);
+        transition accept;
+    }
+}
+
+control SfcVerifyChecksum(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+        verify_checksum(hdr.ipv4.isValid(),
+            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn, hdr.ipv4.total_len, hdr.ipv4.identification,
+              hdr.ipv4.flags, hdr.ipv4.fragment_offset, hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src_addr,
+              hdr.ipv4.dst_addr },
+            hdr.ipv4.header_checksum, HashAlgorithm.csum16);
+    }
+}
+
+control SfcComputeChecksum(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+        update_checksum(hdr.ipv4.isValid(),
+            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn, hdr.ipv4.total_len, hdr.ipv4.identification,
+              hdr.ipv4.flags, hdr.ipv4.fragment_offset, hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src_addr,
+              hdr.ipv4.dst_addr },
+            hdr.ipv4.header_checksum, HashAlgorithm.csum16);
+    }
+}
+
+control SfcDeparser(packet_out packet, in headers_t hdr) {
+    apply {
+        packet.emit(hdr.ethernet);
+        packet.emit(hdr.mac_control);
+        packet.emit(hdr.ipv4);
+        packet.emit(hdr.udp);
+        packet.emit(hdr.tcp);
+        packet.emit(hdr.icmp);
+        packet.emit(hdr.bth);
+        packet.emit(hdr.bts);
+    }
+}
+
+#endif

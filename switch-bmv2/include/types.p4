@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// A name for every meaning that is more than its width.
+#ifndef SFC_TYPES_P4
+#define SFC_TYPES_P4
+
+typedef bit<48> mac_address_t;
+typedef bit<32> ipv4_address_t;
+typedef bit<9> port_t;
+typedef bit<3> traffic_class_t;
+typedef bit<12> queue_index_t;   // port ++ class
+typedef bit<48> time_us_t;       // microseconds of the switch's clock
+typedef bit<32> duration_us_t;
+typedef bit<32> bytes_t;
+typedef bit<16> group_t;
+
+#endif
