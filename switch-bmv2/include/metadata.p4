@@ -37,7 +37,9 @@ struct metadata_t {
     bit<16> group_size;
     bit<32> ecmp_salt;
     bit<16> switch_id;
+    @field_list(MIRROR_FIELDS)  // a mirror copy is parsed anew but keeps no metadata of that
     bit<16> l4_src_port;
+    @field_list(MIRROR_FIELDS)
     bit<16> l4_dst_port;
     bit<32> flow_hash;
     traffic_class_t traffic_class;
