@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+#
+# Every target does its own set-up on a fresh machine and may be run again.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+PYTHON := .venv/bin/python
+SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
+READY := .venv/ready
+
+.PHONY: help setup demo test check format p4 bench docs clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml tools/provision.sh
+	tools/provision.sh
+	@# /usr/bin/python3 because the distribution's Mininet lives in its dist-packages.
+	/usr/bin/python3 -m venv --system-site-packages .venv
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+setup: $(READY)  ## install packages and the Python environment
+
+demo: $(READY)  ## run an incast on a live Mininet Clos, without and with SFC, and compare
+	$(SUDO) ./runner.py compare incast --schemes irn,sfc --scale laptop --seed 1
+
+test: $(READY)  ## run all tests (those that need root skip without it)
+	$(PYTHON) -m pytest
+
+check: $(READY)  ## format, lint, types and layers, as CI runs them
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	$(PYTHON) -m pytest -q tests/test_layers.py
+
+format: $(READY)  ## format the Python code
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (p4c on the PATH, else its Docker image)
+	$(PYTHON) tools/compile_p4.py
+
+bench: $(READY)  ## measure packet paths; prints ratios of one run
+	$(PYTHON) -m bench
+
+docs: $(READY)  ## regenerate the generated parts of docs/
+	$(PYTHON) -m telemetry.document
+
+clean:  ## end what dead runs left and remove caches (results in runs/ stay)
+	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The command: run, compare, cli, list, report, doctor, clean. Reads words, calls the testbed, prints; nothing more.
+
+Exit codes: 0 done, 2 bad input (one line, nothing started), 3 the run's verdict is invalid.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+_VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
+if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
+    os.execv(_VENV_PYTHON, [str(_VENV_PYTHON), *sys.argv])
+
+try:
+    import typer
+    from click import ClickException
+except ModuleNotFoundError:
+    sys.exit("runner.py: the set-up has not run here; type `make setup` first")
+
+from typing import Annotated
+
+from rich.console import Console
+from rich.table import Table
+
+from analysis.compare import compare as compare_results
+from analysis.report import write_comparison_report, write_run_report
+from analysis.result import ResultError, result_text
+from analysis.runs import load_run
+from analysis.tables import comparison_table, run_table
+from scenarios.catalogue import SCENARIOS
+from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from testbed import capabilities, cleanup
+from testbed.errors import RunError, UsageError
+from testbed.outcome import Silent
+from testbed.plan import RunPlan, RunRequest, plan_network, plan_run
+from testbed.progress import LiveProgress
+from testbed.runs import FinishedRun, check_output, execute, give_to_caller, make_folder
+from topologies.shapes import SHAPES
+
+EXIT_BAD_INPUT = 2
+EXIT_INVALID = 3
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+console = Console()
+errors = Console(stderr=True)
+
+ScenarioName = Annotated[str, typer.Argument(help="Scenario, see `list`.", show_default=False)]
+SwitchName = Annotated[str, typer.Option(help="Switch target: auto or soft.")]
+ClockName = Annotated[str, typer.Option(help="real (Mininet, needs root) or virtual (in process, deterministic).")]
+DilationFactor = Annotated[str, typer.Option(help="How much slower than the model the clock runs: auto or a number.")]
+ScaleName = Annotated[str, typer.Option(help="Size: ci, laptop or paper.")]
+Seed = Annotated[int, typer.Option(help="Seed of all chance.")]
+Duration = Annotated[float | None, typer.Option(metavar="MS", help="Longest model time in ms.", show_default=False)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting: NAME, topology.NAME, switch.NAME or transport.NAME."),
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where run folders are made.")]
+TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
+
+
+@app.command()
+def run(
+    scenario: ScenarioName,
+    scheme: Annotated[str, typer.Option(help="Scheme, see `list`; +none or +window chooses the rate control.")] = "sfc",
+    switch: SwitchName = "auto",
+    clock: ClockName = "real",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Seed = 1,
+    duration: Duration = None,
+    settings: Settings = None,
+    topology: TopologyName = None,
+    out: Out = Path("runs"),
+    json: Json = False,
+) -> None:
+    """Run a scenario once and report on it."""
+    request = _request(scenario, scheme, switch, clock, dilation, scale, seed, duration, settings, topology)
+    plan = _checked([request], out)[0]
+    finished = _execute(plan, out, quiet=json)
+    if json:
+        sys.stdout.write(result_text(finished.result))
+    else:
+        console.print(run_table(finished.result))
+        console.print(f"report: {finished.report}", soft_wrap=True)
+    _exit_by_verdict([finished])
+
+
+@app.command()
+def compare(
+    scenario: ScenarioName,
+    schemes: Annotated[str, typer.Option(help="Schemes, separated by commas; the first is the base of ratios.")] = "irn,sfc",
+    switch: SwitchName = "auto",
+    clock: ClockName = "real",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Seed = 1,
+    duration: Duration = None,
+    settings: Settings = None,
+    topology: TopologyName = None,
+    out: Out = Path("runs"),
+    json: Json = False,
+) -> None:
+    """Run a scenario under several schemes with the same flows and compare."""
+    names = [name.strip() for name in schemes.split(",")]
+    requests = [
+        _request(scenario, name, switch, clock, dilation, scale, seed, duration, settings, topology) for name in names
+    ]
+    finished = [_execute(plan, out, quiet=json) for plan in _checked(requests, out)]
+    folder = make_folder(out, f"{scenario}-compare")
+    report_path = write_comparison_report([each.folder for each in finished], folder)
+    give_to_caller(folder)
+    comparison = compare_results([each.result for each in finished])
+    if json:
+        sys.stdout.write(comparison.model_dump_json(indent=2) + "\n")
+    else:
+        console.print(comparison_table(comparison))
+        console.print(f"report: {report_path}", soft_wrap=True)
+    _exit_by_verdict(finished)
+
+
+@app.command()
+def cli(
+    topology: Annotated[str, typer.Option(help="Network, see `list`.")] = "clos",
+    scheme: Annotated[str, typer.Option(help="Scheme that the switches are set up for.")] = "sfc",
+    dilation: Annotated[int, typer.Option(min=1, help="How much slower than the model the switches run.")] = 1000,
+    settings: Settings = None,
+) -> None:
+    """Start a network and give Mininet's prompt on it."""
+    from testbed.interactive import open_prompt
+
+    plan = plan_network(RunRequest("none", scheme, topology=topology, dilation=dilation, settings=tuple(settings or ())))
+    capabilities.require("real")
+    open_prompt(plan, console)
+
+
+@app.command("list")
+def list_all() -> None:
+    """Show scenarios, schemes and topologies."""
+    for title, rows in (
+        ("scenarios", [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()]),
+        ("schemes", [(each.name, each.summary) for each in SCHEMES.values()]),
+        ("rate control of a scheme", [(f"+{suffix}", name) for suffix, name in CONGESTION_SUFFIXES.items()]),
+        ("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]),
+    ):
+        table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 3, 0, 0))
+        table.add_column(no_wrap=True)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        console.print()
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Run folders.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of a comparison's report.")] = None,
+) -> None:
+    """Write the report of a run anew, or that of a comparison of several."""
+    try:
+        if len(folders) == 1:
+            console.print(run_table(load_run(folders[0]).result))
+            path = write_run_report(folders[0])
+        else:
+            results = [load_run(folder).result for folder in folders]
+            path = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"))
+            console.print(comparison_table(compare_results(results)))
+    except ResultError as error:
+        raise UsageError(str(error)) from error
+    console.print(f"report: {path}", soft_wrap=True)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine can do and what is missing."""
+    table = Table(box=None, padding=(0, 3, 0, 0))
+    for heading in ("what", "needed for", "state"):
+        table.add_column(heading)
+    for capability in capabilities.CAPABILITIES:
+        missing = capability.probe()
+        state = "[green]there[/green]" if missing is None else f"[yellow]missing[/yellow]: {missing}"
+        table.add_row(capability.name, capability.needed_for, state)
+    console.print(table)
+
+
+@app.command()
+def clean(
+    run_ids: Annotated[list[str] | None, typer.Argument(help="Runs to end even if they live.", show_default=False)] = None,
+) -> None:
+    """End what dead runs left behind: processes, namespaces, sockets. Results stay."""
+    found = cleanup.clean(run_ids or None)
+    for each in found:
+        if each.is_still_running:
+            console.print(f"{each.run_id}: still running, left alone (name it to end it)")
+        else:
+            console.print(f"{each.run_id}: ended {each.processes} processes")
+    if not found:
+        console.print("nothing to clean")
+
+
+def _request(
+    scenario: str,
+    scheme: str,
+    switch: str,
+    clock: str,
+    dilation: str,
+    scale: str,
+    seed: int,
+    duration: float | None,
+    settings: list[str] | None,
+    topology: str | None,
+) -> RunRequest:
+    if clock not in ("real", "virtual"):
+        raise UsageError(f"no clock {clock!r}; there are real, virtual")
+    if dilation != "auto" and not (dilation.isdecimal() and 1 <= int(dilation) <= 10_000_000):
+        raise UsageError(f"--dilation is auto or a whole number from 1 to 10000000, not {dilation!r}")
+    factor = None if dilation == "auto" else int(dilation)
+    return RunRequest(
+        scenario, scheme, switch, clock, factor, scale, seed, duration, topology, tuple(settings or ())  # type: ignore[arg-type]
+    )
+
+
+def _checked(requests: list[RunRequest], out: Path) -> list[RunPlan]:
+    """All plans, or a UsageError before anything is created."""
+    plans = [plan_run(request) for request in requests]
+    check_output(out)
+    for clock in {plan.config.clock for plan in plans}:
+        capabilities.require(clock)
+    return plans
+
+
+def _execute(plan: RunPlan, out: Path, *, quiet: bool) -> FinishedRun:
+    if quiet:
+        return execute(plan, out, Silent())
+    with LiveProgress(f"{plan.config.scenario} {plan.config.scheme}", console) as progress:
+        return execute(plan, out, progress)
+
+
+def _exit_by_verdict(finished: list[FinishedRun]) -> None:
+    if any(each.result.verdict == "invalid" for each in finished):
+        raise typer.Exit(EXIT_INVALID)
+
+
+def main() -> int:
+    """Runs the command; every refusal is one line on stderr."""
+    try:
+        return app(standalone_mode=False) or 0
+    except ClickException as error:
+        message, status = error.format_message(), EXIT_BAD_INPUT
+    except UsageError as error:
+        message, status = str(error), EXIT_BAD_INPUT
+    except RunError as error:
+        message, status = str(error), EXIT_INVALID
+    except KeyboardInterrupt:
+        message, status = "interrupted", 130
+    errors.print(f"runner.py: {message.splitlines()[0]}", style="red", markup=False, highlight=False, soft_wrap=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

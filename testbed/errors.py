@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The two ways in which a run can be refused or fail. Both are one line for people."""
+
+from __future__ import annotations
+
+
+class UsageError(Exception):
+    """Bad input: nothing was started. The command exits with 2."""
+
+
+class RunError(Exception):
+    """A run that could not go on; what was measured until then is kept."""

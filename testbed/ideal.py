@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How long a flow takes in an otherwise idle network at line rate: the divisor of the FCT slowdown (paper section 5.1).
+
+Store and forward: all frames leave the host back to back; the last one then crosses every further wire, and its
+acknowledgment comes back the same way. Model units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topologies.model import Link, Topology
+from topologies.routes import distances
+from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
+
+_BITS_NS = 8_000_000_000
+
+
+def ideal_fct_ns(path: Sequence[Link], size_bytes: int, payload_bytes: int) -> float:
+    """Idle FCT over a path of links, ns. Exact while the first link is the slowest."""
+    full, rest = divmod(size_bytes, payload_bytes)
+    last = rest or payload_bytes
+    frames_before = full if rest else full - 1
+    first_rate = path[0].rate_bps
+    sending = frames_before * data_frame_bytes(payload_bytes, is_last=False) * _BITS_NS / first_rate
+    crossing = sum(data_frame_bytes(last, is_last=True) * _BITS_NS / link.rate_bps + link.delay_ns for link in path)
+    returning = sum(ACK_FRAME_BYTES * _BITS_NS / link.rate_bps + link.delay_ns for link in path)
+    return sending + crossing + returning
+
+
+def path_between(topology: Topology, src: str, dst: str) -> list[Link]:
+    """The links of a shortest path between two hosts, the first of equals."""
+    target = topology.host[dst].switch
+    hops = distances(topology, target)
+    path = [topology.host_link[src]]
+    here = topology.host[src].switch
+    while here != target:
+        port = next(
+            each
+            for each in topology.ports[here]
+            if not each.peer_is_host and hops.get(each.peer.node, len(hops)) == hops[here] - 1
+        )
+        path.append(next(link for link in topology.links if link.a.node != src and _joins(link, here, port.number)))
+        here = port.peer.node
+    path.append(topology.host_link[dst])
+    return path
+
+
+def _joins(link: Link, node: str, number: int) -> bool:
+    return any(end.node == node and end.number == number for end in (link.a, link.b))

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run on the real clock: Mininet's network, a process for each switch, a few agents for all hosts."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from analysis.build import RunCounters
+from analysis.fidelity import Lateness
+from testbed.agents import AgentProcess, start_agents
+from testbed.counters import SwitchCounts
+from testbed.drops import target_only_drops
+from testbed.emulation import Emulation, emulation
+from testbed.errors import RunError
+from testbed.outcome import Outcome, Progress
+from testbed.plan import RunPlan
+from testbed.recorder import Recorder
+from testbed.runid import RUN_VARIABLE, claim_state_directory, new_run_id
+from testbed.switches import SwitchProcess, build_switch
+
+# From "all are ready" to model time 0: every agent has read the start line by then.
+_START_MARGIN_NS = 200_000_000
+_POLL_SECONDS = 0.25
+_DRAIN_SECONDS = 5.0
+_DRAIN_RTTS = 3
+
+
+@dataclass
+class LiveNetwork:
+    """A network whose switches run. `epoch_ns` is CLOCK_MONOTONIC of their clocks' 0."""
+
+    plan: RunPlan
+    run_id: str
+    logs: Path
+    epoch_ns: int
+    emulation: Emulation
+    switches: list[SwitchProcess]
+
+
+@contextmanager
+def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
+    """Mininet's nodes and a running switch for each; all gone at the end, also after an error."""
+    executable = build_switch()
+    run_id = new_run_id()
+    state = claim_state_directory(run_id)
+    os.environ[RUN_VARIABLE] = run_id  # Mininet's shells inherit it
+    switches: list[SwitchProcess] = []
+    try:
+        with emulation(plan.topology) as network:
+            epoch_ns = time.monotonic_ns()
+            try:
+                for switch in plan.topology.switches:
+                    switches.append(SwitchProcess(plan, switch.name, executable, state, logs, epoch_ns))
+                for each in switches:
+                    each.wait_until_ready()
+                yield LiveNetwork(plan, run_id, logs, epoch_ns, network, switches)
+            finally:
+                for each in switches:
+                    each.child.stop()
+    finally:
+        del os.environ[RUN_VARIABLE]
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> Outcome:
+    """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case."""
+    began_s = time.perf_counter()
+    with _terminate_like_interrupt(), live_network(plan, folder / "logs") as network:
+        agents = start_agents(plan, network)
+        try:
+            return _Run(network, agents, recorder, progress, began_s).outcome()
+        finally:
+            for agent in agents:
+                agent.child.stop()
+
+
+class _Run:
+    """One run over a network that is up."""
+
+    def __init__(
+        self,
+        network: LiveNetwork,
+        agents: list[AgentProcess],
+        recorder: Recorder,
+        progress: Progress,
+        began_s: float,
+    ) -> None:
+        self._network = network
+        self._plan = network.plan
+        self._agents = agents
+        self._recorder = recorder
+        self._progress = progress
+        self._began_s = began_s
+        self._start_ns = 0
+        self._failure: str | None = None
+        self._host_statistics: dict[str, Mapping[str, Any]] = {}
+        self._latenesses: list[Mapping[str, Any]] = []
+
+    def outcome(self) -> Outcome:
+        interrupted = False
+        try:
+            self._start()
+            self._wait_for_flows()
+        except KeyboardInterrupt:
+            interrupted = True
+        with _ignore_interrupts():
+            self._quiesce()
+            counters = self._collect(interrupted)
+        return Outcome(counters, self._failure)
+
+    def _start(self) -> None:
+        up = 0
+        for agent in self._agents:
+            agent.wait_until_ready()
+            up += len(agent.hosts)
+            self._progress.hosts_up(up, len(self._plan.topology.hosts))
+        self._start_ns = time.monotonic_ns() + _START_MARGIN_NS
+        for agent in self._agents:
+            agent.child.tell(f"start {self._start_ns}")
+
+    def _wait_for_flows(self) -> None:
+        deadline_ns = self._start_ns + self._plan.duration_wall_ns
+        while not self._recorder.is_complete and self._failure is None:
+            remaining_s = (deadline_ns - time.monotonic_ns()) / 1e9
+            if remaining_s <= 0:
+                return
+            self._read_agents(min(_POLL_SECONDS, remaining_s))
+            self._progress.flows_done(self._recorder.completed, len(self._plan.flows))
+            self._show_hottest_buffer()
+
+    def _show_hottest_buffer(self) -> None:
+        held = [(each.statistics()["queued_bytes"], each.name) for each in self._network.switches]
+        used_bytes, name = max(held)
+        self._progress.hottest_buffer(name, used_bytes)
+
+    def _read_agents(self, seconds: float) -> None:
+        ready, _, _ = select.select([agent.child for agent in self._agents], [], [], seconds)
+        for child in ready:
+            self._take_lines(child.lines())
+        for agent in self._agents:
+            if agent.child.has_ended and self._failure is None:
+                self._take_lines(agent.child.lines())
+                self._failure = f"{agent.child.name} ended during the run: {agent.child.last_words()}"
+
+    def _take_lines(self, lines: list[str]) -> None:
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, event: dict[str, Any]) -> None:
+        kind = event.pop("event")
+        if kind == "flow":
+            self._recorder.flow_finished(event)
+        elif kind == "unfinished":
+            self._recorder.flow_unfinished(event)
+        elif kind == "received":
+            self._recorder.flow_received(event["flow_id"], event["corrupted"])
+        elif kind == "signal":
+            self._recorder.signal(event)
+        elif kind == "statistics":
+            self._host_statistics[event.pop("host")] = event
+        elif kind == "lateness":
+            self._latenesses.append(event)
+
+    def _quiesce(self) -> None:
+        """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass."""
+        for agent in self._agents:
+            agent.child.tell("quiesce")
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while any(each.statistics()["queued_bytes"] for each in self._network.switches) and time.monotonic() < deadline:
+            self._read_agents(_POLL_SECONDS / 5)
+        rest = time.monotonic() + _DRAIN_RTTS * self._plan.dilation.wall_ns(self._plan.transport.base_rtt_ns) / 1e9
+        while time.monotonic() < rest:
+            self._read_agents(_POLL_SECONDS / 5)
+
+    def _collect(self, interrupted: bool) -> RunCounters:
+        for agent in self._agents:
+            agent.child.tell("stop")
+        for agent in self._agents:
+            self._take_lines(agent.drain())
+        counts = SwitchCounts()
+        target_drops: Counter[str] = Counter()
+        kernel_drops = sum(each.get("kernel_drops", 0) for each in self._host_statistics.values())
+        lateness: list[Mapping[str, Any]] = []
+        for switch in self._network.switches:
+            counts.add(switch.counts())
+            statistics = switch.statistics()
+            target_drops.update(target_only_drops(statistics))
+            kernel_drops += statistics["kernel_drops"]
+            lateness.append(statistics["lateness"]["departures"])
+            (self._network.logs / f"{switch.name}-statistics.json").write_text(json.dumps(statistics, indent=1))
+            self._recorder.queue_samples(switch.name, switch.stop(), self._start_ns)
+        return RunCounters(
+            packets_sent=sum(each["frames_sent"] for each in self._host_statistics.values()),
+            packets_received=sum(each["frames_received"] for each in self._host_statistics.values()),
+            switch_generated=counts.bts_sent,
+            drops=dict(counts.drops + target_drops),
+            kernel_drops=kernel_drops,
+            bts_sent=counts.bts_sent,
+            bts_suppressed=counts.bts_suppressed,
+            cache_hits=counts.cache_hits,
+            max_suppression_entries=counts.max_suppression_entries,
+            max_cache_entries=counts.max_cache_entries,
+            host_lateness=worst_lateness(self._latenesses),
+            switch_lateness=worst_lateness(lateness),
+            interrupted=interrupted,
+            wall_s=time.perf_counter() - self._began_s,
+        )
+
+
+def worst_lateness(measured: list[Mapping[str, Any]]) -> Lateness | None:
+    """The worst of several processes' percentiles: a run is as late as its latest part."""
+    seen = [each for each in measured if each["count"]]
+    if not seen:
+        return None
+    return Lateness(*(float(max(each[name] for each in seen)) for name in ("p50_ns", "p99_ns", "max_ns")))
+
+
+@contextmanager
+def _terminate_like_interrupt() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _ignore_interrupts() -> Iterator[None]:
+    """Nothing may cut off the collection of what was measured."""
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""From what a person asks for to everything a run needs: `RunRequest` -> `RunPlan`. Starts nothing; bad input is a UsageError."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from importlib import metadata
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hosts.transport.messages import NicAddress
+from hosts.transport.nic import Nic
+from hosts.transport.settings import TransportSettings
+from scenarios.catalogue import SCENARIOS
+from scenarios.flow import Flow, number_flows
+from scenarios.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
+from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
+from testbed.dilation import choose_dilation
+from testbed.errors import UsageError
+from testbed.overrides import Overrides, parse_overrides
+from topologies.model import Topology, TopologyError
+from topologies.settings import SwitchSettings
+from topologies.shapes import SHAPES, shape
+from wire.dilation import Dilation
+
+CONFIG_SCHEMA = "sfc-testbed/config/1"
+MAX_SEED = 2**63 - 1
+MAX_DURATION_MS = 3_600_000.0
+
+ClockName = Literal["real", "virtual"]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What was typed. `dilation` None and `duration_ms` None are chosen; `topology` None is the scale's."""
+
+    scenario: str
+    scheme: str = "sfc"
+    switch: str = "auto"
+    clock: ClockName = "real"
+    dilation: int | None = None
+    scale: str = "ci"
+    seed: int = 1
+    duration_ms: float | None = None
+    topology: str | None = None
+    settings: Sequence[str] = field(default_factory=tuple)
+
+
+class RunConfig(BaseModel):
+    """config.json: all that is needed to repeat a run. Model units."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_name: str = Field(CONFIG_SCHEMA, serialization_alias="schema", validation_alias="schema")
+    scenario: str
+    scheme: str
+    scale: str
+    switch: str
+    clock: ClockName
+    dilation: int
+    seed: int
+    duration_ms: float
+    topology: str
+    topology_parameters: dict[str, Any]
+    workload: dict[str, Any]
+    switch_settings: dict[str, Any]
+    transport_settings: dict[str, Any]
+    thresholds_bytes: dict[str, int]
+    command: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A checked run: its network, flows and settings."""
+
+    config: RunConfig
+    topology: Topology
+    flows: tuple[Flow, ...]
+    switch_settings: SwitchSettings
+    transport: TransportSettings
+    dilation: Dilation
+
+    @property
+    def duration_wall_ns(self) -> int:
+        return self.dilation.wall_ns(self.config.duration_ms * 1e6)
+
+
+def plan_run(request: RunRequest) -> RunPlan:
+    """Checks a request and works out the run. UsageError, one line, for anything that cannot be."""
+    scenario, scale = _scenario_at_scale(request)
+    scheme = _scheme(request.scheme)
+    target = _switch_target(request.switch)
+    overrides = parse_overrides(request.settings)
+    topology = _topology(request.topology or scale.topology, scale, request.topology is None, overrides)
+    workload = _model(scenario.workload, {**scale.workload, **overrides.workload}, f"scenario {scenario.name}")
+    switch_settings = _model(SwitchSettings, {**scheme.switch, **overrides.switch}, "switch")
+    transport = _transport(scheme, topology, overrides)
+    if not 0 <= request.seed <= MAX_SEED:
+        raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
+    flows = _flows(workload, topology, request.seed)
+    duration_ms = scale.duration_ms if request.duration_ms is None else request.duration_ms
+    if not 0 < duration_ms <= MAX_DURATION_MS:
+        raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
+    factor = request.dilation or choose_dilation(request.clock, topology, flows)
+    config = RunConfig(
+        schema=CONFIG_SCHEMA,
+        scenario=scenario.name,
+        scheme=scheme.name,
+        scale=request.scale,
+        switch=target,
+        clock=request.clock,
+        dilation=factor,
+        seed=request.seed,
+        duration_ms=duration_ms,
+        topology=topology.name,
+        topology_parameters=dict(topology.parameters),
+        workload=workload.model_dump(),
+        switch_settings=switch_settings.model_dump(),
+        transport_settings=asdict(transport),
+        thresholds_bytes=_thresholds(switch_settings),
+        command=repeat_command(request, factor),
+        versions=versions(),
+    )
+    return RunPlan(config, topology, flows, switch_settings, transport, Dilation(factor))
+
+
+def plan_network(request: RunRequest) -> RunPlan:
+    """A plan without flows, for a network that people play with: `topology` and `scheme` count, the scenario does not."""
+    scheme = _scheme(request.scheme)
+    overrides = parse_overrides(request.settings)
+    if overrides.workload:
+        raise UsageError(f"--set {next(iter(overrides.workload))}: a network without a scenario has no such setting")
+    topology = _topology(request.topology or "clos", Scale("clos"), True, overrides)
+    switch_settings = _model(SwitchSettings, {**scheme.switch, **overrides.switch}, "switch")
+    transport = _transport(scheme, topology, overrides)
+    factor = request.dilation or choose_dilation("real", topology, ())
+    config = RunConfig(
+        schema=CONFIG_SCHEMA,
+        scenario="none",
+        scheme=scheme.name,
+        scale="none",
+        switch=_switch_target(request.switch),
+        clock="real",
+        dilation=factor,
+        seed=request.seed,
+        duration_ms=0.0,
+        topology=topology.name,
+        topology_parameters=dict(topology.parameters),
+        workload={},
+        switch_settings=switch_settings.model_dump(),
+        transport_settings=asdict(transport),
+        thresholds_bytes=_thresholds(switch_settings),
+        command=f"./runner.py cli --topology {topology.name} --scheme {scheme.name}",
+        versions=versions(),
+    )
+    return RunPlan(config, topology, (), switch_settings, transport, Dilation(factor))
+
+
+def repeat_command(request: RunRequest, factor: int) -> str:
+    """The command line that repeats a run."""
+    words = ["./runner.py", "run", request.scenario, "--scheme", request.scheme, "--clock", request.clock]
+    words += ["--scale", request.scale, "--seed", str(request.seed), "--dilation", str(factor)]
+    if request.duration_ms is not None:
+        words += ["--duration", f"{request.duration_ms:g}"]
+    if request.topology is not None:
+        words += ["--topology", request.topology]
+    for setting in request.settings:
+        words += ["--set", setting]
+    return " ".join(words)
+
+
+def versions() -> dict[str, str]:
+    """What ran: our version, Python, and the packages whose results depend on their version."""
+    found = {"python": platform.python_version(), "kernel": platform.release()}
+    for package in ("sfc-testbed", "numpy", "polars"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def _scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
+    if request.scenario not in SCENARIOS:
+        raise UsageError(f"no scenario {request.scenario!r}; there are {', '.join(SCENARIOS)}")
+    scenario = SCENARIOS[request.scenario]
+    scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
+    if request.scale not in scales:
+        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; there are {', '.join(scales)}")
+    return scenario, scales[request.scale]
+
+
+def _scheme(text: str) -> Scheme:
+    try:
+        return resolve_scheme(text)
+    except UnknownScheme as error:
+        raise UsageError(str(error)) from error
+
+
+def _switch_target(name: str) -> str:
+    if name not in ("auto", "soft"):
+        raise UsageError(f"no switch {name!r}; there are auto, soft")
+    return "soft"
+
+
+def _topology(name: str, scale: Scale, is_scales_own: bool, overrides: Overrides) -> Topology:
+    if name not in SHAPES:
+        raise UsageError(f"no topology {name!r}; there are {', '.join(SHAPES)}")
+    parameters = {**(scale.topology_parameters if is_scales_own else {}), **overrides.topology}
+    try:
+        return shape(name, parameters).build()
+    except ValidationError as error:
+        raise UsageError(_first_line(error, f"topology {name}")) from error
+    except TopologyError as error:
+        raise UsageError(f"topology {name}: {error}") from error
+
+
+def _transport(scheme: Scheme, topology: Topology, overrides: Overrides) -> TransportSettings:
+    """The NIC's settings, tried on an engine so that a wrong parameter is refused here."""
+    line_rate_bps = topology.host_link[topology.hosts[0].name].rate_bps
+    chosen: dict[str, Any] = {"line_rate_bps": line_rate_bps, **scheme.transport, **overrides.transport}
+    unknown = set(chosen) - {each.name for each in fields(TransportSettings)}
+    if unknown:
+        raise UsageError(f"transport: there is no setting {', '.join(sorted(unknown))}")
+    try:
+        transport = TransportSettings(**chosen)
+        Nic(NicAddress("probe", 0, 0, 0), transport, Dilation())
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"transport: {error}") from error
+    return transport
+
+
+def _thresholds(settings: SwitchSettings) -> dict[str, int]:
+    """The depths that plots draw as lines."""
+    if settings.bts == "off":
+        return {}
+    return {"Q_th": settings.q_th_bytes, "Q_tg": settings.q_tg_bytes}
+
+
+def _flows(workload: Workload, topology: Topology, seed: int) -> tuple[Flow, ...]:
+    try:
+        return number_flows(workload.flows(topology, random_stream(seed, "workload")))
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+
+
+def _model(model: type[Model], fields: Mapping[str, Any], where: str) -> Model:
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        raise UsageError(_first_line(error, where)) from error
+
+
+def _first_line(error: ValidationError, where: str) -> str:
+    """One line for a person out of pydantic's many."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "there is no such setting"
+    return f"{where}: {name + ': ' if name else ''}{message}"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Live progress of a run on a terminal: hosts up, flows done, buffer of the hottest switch."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+
+class LiveProgress:
+    """Shows one line a run; gone when the run is over, so that its result stands alone."""
+
+    def __init__(self, title: str, console: Console) -> None:
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[unit]}"),
+            TextColumn("{task.fields[buffer]}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._progress.add_task(Text(title).plain, total=None, unit="starting", buffer="")
+
+    def __enter__(self) -> LiveProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def hosts_up(self, count: int, total: int) -> None:
+        self._progress.update(self._task, completed=count, total=total, unit="hosts up")
+
+    def flows_done(self, count: int, total: int) -> None:
+        self._progress.update(self._task, completed=count, total=total, unit="flows done")
+
+    def hottest_buffer(self, switch: str, used_bytes: int) -> None:
+        self._progress.update(self._task, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run from plan to folder: makes the folder, runs the plan on its clock, writes result and report, says where they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.build import RunIdentity, build_result
+from analysis.report import write_run_report
+from analysis.result import RunResult, write_result
+from telemetry.atomic_file import replace_text
+from testbed.errors import RunError, UsageError
+from testbed.live import run_live
+from testbed.outcome import Outcome, Progress
+from testbed.plan import RunPlan
+from testbed.recorder import Recorder
+from testbed.simulation import simulate
+
+CLOCKS: Mapping[str, Callable[[RunPlan, Path, Recorder, Progress], Outcome]] = {"real": run_live, "virtual": simulate}
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run that left a result."""
+
+    folder: Path
+    result: RunResult
+    report: Path
+
+
+def check_output(parent: Path) -> None:
+    """UsageError unless run folders can be made there; creates nothing."""
+    existing = next(each for each in (parent, *parent.absolute().parents) if each.exists())
+    if not existing.is_dir():
+        raise UsageError(f"--out {parent}: {existing} is not a folder")
+    if not os.access(existing, os.W_OK | os.X_OK) or _is_read_only(existing):
+        raise UsageError(f"--out {parent}: cannot write to {existing}")
+
+
+def make_folder(parent: Path, name: str) -> Path:
+    """A new folder, its name made unique by the time and, if need be, a number."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for attempt in range(1, 1000):
+        folder = parent / (f"{name}-{stamp}" if attempt == 1 else f"{name}-{stamp}-{attempt}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        (folder / "logs").mkdir()
+        return folder
+    raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
+
+
+def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
+    """Runs a plan. RunError when it broke; its folder then holds what was measured and why."""
+    folder = make_folder(parent, f"{plan.config.scenario}-{plan.config.scheme}")
+    replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
+    try:
+        with Recorder(plan, folder) as recorder:
+            outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress)
+        flows, queues, signals = recorder.frames()
+        result = build_result(_identity(plan), outcome.counters, flows=flows, queues=queues, signals=signals)
+        if outcome.failure is not None:
+            result = result.model_copy(
+                update={"verdict": "invalid", "verdict_reasons": (outcome.failure, *result.verdict_reasons)}
+            )
+        write_result(folder, result)
+        report = write_run_report(folder)
+    except RunError as error:
+        (folder / "logs" / "error.txt").write_text(f"{error}\n")
+        raise RunError(f"{error} (see {folder / 'logs'})") from error
+    finally:
+        give_to_caller(folder)
+    return FinishedRun(folder, result, report)
+
+
+def give_to_caller(path: Path) -> None:
+    """Files of a run under sudo belong to who called sudo."""
+    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
+        return
+    owner = (int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
+    for each in (path.parent, path, *path.rglob("*")):
+        if each.stat().st_uid == 0:
+            os.chown(each, *owner)
+
+
+def _identity(plan: RunPlan) -> RunIdentity:
+    config = plan.config
+    return RunIdentity(
+        scenario=config.scenario,
+        scheme=config.scheme,
+        scale=config.scale,
+        switch=config.switch,
+        clock=config.clock,
+        dilation=config.dilation,
+        seed=config.seed,
+        base_rtt_us=plan.transport.base_rtt_ns / 1000,
+    )
+
+
+def _is_read_only(folder: Path) -> bool:
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)

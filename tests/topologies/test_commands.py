@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Commands files say what the topology, the settings and the dilation say."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from topologies.commands import byte_time_us_q24, pipeline_commands, wire_commands
+from topologies.routes import routes
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.dilation import Dilation
+
+SFC = SwitchSettings(bts="ingress", pause_cache=True)
+
+
+def test_tor_routes_its_hosts_and_spreads_the_rest() -> None:
+    """A ToR has a /32 for each of its hosts and every other ToR's /16 over all its uplinks."""
+    built = shape("clos", {"tors": 3, "spines": 2, "hosts_per_tor": 2, "uplinks": 2}).build()
+    table = routes(built)["tor1"]
+    local = [route for route in table if route.prefix.prefixlen == 32]
+    remote = [route for route in table if route.prefix.prefixlen == 16]
+    assert [route.ports for route in local] == [(1,), (2,)]
+    assert [route.ports for route in remote] == [(3, 4, 5, 6)] * 2
+
+
+def test_spine_spreads_over_parallel_links_to_one_tor() -> None:
+    """A spine knows every ToR by all links that lead there."""
+    built = shape("paper-testbed", {}).build()
+    assert [route.ports for route in routes(built)["spine1"]] == [(1, 2, 3, 4), (5, 6, 7, 8)]
+
+
+def test_routes_lead_to_every_host_without_a_loop() -> None:
+    """Following any choice of next hops from any switch arrives at the host within the network's width."""
+    built = shape("clos", {"tors": 3, "spines": 2, "hosts_per_tor": 2}).build()
+    tables = routes(built)
+    for switch in built.switches:
+        for host in built.hosts:
+            here, hops = switch.name, 0
+            while here != host.name:
+                matching = [route for route in tables[here] if host.ip in route.prefix]
+                best = max(matching, key=lambda route: route.prefix.prefixlen)
+                here = built.ports[here][best.ports[-1] - 1].peer.node
+                hops += 1
+                assert hops <= 4
+
+
+def test_bts_is_set_up_on_tors_only_unless_asked() -> None:
+    """Deployment decides which switches watch their queues."""
+    built = shape("clos", {}).build()
+    everywhere = SFC.model_copy(update={"deployment": "all"})
+    assert any("bts_trigger" in line for line in pipeline_commands(built, "tor1", SFC, Dilation(1000)))
+    assert not any("bts_trigger" in line for line in pipeline_commands(built, "spine1", SFC, Dilation(1000)))
+    assert any("bts_trigger" in line for line in pipeline_commands(built, "spine1", everywhere, Dilation(1000)))
+
+
+def test_without_bts_no_feature_of_it_is_switched_on() -> None:
+    """A scheme without flow control leaves trigger, suppression, cache and mirror alone."""
+    built = shape("star", {}).build()
+    text = " ".join(pipeline_commands(built, "s1", SwitchSettings(), Dilation(1000)))
+    assert not any(word in text for word in ("bts_trigger", "suppression", "pause_cache", "mirroring_add"))
+
+
+def test_wires_are_dilated() -> None:
+    """100 Gb/s and 1 us are 100 Mb/s and 1 ms at a dilation of 1000, both directions of delay on a host's link."""
+    built = shape("clos", {}).build()
+    lines = wire_commands(built, "tor1", Dilation(1000))
+    assert "port_rate 1 100000000" in lines
+    assert "port_delay 1 1000000" in lines
+    assert "port_ingress_delay 1 1000000" in lines
+    assert "port_delay 5 1500000" in lines
+    assert not any(line.startswith("port_ingress_delay 5") for line in lines)
+
+
+@pytest.mark.parametrize(("rate_bps", "microseconds"), [(100_000_000, 0.08), (10_000_000, 0.8), (400_000_000, 0.02)])
+def test_byte_time_is_right_to_a_millionth(rate_bps: int, microseconds: float) -> None:
+    """The multiplier that stands for a division is the byte time."""
+    assert byte_time_us_q24(rate_bps) / 2**24 == pytest.approx(microseconds, rel=1e-5)
+
+
+def test_target_depth_above_the_threshold_is_refused() -> None:
+    """Q_tg must lie below Q_th, or senders would never pause."""
+    with pytest.raises(ValidationError, match="q_tg_bytes"):
+        SwitchSettings(bts="ingress", q_th_bytes=1000, q_tg_bytes=1000)

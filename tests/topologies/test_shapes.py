@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Networks are what their parameters say: counts, ports, addresses, the paper's sizes."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from topologies.model import Topology, TopologyError
+from topologies.shapes import SHAPES, shape
+
+
+@given(
+    tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3)
+)
+@settings(max_examples=30, deadline=None)
+def test_clos_has_the_links_that_its_numbers_say(tors: int, spines: int, hosts: int, uplinks: int) -> None:
+    """Hosts hang on their ToR, and every ToR has `uplinks` links to every spine; addresses are all different."""
+    built = shape("clos", {"tors": tors, "spines": spines, "hosts_per_tor": hosts, "uplinks": uplinks}).build()
+    assert len(built.hosts) == tors * hosts
+    assert len(built.links) == tors * hosts + tors * spines * uplinks
+    assert len({host.ip for host in built.hosts}) == len({host.mac for host in built.hosts}) == len(built.hosts)
+    for ports in built.ports.values():
+        assert [port.number for port in ports] == list(range(1, len(ports) + 1))
+
+
+def test_paper_testbed_is_the_papers() -> None:
+    """2 ToR of 24 hosts, one spine, 4 uplinks of 400G each: 3:2 over-subscribed."""
+    built = shape("paper-testbed", {}).build()
+    assert (len(built.hosts), len(built.switches)) == (48, 3)
+    uplinks = [port for port in built.ports["tor1"] if not port.peer_is_host]
+    assert len(uplinks) == 4
+    down_bps = sum(port.rate_bps for port in built.ports["tor1"] if port.peer_is_host)
+    assert down_bps * 2 == sum(port.rate_bps for port in uplinks) * 3
+
+
+def test_paper_simulation_is_the_papers() -> None:
+    """8 spines, 16 ToR, 512 hosts, no over-subscription, 10 us of propagation there and back."""
+    built = shape("paper-simulation", {}).build()
+    assert len(built.hosts) == 512
+    assert sum(switch.is_tor for switch in built.switches) == 16
+    assert len(built.switches) == 24
+    down_bps = sum(port.rate_bps for port in built.ports["tor1"] if port.peer_is_host)
+    assert down_bps == sum(port.rate_bps for port in built.ports["tor1"] if not port.peer_is_host)
+    assert 2 * (2 * 1_000 + 2 * 1_500) == 10_000
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_builds_from_its_defaults(name: str) -> None:
+    """A name alone is a network with hosts whose gateway is their ToR's port."""
+    built: Topology = shape(name, {}).build()
+    host = built.hosts[0]
+    assert host.ip in built.switch[host.switch].prefix
+    assert host.gateway_ip != host.ip
+    assert isinstance(host.ip, IPv4Address)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"tors": 0}, {"tors": -1}, {"hosts_per_tor": 10**9}, {"host_rate_bps": 0}, {"wheels": 4}]
+)
+def test_absurd_parameters_are_refused(parameters: dict[str, int]) -> None:
+    """Zero, negative, huge or unknown parameters raise before anything is built."""
+    with pytest.raises(ValidationError):
+        shape("clos", parameters)
+
+
+def test_more_ports_than_a_switch_has_are_refused() -> None:
+    """Port numbers end before the recirculation port."""
+    with pytest.raises(TopologyError, match="ports"):
+        shape("clos", {"hosts_per_tor": 400, "spines": 200}).build()

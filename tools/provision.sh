@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+#
+# Installs what the testbed needs from the distribution (Debian 12 and later, Ubuntu 22.04 and later). Safe to run again:
+# it does nothing when every package is there. make, CI and Vagrant all call this.
+set -euo pipefail
+
+packages=(
+    ethtool         # turns off NIC offloads of emulated hosts
+    gcc             # softswitch compiles the P4 program
+    iperf3          # background traffic of unmodified programs, and the library of its Python binding
+    iproute2        # namespaces and veth pairs
+    iputils-ping
+    libc6-dev
+    make
+    mininet
+    procps
+    python3
+    python3-venv
+    tcpdump
+    tshark          # decodes captures in tests and for people
+)
+
+missing=()
+for package in "${packages[@]}"; do
+    if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" != installed ]; then
+        missing+=("$package")
+    fi
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=()
+else
+    as_root=(sudo)
+fi
+echo "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null

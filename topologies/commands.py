@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The commands file of each switch: routes, roles, thresholds and wires as text that a switch's control plane executes.
+
+`pipeline_commands` speaks of the P4 program alone and is the same for every target; `wire_commands` sets softswitch's wires.
+All values are wall units: this is where the dilation meets the data plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topologies.model import SwitchPort, Topology, port_mac
+from topologies.routes import Route, routes
+from topologies.settings import SwitchSettings
+from wire.constants import (
+    BTS_MIRROR_SESSION,
+    CLASS_BTS,
+    CLASS_BY_DSCP,
+    CLASS_CONTROL,
+    CLASS_COUNT,
+    RECIRCULATION_PORT,
+)
+from wire.dilation import Dilation
+
+_ALPHA_ONE = 256
+_UNLIMITED_BYTES = 0xFFFF_FFFF
+_BYTE_US_FRACTION_BITS = 24
+_ECMP_SALT = 0x9E37_79B1
+
+
+def byte_time_us_q24(rate_bps: int) -> int:
+    """The time of a byte at a wall rate in 2^-24 us, rounded to nearest, as `congested_port` wants it."""
+    return ((8_000_000 << _BYTE_US_FRACTION_BITS) + rate_bps // 2) // rate_bps
+
+
+def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
+    """The table entries of one switch."""
+    node = topology.switch[switch]
+    salt = (node.switch_id * _ECMP_SALT) & 0xFFFF_FFFF
+    lines = [f"table_set_default identity set_switch {node.switch_id} {salt}"]
+    lines += [f"table_add ingress_role server_facing {p.number} =>" for p in topology.ports[switch] if p.peer_is_host]
+    lines += [f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()]
+    lines += _route_commands(topology, switch)
+    lines += _buffer_commands(settings)
+    if settings.bts != "off" and (node.is_tor or settings.deployment == "all"):
+        lines += _bts_commands(topology, switch, settings, dilation)
+    return lines
+
+
+def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[str]:
+    """softswitch's wires: rate and propagation delay of each port; a host's NIC leaves both directions' delay to the switch."""
+    lines: list[str] = []
+    for port in topology.ports[switch]:
+        delay_ns = dilation.wall_ns(port.delay_ns)
+        lines.append(f"port_rate {port.number} {dilation.wall_bps(port.rate_bps)}")
+        lines.append(f"port_delay {port.number} {delay_ns}")
+        if port.peer_is_host:
+            lines.append(f"port_ingress_delay {port.number} {delay_ns}")
+    return lines
+
+
+def _route_commands(topology: Topology, switch: str) -> Iterator[str]:
+    ports = {port.number: port for port in topology.ports[switch]}
+    for group, route in enumerate(routes(topology)[switch], start=1):
+        if len(route.ports) == 1:
+            arguments = _next_hop(topology, switch, ports[route.ports[0]])
+            yield f"table_add ipv4_lpm next_hop {route.prefix} => {arguments}"
+        else:
+            yield from _ecmp_commands(topology, switch, group, route, ports)
+
+
+def _ecmp_commands(
+    topology: Topology, switch: str, group: int, route: Route, ports: dict[int, SwitchPort]
+) -> Iterator[str]:
+    yield f"table_add ipv4_lpm ecmp {route.prefix} => {group} {len(route.ports)}"
+    for member, number in enumerate(route.ports):
+        yield f"table_add ecmp_members next_hop {group} {member} => {_next_hop(topology, switch, ports[number])}"
+
+
+def _next_hop(topology: Topology, switch: str, port: SwitchPort) -> str:
+    """Parameters of the action next_hop: port, source MAC, destination MAC."""
+    if port.peer_is_host:
+        peer_mac = topology.host[port.peer.node].mac
+    else:
+        peer_mac = port_mac(topology.switch[port.peer.node].switch_id, port.peer.number)
+    return f"{port.number} {port_mac(topology.switch[switch].switch_id, port.number)} {peer_mac}"
+
+
+def _buffer_commands(settings: SwitchSettings) -> Iterator[str]:
+    if settings.buffer_bytes is None:
+        yield f"table_set_default buffer_size set_limit {_UNLIMITED_BYTES}"
+        return
+    yield f"table_set_default buffer_size set_limit {settings.buffer_bytes}"
+    for traffic_class in range(CLASS_COUNT):
+        if traffic_class not in (CLASS_CONTROL, CLASS_BTS):
+            alpha = round(settings.alpha * _ALPHA_ONE)
+            yield f"table_add class_threshold dynamic_threshold {traffic_class} => {alpha}"
+
+
+def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
+    for traffic_class in settings.bts_classes:
+        yield f"table_add bts_trigger ingress_bts {traffic_class} => {settings.q_th_bytes} {settings.q_tg_bytes}"
+    for port in topology.ports[switch]:
+        byte_us = byte_time_us_q24(dilation.wall_bps(port.rate_bps))
+        yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
+    if settings.suppression_ns:
+        period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
+        yield f"table_set_default suppression filter {period_us}"
+    if settings.pause_cache:
+        yield "table_set_default pause_cache cache_on"

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A network as data: hosts, switches, the links between them and every address. Knows neither Mininet nor a switch target.
+
+A topology is built by `TopologyBuilder` (which numbers ports and assigns addresses in one pass) and is frozen afterwards;
+rates and delays are model units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+
+MAX_EDGE_SWITCHES = 255
+MAX_HOSTS_PER_SWITCH = 65_000
+MAX_PORT = 509
+
+
+class TopologyError(ValueError):
+    """A network that cannot be built, said in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A server with one NIC. Its gateway is the port of its ToR, for every destination."""
+
+    name: str
+    ip: IPv4Address
+    mac: str
+    switch: str
+    gateway_ip: IPv4Address
+    gateway_mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch; one with servers is a ToR and owns the prefix of their addresses."""
+
+    name: str
+    switch_id: int
+    prefix: IPv4Network | None
+
+    @property
+    def is_tor(self) -> bool:
+        return self.prefix is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One end of a link: a node's name and its port number (switches from 1, a host's only one is 0)."""
+
+    node: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A full-duplex wire: bits per second each way, one-way propagation delay in ns."""
+
+    a: Port
+    b: Port
+    rate_bps: int
+    delay_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPort:
+    """What a switch's port is wired to."""
+
+    number: int
+    peer: Port
+    peer_is_host: bool
+    rate_bps: int
+    delay_ns: int
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A whole network. `name` and `parameters` are what it was asked for."""
+
+    name: str
+    parameters: Mapping[str, object]
+    hosts: tuple[Host, ...]
+    switches: tuple[Switch, ...]
+    links: tuple[Link, ...]
+
+    @cached_property
+    def host(self) -> Mapping[str, Host]:
+        return {host.name: host for host in self.hosts}
+
+    @cached_property
+    def switch(self) -> Mapping[str, Switch]:
+        return {switch.name: switch for switch in self.switches}
+
+    @cached_property
+    def ports(self) -> Mapping[str, tuple[SwitchPort, ...]]:
+        """The ports of each switch, by number."""
+        found: dict[str, list[SwitchPort]] = {switch.name: [] for switch in self.switches}
+        for link in self.links:
+            for end, peer in ((link.a, link.b), (link.b, link.a)):
+                if end.node in found:
+                    port = SwitchPort(end.number, peer, peer.node in self.host, link.rate_bps, link.delay_ns)
+                    found[end.node].append(port)
+        return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in found.items()}
+
+    def hosts_of(self, switch: str) -> tuple[Host, ...]:
+        """The servers under a ToR, in order of their names' numbers."""
+        return tuple(host for host in self.hosts if host.switch == switch)
+
+    @cached_property
+    def host_link(self) -> Mapping[str, Link]:
+        return {link.a.node if link.a.node in self.host else link.b.node: link for link in self.links
+                if link.a.node in self.host or link.b.node in self.host}
+
+
+def port_mac(switch_id: int, port: int) -> str:
+    """The MAC address of a switch's port, locally administered."""
+    raw = bytes((0x06, 0x00)) + switch_id.to_bytes(2, "big") + port.to_bytes(2, "big")
+    return raw.hex(":")
+
+
+@dataclass
+class TopologyBuilder:
+    """Collects switches, hosts and links; numbers ports in the order in which links are added."""
+
+    name: str
+    parameters: Mapping[str, object]
+    _hosts: list[Host] = field(default_factory=list)
+    _switches: list[Switch] = field(default_factory=list)
+    _links: list[Link] = field(default_factory=list)
+    _next_port: dict[str, int] = field(default_factory=dict)
+    _host_count: dict[str, int] = field(default_factory=dict)
+
+    def add_switch(self, name: str, *, has_hosts: bool) -> str:
+        """Adds a switch; one with hosts gets the next 10.T.0.0/16."""
+        tors = sum(switch.is_tor for switch in self._switches)
+        if has_hosts and tors >= MAX_EDGE_SWITCHES:
+            raise TopologyError(f"at most {MAX_EDGE_SWITCHES} switches can have hosts")
+        prefix = IPv4Network((f"10.{tors + 1}.0.0", 16)) if has_hosts else None
+        self._switches.append(Switch(name, len(self._switches) + 1, prefix))
+        self._next_port[name] = 1
+        return name
+
+    def add_host(self, switch_name: str, rate_bps: int, delay_ns: int) -> str:
+        """Adds the next host (h1, h2, ...) and its link to its ToR."""
+        switch = next(each for each in self._switches if each.name == switch_name)
+        assert switch.prefix is not None
+        index = self._host_count.get(switch_name, 0) + 1
+        if index > MAX_HOSTS_PER_SWITCH:
+            raise TopologyError(f"at most {MAX_HOSTS_PER_SWITCH} hosts fit under one switch")
+        self._host_count[switch_name] = index
+        name = f"h{len(self._hosts) + 1}"
+        ip = switch.prefix.network_address + index
+        port = self._take_port(switch_name)
+        self._hosts.append(Host(
+            name=name,
+            ip=ip,
+            mac=(bytes((0x02, 0x00)) + ip.packed).hex(":"),
+            switch=switch_name,
+            gateway_ip=switch.prefix.broadcast_address - 1,
+            gateway_mac=port_mac(switch.switch_id, port),
+        ))
+        self._links.append(Link(Port(name, 0), Port(switch_name, port), rate_bps, delay_ns))
+        return name
+
+    def add_link(self, a: str, b: str, rate_bps: int, delay_ns: int) -> None:
+        """Joins two switches."""
+        self._links.append(Link(Port(a, self._take_port(a)), Port(b, self._take_port(b)), rate_bps, delay_ns))
+
+    def build(self) -> Topology:
+        return Topology(self.name, dict(self.parameters), tuple(self._hosts), tuple(self._switches), tuple(self._links))
+
+    def _take_port(self, switch: str) -> int:
+        number = self._next_port[switch]
+        if number > MAX_PORT:
+            raise TopologyError(f"switch {switch} would need more than {MAX_PORT} ports")
+        self._next_port[switch] = number + 1
+        return number

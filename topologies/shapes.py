@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The networks people ask for by name: clos, dumbbell, star, and the paper's two as presets of clos.
+
+A shape is a parameter class, checked by pydantic, with one pure function that builds the `Topology`; `SHAPES` is the table.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from topologies.model import Topology, TopologyBuilder
+
+Rate = Annotated[int, Field(ge=1_000_000, le=3_200_000_000_000)]
+Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Count = Annotated[int, Field(ge=1, le=400)]
+
+
+class Shape(BaseModel):
+    """Parameters of a network, model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str]
+
+    host_rate_bps: Rate = 100_000_000_000
+    host_delay_ns: Delay = 1_000
+
+    @abstractmethod
+    def build(self) -> Topology:
+        """The network of these parameters."""
+
+    def _builder(self) -> TopologyBuilder:
+        return TopologyBuilder(self.name, self.model_dump())
+
+
+class Clos(Shape):
+    """2-tier Clos: every ToR has `uplinks` parallel links to every spine. RTT between racks 4 (host + fabric) delays."""
+
+    name: ClassVar[str] = "clos"
+
+    tors: Count = 2
+    spines: Count = 2
+    hosts_per_tor: Count = 4
+    uplinks: Count = 1
+    fabric_rate_bps: Rate = 400_000_000_000
+    fabric_delay_ns: Delay = 1_500
+
+    def build(self) -> Topology:
+        builder = self._builder()
+        tors = [builder.add_switch(f"tor{i + 1}", has_hosts=True) for i in range(self.tors)]
+        spines = [builder.add_switch(f"spine{i + 1}", has_hosts=False) for i in range(self.spines)]
+        for tor in tors:
+            for _ in range(self.hosts_per_tor):
+                builder.add_host(tor, self.host_rate_bps, self.host_delay_ns)
+        for tor in tors:
+            for spine in spines:
+                for _ in range(self.uplinks):
+                    builder.add_link(tor, spine, self.fabric_rate_bps, self.fabric_delay_ns)
+        return builder.build()
+
+
+class PaperTestbed(Clos):
+    """The paper's testbed: 2 ToR of 24 hosts, 1 spine, 4 uplinks of 400 Gb/s (3:2), RTT 6 us in a rack and 10 us across."""
+
+    name: ClassVar[str] = "paper-testbed"
+
+    spines: Count = 1
+    hosts_per_tor: Count = 24
+    uplinks: Count = 4
+    host_delay_ns: Delay = 1_500
+    fabric_delay_ns: Delay = 1_000
+
+
+class PaperSimulation(Clos):
+    """The paper's simulation: 16 ToR of 32 hosts, 8 spines, no over-subscription, RTT 10 us."""
+
+    name: ClassVar[str] = "paper-simulation"
+
+    tors: Count = 16
+    spines: Count = 8
+    hosts_per_tor: Count = 32
+
+
+class Dumbbell(Shape):
+    """Two switches joined by one link: senders on the left (h1, ...), receivers on the right."""
+
+    name: ClassVar[str] = "dumbbell"
+
+    left_hosts: Count = 4
+    right_hosts: Count = 1
+    trunk_rate_bps: Rate = 3_200_000_000_000
+    trunk_delay_ns: Delay = 3_000
+
+    def build(self) -> Topology:
+        builder = self._builder()
+        left, right = (builder.add_switch(name, has_hosts=True) for name in ("s1", "s2"))
+        for switch, count in ((left, self.left_hosts), (right, self.right_hosts)):
+            for _ in range(count):
+                builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)
+        builder.add_link(left, right, self.trunk_rate_bps, self.trunk_delay_ns)
+        return builder.build()
+
+
+class Star(Shape):
+    """One switch and its hosts."""
+
+    name: ClassVar[str] = "star"
+
+    hosts: Count = 4
+
+    def build(self) -> Topology:
+        builder = self._builder()
+        switch = builder.add_switch("s1", has_hosts=True)
+        for _ in range(self.hosts):
+            builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)
+        return builder.build()
+
+
+SHAPES: Mapping[str, type[Shape]] = {shape.name: shape for shape in (Clos, PaperTestbed, PaperSimulation, Dumbbell, Star)}
+
+
+def shape(name: str, parameters: Mapping[str, Any]) -> Shape:
+    """The named shape with these parameters. KeyError for an unknown name, pydantic's ValidationError for bad values."""
+    return SHAPES[name](**parameters)
