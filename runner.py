@@ -28,7 +28,7 @@ from rich.table import Table
 
 from analysis.compare import compare as compare_results
 from analysis.report import write_comparison_report, write_run_report
-from analysis.result import ResultError, result_text
+from analysis.result import ResultError
 from analysis.runs import load_run
 from analysis.tables import comparison_table, run_table
 from scenarios.catalogue import SCENARIOS
@@ -84,7 +84,7 @@ def run(
     plan = _checked([request], out)[0]
     finished = _execute(plan, out, quiet=json)
     if json:
-        sys.stdout.write(result_text(finished.result))
+        sys.stdout.write(finished.result.to_json())
     else:
         console.print(run_table(finished.result))
         console.print(f"report: {finished.report}", soft_wrap=True)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The canvas under every plot: style, axes and their units, SVG for pages and PNG for papers. Knows no trace."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from analysis.formatting import three_digits
+from telemetry.atomic_file import replace_file
+
+WIDTH_PIXELS = 1280
+WIDTH_INCHES = 10.0
+
+INK = "#1F2328"
+MUTED = "#6A737D"
+GRID = "#E3E6EA"
+
+STYLE: Any = {
+    "figure.facecolor": "#FFFFFF",
+    "figure.constrained_layout.w_pad": 0.12,
+    "figure.constrained_layout.h_pad": 0.10,
+    "axes.facecolor": "#FFFFFF",
+    "axes.edgecolor": "#9AA1A9",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 11,
+    "axes.titlesize": 12,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "axes.titlepad": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "lines.linewidth": 1.9,
+    "lines.solid_capstyle": "round",
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "sfc-testbed",
+}
+
+_LOG_DIGITS = ((12.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)), (300.0, (1.0, 2.0, 5.0)), (float("inf"), (1.0,)))
+"""Leading digits that a logarithmic axis labels, by the ratio of its highest to its lowest value."""
+
+Arguments = ParamSpec("Arguments")
+
+
+def styled(plot: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
+    """Draws a plot in our style and leaves matplotlib's global settings as they were."""
+
+    @wraps(plot)
+    def draw(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
+        with mpl.rc_context(STYLE):
+            return plot(*args, **kwargs)
+
+    return draw
+
+
+def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:
+    """A figure of the standard width with `columns` plots side by side."""
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
+
+
+def byte_axis(axes: Axes, highest: float) -> tuple[float, str]:
+    """Starts the y axis at zero and gives the divisor and unit for bytes up to `highest`."""
+    scale, unit = next(((s, u) for s, u in ((1e6, "MB"), (1e3, "KB")) if highest >= s), (1.0, "B"))
+    axes.set_ylim(0, max(highest / scale * 1.08, 1.0))
+    return scale, unit
+
+
+def log_x(axes: Axes, low: float, high: float) -> None:
+    """Makes the x axis logarithmic from `low` to `high` with plain numbers as ticks."""
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    _plain_log_ticks(axes.xaxis, high / low)
+
+
+def log_y(axes: Axes, low: float, high: float) -> None:
+    """Makes the y axis logarithmic from `low` to `high` with plain numbers as ticks."""
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    _plain_log_ticks(axes.yaxis, high / low)
+
+
+def _plain_log_ticks(axis: Axis, ratio: float) -> None:
+    digits = next(digits for highest, digits in _LOG_DIGITS if ratio <= highest)
+    axis.set_major_locator(FixedLocator([digit * 10.0**power for power in range(-3, 7) for digit in digits]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: three_digits(value)))
+
+
+def say(axes: Axes, text: str) -> None:
+    """Puts a sentence where there is nothing to draw, on axes without ticks."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
+
+
+def share_legend(figure: Figure, *, columns: int = 6) -> None:
+    """One legend below all panels, each label once."""
+    entries = {
+        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    if entries:
+        figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries)))
+
+
+def write_png(figure: Figure, path: Path) -> None:
+    """Writes a PNG of WIDTH_PIXELS, in one step."""
+    with mpl.rc_context(STYLE):
+        replace_file(
+            path,
+            lambda partial: figure.savefig(
+                partial, format="png", dpi=WIDTH_PIXELS / WIDTH_INCHES, metadata={"Software": None}
+            ),
+        )
+
+
+def to_svg(figure: Figure, *, name: str, description: str) -> str:
+    """The figure as an <svg> element to put into an HTML page.
+
+    Without prologue, metadata and namespace addresses, so that the page names no external resource; ids carry `name` so
+    that several figures can share a page; `description` is what a screen reader says.
+    """
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return _embed(buffer.getvalue(), name, description)
+
+
+def _embed(document: str, name: str, description: str) -> str:
+    svg = document[document.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", svg)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

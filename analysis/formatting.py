@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Numbers as people read them: bytes, durations, ratios. Decimal units, as the paper uses them (1 KB = 1000 B)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NOTHING = "-"
+"""Stands where a figure does not exist or its sample cannot carry it."""
+
+_BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
+_TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits, never in exponent form below a million: 0.123, 12.3, 1230."""
+    if value == 0:
+        return "0"
+    magnitude = abs(value)
+    if magnitude >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if magnitude >= 1e-3 else f"{value:.1e}"
+
+
+def format_bytes(count: float | None) -> str:
+    """12.3 MB, 125 KB, 70 B."""
+    if count is None:
+        return NOTHING
+    for scale, unit in _BYTE_UNITS:
+        if abs(count) >= scale:
+            return f"{three_digits(count / scale)} {unit}"
+    return f"{three_digits(count)} B"
+
+
+def format_us(duration_us: float | None) -> str:
+    """12.3 µs, 4 ms, 1.5 s."""
+    if duration_us is None:
+        return NOTHING
+    for scale, unit in _TIME_UNITS:
+        if abs(duration_us) >= scale:
+            return f"{three_digits(duration_us / scale)} {unit}"
+    return f"{three_digits(duration_us)} µs"
+
+
+def format_number(value: float | None) -> str:
+    """1,234 for counts, three significant digits for other figures."""
+    if value is None:
+        return NOTHING
+    return f"{value:,}" if isinstance(value, int) else three_digits(value)
+
+
+def format_ratio(value: float | None) -> str:
+    """0.31x; a ratio to something that was zero does not exist."""
+    return NOTHING if value is None else f"{three_digits(value)}x"
+
+
+def format_share(value: float | None) -> str:
+    """3.1 %."""
+    return NOTHING if value is None else f"{three_digits(value * 100)} %"
+
+
+def flatten(tree: object, path: str = "") -> dict[str, str]:
+    """A JSON tree as dotted names and short texts, in order: {"switch": {"q_th": 1}} gives {"switch.q_th": "1"}."""
+    if isinstance(tree, Mapping) and tree:
+        flat: dict[str, str] = {}
+        for key, value in tree.items():
+            flat |= flatten(value, f"{path}.{key}" if path else str(key))
+        return flat
+    if isinstance(tree, list):
+        if any(isinstance(value, (Mapping, list)) for value in tree):
+            return flatten({str(number): value for number, value in enumerate(tree)}, path)
+        return {path: " ".join(str(value) for value in tree)}
+    return {path: NOTHING if tree is None else str(tree)}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Keeps the column tables of docs/traces.md equal to `telemetry.schema`: `python -m telemetry.document [--check]`.
+
+Each table stands between two marker comments; the prose around them is written by hand and never touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from telemetry.atomic_file import replace_text
+from telemetry.schema import SCHEMAS, TraceSchema
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "traces.md"
+
+
+def render_table(schema: TraceSchema) -> str:
+    """The schema as a Markdown table, version and meaning first."""
+    lines = [
+        f"`{schema.file_name}`, version {schema.version}. {schema.meaning}",
+        "",
+        "| column | type | unit | meaning |",
+        "|---|---|---|---|",
+    ]
+    for column in schema.columns:
+        dtype = str(column.dtype()) + (" or null" if column.nullable else "")
+        lines.append(f"| `{column.name}` | {dtype} | {column.unit or '-'} | {column.meaning} |")
+    return "\n".join(lines)
+
+
+def render_document(text: str) -> str:
+    """`text` with the table between each pair of markers made anew. Raises ValueError if a pair is missing."""
+    for schema in SCHEMAS.values():
+        begin, end = f"<!-- begin {schema.name} -->", f"<!-- end {schema.name} -->"
+        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+        replacement = f"{begin}\n{render_table(schema)}\n{end}"
+        text, count = pattern.subn(lambda _, table=replacement: table, text)  # type: ignore[misc]
+        if count != 1:
+            raise ValueError(f"expected one pair of markers {begin} {end}, found {count}")
+    return text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Rewrites the document, or with --check says whether it is current (exit code 1 if not)."""
+    parser = argparse.ArgumentParser(prog="python -m telemetry.document", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if the tables are not current")
+    options = parser.parse_args(arguments)
+    current = DOCUMENT.read_text(encoding="utf-8")
+    wanted = render_document(current)
+    if options.check and wanted != current:
+        print(f"{DOCUMENT.name}: tables are not current; run python -m telemetry.document", file=sys.stderr)
+        return 1
+    if wanted != current:
+        replace_text(DOCUMENT, wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Made-up but plausible runs for the analysis tests: traces from a seed, and whole run folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.build import RunCounters, RunIdentity, build_result
+from analysis.fidelity import Lateness
+from analysis.result import write_result
+from telemetry.schema import FLOWS, QUEUES, SIGNALS, WHOLE_BUFFER
+from telemetry.writer import write_trace
+
+FlowsMaker = Callable[..., pl.DataFrame]
+FolderMaker = Callable[..., Path]
+
+
+def _flows(count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0) -> pl.DataFrame:
+    """Background flows of Hadoop-like sizes and incast flows of 250 kB; a few of each do not finish."""
+    random = np.random.default_rng(seed)
+    # Sizes, starts and tags are the same for every load, as with one flow file under several schemes.
+    background = np.exp(random.uniform(np.log(60), np.log(2_000_000), count)).astype(np.int64)
+    sizes = np.concatenate([background, np.full(incast, 250_000)])
+    total = count + incast
+    start = np.sort(random.uniform(0, 3500, total))
+    tags = random.permutation(["hadoop"] * count + ["incast"] * incast)
+    sizes = sizes[np.argsort(np.argsort(tags, kind="stable"), kind="stable")]
+    ideal = 10 + sizes * 8 / 100_000
+    delay = 1 + random.exponential(0.4 * load, total) * (1 + 6 * load * (tags == "incast"))
+    finish = np.where(random.random(total) < 0.01, np.nan, start + ideal * delay)
+    frame = pl.DataFrame(
+        {
+            "flow_id": np.arange(total),
+            "src": [f"h{1 + number % 31}" for number in range(total)],
+            "dst": ["h32" if tag == "incast" else f"h{1 + (number + 7) % 31}" for number, tag in enumerate(tags)],
+            "tag": tags,
+            "size_bytes": sizes,
+            "start_us": start,
+            "finish_us": finish,
+            "fct_us": finish - start,
+            "ideal_fct_us": ideal,
+            "slowdown": (finish - start) / ideal,
+            "packets_sent": sizes // 1000 + 1,
+            "packets_resent": np.zeros(total),
+            "bytes_resent": np.zeros(total),
+            "timeouts": np.zeros(total),
+            "naks": np.zeros(total),
+            "paused_us": np.zeros(total),
+            "corrupted": np.zeros(total, dtype=bool),
+        }
+    )
+    frame = frame.with_columns(pl.col("finish_us", "fct_us", "slowdown").fill_nan(None))
+    return frame.select(FLOWS.column_names).cast(pl.Schema(FLOWS.dtypes))
+
+
+def _queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:
+    """Three switches sampled every 10 us; the queue towards h32 on tor2 swings and holds nearly all of its buffer."""
+    random = np.random.default_rng(seed)
+    times = np.arange(10.0, duration_us + 1, 10.0)
+    wave = 0.6 + 0.4 * np.sin(times / 260) * np.exp(-times / 2500)
+    hot = peak_bytes * (1 - np.exp(-times / 180)) * wave * random.uniform(0.96, 1.0, times.size)
+    rows = []
+    for switch, share in (("tor2", 1.0), ("tor1", 0.25), ("spine1", 0.12)):
+        high = hot * share * random.uniform(0.9, 1.0, times.size)
+        rows += [
+            {"time_us": t, "switch": switch, "port": port, "class": cls, "depth_bytes": int(h * f * 0.9),
+             "high_water_bytes": int(h * f)}
+            for t, h in zip(times, high, strict=True)
+            for port, cls, f in ((WHOLE_BUFFER, WHOLE_BUFFER, 1.0), (9, 3, 0.92))
+        ]  # fmt: skip
+    return pl.DataFrame(rows, schema=dict(QUEUES.dtypes))
+
+
+def _signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    sent = np.sort(random.uniform(0, 3900, count))
+    cached = random.random(count) < 0.3
+    received = sent + np.where(cached, 1.2, 5.4) + random.exponential(0.3, count)
+    pause = np.floor(random.uniform(5, 60, count))
+    frame = pl.DataFrame(
+        {
+            "sent_us": sent,
+            "received_us": received,
+            "host": [f"h{1 + number % 31}" for number in range(count)],
+            "flow_id": np.arange(count) % 100,
+            "switch": np.where(cached, "tor1", "tor2"),
+            "cause": np.where(cached, "cache", "queue"),
+            "pause_us": pause,
+            "queue_depth_bytes": (pause * 12_500 + 125_000).astype(np.int64),
+            "cacheable": np.ones(count, dtype=bool),
+            "obeyed": np.ones(count, dtype=bool),
+            "paused_until_us": received + pause,
+        }
+    )
+    return frame.select(SIGNALS.column_names).cast(pl.Schema(SIGNALS.dtypes))
+
+
+IDENTITY = RunIdentity("hadoop-50", "sfc", "ci", "soft", "real", 10_000, 7, base_rtt_us=10.0)
+COUNTERS = RunCounters(
+    packets_sent=400_000,
+    packets_received=400_470,
+    switch_generated=510,
+    switch_absorbed=0,
+    drops={"tail_drop": 38, "bloom_false": 2},
+    bts_sent=510,
+    bts_suppressed=2210,
+    cache_hits=153,
+    max_suppression_entries=61,
+    max_cache_entries=4,
+    host_lateness=Lateness(90_000, 2_400_000, 5_100_000),
+    switch_lateness=Lateness(30_000, 700_000, 3_000_000),
+    wall_s=41.25,
+)
+
+
+def _run_folder(
+    root: Path,
+    scheme: str = "sfc",
+    *,
+    load: float = 1.0,
+    peak_bytes: float = 3e6,
+    flows: pl.DataFrame | None = None,
+    identity: dict[str, object] | None = None,
+    counters: dict[str, object] | None = None,
+) -> Path:
+    folder = root / f"hadoop-50-{scheme}-{len(list(root.iterdir()))}"
+    folder.mkdir()
+    frames = {
+        "flows": _flows(load=load) if flows is None else flows,
+        "queues": _queues(peak_bytes),
+        "signals": _signals() if scheme.startswith("sfc") else SIGNALS.empty(),
+    }
+    for schema in (FLOWS, QUEUES, SIGNALS):
+        write_trace(folder / schema.file_name, schema, frames[schema.name])
+    who = RunIdentity(**{**IDENTITY.__dict__, "scheme": scheme, **(identity or {})})
+    counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
+    write_result(folder, build_result(who, counted, **frames))
+    config = {
+        "command": ["./runner.py", "run", "hadoop-50", "--scheme", scheme, "--seed", "7", "--set", "q th=2 BDP"],
+        "seed": 7,
+        "thresholds_bytes": {"Q_th": 250_000, "Q_tg": 125_000},
+        "topology": {"name": "clos", "tors": 2, "hosts_per_tor": 16, "rate_bps": 100_000_000_000},
+        "versions": {"sfc-testbed": "1.0.0", "python": "3.11"},
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.fixture
+def make_flows() -> FlowsMaker:
+    """Makes a flows trace."""
+    return _flows
+
+
+@pytest.fixture
+def make_queues() -> FlowsMaker:
+    """Makes a queues trace."""
+    return _queues
+
+
+@pytest.fixture
+def make_signals() -> FlowsMaker:
+    """Makes a signals trace."""
+    return _signals
+
+
+@pytest.fixture
+def identity() -> RunIdentity:
+    """A run's identity."""
+    return IDENTITY
+
+
+@pytest.fixture
+def counters() -> RunCounters:
+    """Counters that balance."""
+    return COUNTERS
+
+
+@pytest.fixture
+def make_run_folder(tmp_path: Path) -> FolderMaker:
+    """Makes a whole run folder below the test's own directory."""
+    root = tmp_path / "runs"
+    root.mkdir()
+
+    def make(scheme: str = "sfc", **options: object) -> Path:
+        return _run_folder(root, scheme, **options)  # type: ignore[arg-type]
+
+    return make

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Two NICs joined by a fake link in virtual time: delay, loss, duplication, reordering and forged frames.
+
+The link owns the clock and the randomness (a seeded generator); the NICs are real.
+"""
+
+import heapq
+import random
+from collections.abc import Callable
+
+from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
+from hosts.transport.nic import Nic
+from hosts.transport.settings import TransportSettings
+from wire.dilation import Dilation
+
+MAC_A, MAC_B = 0x0200_0000_0001, 0x0200_0000_0002
+IP_A, IP_B = 0x0A00_0001, 0x0A00_0002
+
+Mutation = Callable[[int, str, bytes], bytes | None]
+
+
+class FakeLink:
+    """`a` and `b` face each other; `run` moves frames until nothing is left to do."""
+
+    def __init__(
+        self,
+        settings: TransportSettings | None = None,
+        *,
+        dilation: int = 1,
+        delay_ns: int = 5_000,
+        loss: float = 0.0,
+        duplicate: float = 0.0,
+        reorder: float = 0.0,
+        reorder_ns: int = 20_000,
+        seed: int = 1,
+        drop: Callable[[int, str, bytes], bool] | None = None,
+        change: Mutation | None = None,
+        epoch_ns: int = 0,
+    ) -> None:
+        """Probabilities are per frame; `drop` and `change` see (frame number, sender's name, frame)."""
+        settings = settings or TransportSettings()
+        scale = Dilation(dilation)
+        self.dilation = scale
+        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), settings, scale, epoch_ns=epoch_ns)
+        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), settings, scale, epoch_ns=epoch_ns)
+        self.now_ns = 0
+        self.sent: list[tuple[int, str, bytes]] = []
+        self.events: dict[str, list[Event]] = {"a": [], "b": []}
+        self._delay_ns = scale.wall_ns(delay_ns)
+        self._reorder_ns = scale.wall_ns(reorder_ns)
+        self._chances = (loss, duplicate, reorder)
+        self._random = random.Random(seed)
+        self._drop = drop
+        self._change = change
+        self._flying: list[tuple[int, int, Nic, bytes]] = []
+        self._sequence = 0
+        self._flows = 0
+
+    def transfer(self, size_bytes: int, *, ready_ns: int = 0, backwards: bool = False, qpn: int | None = None) -> int:
+        """Announce a message at both ends; returns its flow id. Odd QPs this way, so both ends differ."""
+        self._flows += 1
+        source, sink = (self.b, self.a) if backwards else (self.a, self.b)
+        source_qpn = qpn if qpn is not None else self._flows
+        destination_qpn = source_qpn + 100
+        flow = self._flows
+        source.send_message(
+            OutgoingMessage(flow, source_qpn, destination_qpn, sink.address.ip, size_bytes, ready_ns, "test")
+        )
+        sink.expect_message(IncomingMessage(flow, source_qpn, destination_qpn, source.address.ip, size_bytes))
+        return flow
+
+    def inject(self, time_ns: int, receiver: Nic, frame: bytes) -> None:
+        """Let a frame arrive at a NIC at that time."""
+        self._sequence += 1
+        heapq.heappush(self._flying, (time_ns, self._sequence, receiver, frame))
+
+    def run(self, until_ns: int = 1 << 60, max_steps: int = 2_000_000) -> None:
+        """Until nothing is due before `until_ns`; fails if that takes more than `max_steps`."""
+        for _ in range(max_steps):
+            times = [time for time in (self.a.next_timer_ns(), self.b.next_timer_ns()) if time is not None]
+            if self._flying:
+                times.append(self._flying[0][0])
+            if not times or min(times) > until_ns:
+                return
+            self.now_ns = max(self.now_ns, min(times))
+            self._step()
+        raise AssertionError(f"no end after {max_steps} steps")
+
+    def _step(self) -> None:
+        while self._flying and self._flying[0][0] <= self.now_ns:
+            time_ns, _, receiver, frame = heapq.heappop(self._flying)
+            receiver.receive(frame, time_ns)
+        for nic in (self.a, self.b):
+            for end_ns, frame in nic.frames_to_send(self.now_ns):
+                assert end_ns <= self.now_ns
+                self._carry(nic, end_ns, frame)
+            due_ns = nic.next_timer_ns()
+            assert due_ns is None or due_ns > self.now_ns, "timers lie strictly in the future"
+            while (event := nic.next_event()) is not None:
+                self.events[nic.address.name].append(event)
+
+    def _carry(self, source: Nic, end_ns: int, frame: bytes) -> None:
+        name = source.address.name
+        number = len(self.sent)
+        self.sent.append((end_ns, name, frame))
+        changed = self._change(number, name, frame) if self._change else frame
+        if changed is None or (self._drop and self._drop(number, name, frame)):
+            return
+        loss, duplicate, reorder = self._chances
+        if self._random.random() < loss:
+            return
+        copies = 2 if self._random.random() < duplicate else 1
+        for _ in range(copies):
+            late = self._random.randrange(self._reorder_ns) if self._random.random() < reorder else 0
+            self.inject(end_ns + self._delay_ns + late, self.b if source is self.a else self.a, changed)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One switch of a network under test: frames in at an instant, frames out, all in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from softswitch.engine import SwitchEngine
+from testbed.counters import SwitchCounts, read_counts
+from testbed.switches import build_engine
+from topologies.commands import pipeline_commands, wire_commands
+from topologies.model import Topology
+from topologies.settings import SwitchSettings
+from wire.addresses import parse_mac
+from wire.bts import BackToSender, unpack_payload
+from wire.constants import BTS_UDP_PORT, DSCP_DATA
+from wire.dilation import Dilation
+from wire.roce import BTH_OFFSET, Opcode, RoceFramer, pack_psn_word
+
+DILATION = Dilation(1000)
+US = 1_000
+FRAME_OVERHEAD = 58
+"""Headers and ICRC of a data frame without immediate."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A frame that left a port: `due_ns` is when its last bit reaches the other end."""
+
+    port: int
+    due_ns: int
+    frame: bytes
+
+    @property
+    def is_bts(self) -> bool:
+        return self.frame[23] == 17 and int.from_bytes(self.frame[36:38], "big") == BTS_UDP_PORT
+
+    @property
+    def bts(self) -> BackToSender:
+        found = unpack_payload(self.frame[BTH_OFFSET:])
+        assert found is not None
+        return found
+
+
+class BenchSwitch:
+    """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
+
+    def __init__(self, topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = ()) -> None:
+        self.topology = topology
+        self.name = name
+        self.engine = SwitchEngine(build_engine())
+        lines = pipeline_commands(topology, name, settings, DILATION)
+        for line in (*lines, *wire_commands(topology, name, DILATION), *self._no_delays(), *extra):
+            self.engine.command(line)
+
+    def data(self, src: str, dst: str, *, qpn: int = 1, destination_qpn: int = 9, payload: int = 1000) -> bytes:
+        """A RoCEv2 data frame as the host's NIC makes it; 58 bytes longer than its payload."""
+        source = self.topology.host[src]
+        framer = RoceFramer(
+            destination_mac=parse_mac(source.gateway_mac),
+            source_mac=parse_mac(source.mac),
+            source_ip=int(source.ip),
+            destination_ip=int(self.topology.host[dst].ip),
+            source_qpn=qpn,
+            destination_qpn=destination_qpn,
+            tos=DSCP_DATA << 2,
+        )
+        return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload))
+
+    def port_of(self, host: str) -> int:
+        link = self.topology.host_link[host]
+        return link.b.number if link.a.node == host else link.a.number
+
+    def send(self, frame: bytes, port: int, at_ns: int) -> list[Seen]:
+        """Hands a frame over and runs up to that instant; what started on a wire by then."""
+        return [Seen(*each) for each in self.engine.step(port, frame, at_ns)]
+
+    def run_to(self, until_ns: int) -> list[Seen]:
+        return [Seen(*each) for each in self.engine.advance(until_ns)]
+
+    def run_dry(self) -> list[Seen]:
+        """Runs until nothing is left to happen."""
+        seen: list[Seen] = []
+        while (timer_ns := self.engine.next_timer_ns()) is not None:
+            seen += self.run_to(timer_ns)
+        return seen
+
+    def register(self, name: str, index: int = 0) -> int:
+        return int(self.engine.command(f"register_read {name} {index}").rpartition("=")[2])
+
+    def counts(self) -> SwitchCounts:
+        return read_counts(self.engine.command, (port.number for port in self.topology.ports[self.name]))
+
+    def _no_delays(self) -> Iterator[str]:
+        """Propagation is the topology's matter; here a frame is at the switch when it is handed over."""
+        for port in self.topology.ports[self.name]:
+            yield f"port_delay {port.number} 0"
+            yield f"port_ingress_delay {port.number} 0"
+
+
+@contextmanager
+def bench_switch(
+    topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = ()
+) -> Iterator[BenchSwitch]:
+    """A switch that is closed at the end."""
+    switch = BenchSwitch(topology, name, settings, extra)
+    try:
+        yield switch
+    finally:
+        switch.engine.close()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Ingress BTS: when one is sent, what it says, whom it reaches, and when it is suppressed (paper Algorithm 1)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Seen, bench_switch
+
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.addresses import parse_mac
+from wire.constants import BTS_FRAME_BYTES, DSCP_BTS, DSCP_DATA, BtsCause, BtsEvent
+from wire.ipv4 import unpack_header
+
+STAR = shape("star", {"hosts": 4}).build()
+CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
+FRAME = 1000 + FRAME_OVERHEAD
+PERIOD_US = 5_000
+
+
+def _settings(**changes: object) -> SwitchSettings:
+    base = {"bts": "ingress", "q_th_bytes": 3 * FRAME, "q_tg_bytes": FRAME}
+    return SwitchSettings(**{**base, **changes})  # type: ignore[arg-type]
+
+
+def _fill(switch: BenchSwitch, frames: int, *, first_qpn: int = 100) -> list[Seen]:
+    """Puts `frames` frames of different flows for h4 into the switch at time 0; one is on the wire, the rest wait."""
+    return [
+        each
+        for qpn in range(first_qpn, first_qpn + frames)
+        for each in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+    ]
+
+
+def _signals(seen: list[Seen]) -> list[Seen]:
+    return [each for each in seen if each.is_bts]
+
+
+def test_no_bts_at_the_threshold_one_at_the_next_packet() -> None:
+    """A packet that finds exactly Q_th bytes triggers nothing; the one after it, which finds more, does."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, 4)  # 1 on the wire, 3 wait: exactly Q_th
+        assert switch.register("queue_bytes", 4 << 3 | 3) == 3 * FRAME
+        assert not _signals(switch.send(switch.data("h2", "h4", qpn=1), 2, 0))
+        [signal] = _signals(switch.send(switch.data("h2", "h4", qpn=2), 2, 0))
+        assert signal.port == switch.port_of("h2")
+
+
+@pytest.mark.parametrize("waiting", [4, 5, 9, 40])
+def test_pause_time_follows_the_formula(waiting: int) -> None:
+    """T_P = (qd - Q_tg) / R in whole microseconds, qd with the packet that triggered."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, waiting + 1)
+        [signal] = _signals(switch.send(switch.data("h2", "h4"), 2, 0))
+        depth = (waiting + 1) * FRAME
+        assert signal.bts.queue_depth_bytes == depth
+        assert signal.bts.pause_us == (depth - FRAME) * 8 * 10_000 // 10**6  # 100 Mb/s: 0.08 us a byte
+
+
+def test_bts_names_the_flow_and_comes_from_the_congested_destination() -> None:
+    """All fields: addresses swapped, ports, protocol, DSCP, QP, class, switch, cause, cacheable on a server port."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, 6)
+        now_ns = 7 * US
+        [signal] = _signals(switch.send(switch.data("h2", "h4", qpn=5, destination_qpn=77), 2, now_ns))
+    host = STAR.host["h2"]
+    ip = unpack_header(signal.frame, 14)
+    assert ip is not None
+    assert len(signal.frame) == BTS_FRAME_BYTES
+    assert (ip.source, ip.destination) == (int(STAR.host["h4"].ip), int(host.ip))
+    assert ip.tos >> 2 == DSCP_BTS
+    assert signal.frame[:6] == parse_mac(host.mac).to_bytes(6, "big")
+    bts = signal.bts
+    assert (bts.source_port, bts.destination_port, bts.protocol, bts.dscp) == (0xC005, 4791, 17, DSCP_DATA)
+    assert (bts.destination_qpn, bts.traffic_class, bts.switch_id) == (77, 3, 1)
+    assert (bts.cause, bts.cacheable, bts.sent_us) == (BtsCause.QUEUE, True, 7)
+
+
+def test_the_data_packet_goes_on_unchanged() -> None:
+    """Mirroring leaves the packet alone: it reaches its receiver whole."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, 6)
+        frame = switch.data("h2", "h4", qpn=5)
+        switch.send(frame, 2, 0)
+        delivered = [each.frame[34:] for each in switch.run_dry() if each.port == 4]
+    assert frame[34:] in delivered
+
+
+def test_second_bts_of_a_flow_is_suppressed_until_the_next_period() -> None:
+    """One BTS a flow and period; another flow gets its own; the next period begins anew."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, 30)
+        frame = switch.data("h2", "h4", qpn=1)
+        period_ns = PERIOD_US * US
+        assert len(_signals(switch.send(frame, 2, 0))) == 1
+        assert len(_signals(switch.send(frame, 2, 1 * US))) == 0
+        assert len(_signals(switch.send(switch.data("h2", "h4", qpn=2), 2, 2 * US))) == 1
+        assert len(_signals(switch.send(frame, 2, period_ns - 1 * US))) == 0
+        for qpn in range(300, 340):  # keeps the queue above Q_th until then
+            switch.send(switch.data("h3", "h4", qpn=qpn), 3, period_ns - 1 * US)
+        assert len(_signals(switch.send(frame, 2, period_ns))) == 1
+        events = switch.counts().bts
+        assert events[BtsEvent.SUPPRESSED_QUEUE] == 2
+
+
+def test_suppression_counts_its_most_flows() -> None:
+    """The occupancy that result.json reports is the number of flows signalled in the fullest period."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, 5)
+        for qpn in range(1, 51):
+            switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)
+        assert switch.counts().max_suppression_entries == 50
+        assert switch.counts().bts_sent == 50
+
+
+def test_bts_goes_before_data_that_waits_for_the_same_port() -> None:
+    """The port towards the sender holds data; the BTS leaves right after the frame on the wire."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        _fill(switch, 6)
+        for qpn in range(1, 6):
+            switch.send(switch.data("h3", "h2", qpn=qpn), 3, 0)
+        switch.send(switch.data("h2", "h4", qpn=50), 2, 0)
+        to_h2 = sorted((each for each in switch.run_dry() if each.port == 2), key=lambda each: each.due_ns)
+        assert to_h2[0].is_bts
+
+
+def test_bts_of_a_remote_sender_is_routed_over_all_uplinks() -> None:
+    """The congested ToR routes each BTS by its own flow hash, not back to where the data came in."""
+    with bench_switch(CLOS, "tor2", _settings(suppression_ns=0)) as switch:
+        for qpn in range(1, 200):
+            switch.send(switch.data("h1", "h4", qpn=qpn), 3, 0)
+        ports = {each.port for each in switch.run_dry() if each.is_bts}
+    assert ports == {3, 4, 5, 6}
+
+
+def test_uplink_congestion_is_not_cacheable() -> None:
+    """Only a queue that faces a server is marked cacheable."""
+    uplinks = ("port_rate 3 1000", "port_rate 4 1000", "port_rate 5 1000", "port_rate 6 1000")
+    with bench_switch(CLOS, "tor1", _settings(), uplinks) as switch:
+        for qpn in range(1, 60):
+            switch.send(switch.data("h1", "h3", qpn=qpn), 1, 0)
+        signals = _signals(switch.run_to(10 * US) + switch.send(switch.data("h2", "h3", qpn=1), 2, 10 * US))
+        assert signals
+        assert not any(each.bts.cacheable for each in signals)
+
+
+def test_off_means_off() -> None:
+    """Without the trigger nothing is sent however long the queue."""
+    with bench_switch(STAR, "s1", SwitchSettings()) as switch:
+        seen = _fill(switch, 100) + switch.run_dry()
+        assert not _signals(seen)
+        assert switch.counts().bts_sent == 0

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The shared buffer with its dynamic threshold, to the byte, and the queue state that ingress sees."""
+
+from __future__ import annotations
+
+import pytest
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+
+STAR = shape("star", {"hosts": 4}).build()
+FRAME = 1000 + FRAME_OVERHEAD
+QUEUE_OF_H4 = 4 << 3 | 3
+
+
+@pytest.mark.parametrize(("slack", "accepted"), [(0, 5), (-1, 4)])
+def test_a_lone_queue_stops_at_the_dynamic_threshold_to_the_byte(slack: int, accepted: int) -> None:
+    """With alpha 1 the n-th waiting frame needs q + len <= B - q: a buffer of one byte less refuses it.
+
+    The first frame is on the wire at once, so of `accepted` + 1 frames the last meets `accepted` - 1 waiting ones.
+    """
+    buffer_bytes = (2 * 4 - 1) * FRAME + slack  # the fifth to wait... fits if 3 q + q <= B - 3 q
+    with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes)) as switch:
+        seen = [each for qpn in range(1, 12) for each in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)]
+        seen += switch.run_dry()
+        assert len(seen) == accepted
+        assert switch.counts().drops == {"dynamic_threshold": 11 - accepted}
+
+
+def test_the_whole_buffer_is_never_exceeded() -> None:
+    """With a large alpha the buffer's end drops, for the reason of its own."""
+    buffer_bytes = 3 * FRAME
+    with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes, alpha=200)) as switch:
+        for qpn in range(1, 12):
+            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        assert switch.register("buffer_bytes") == buffer_bytes
+        assert switch.counts().drops["buffer_full"] == 11 - 1 - 3
+
+
+def test_two_full_queues_share_as_the_formula_says() -> None:
+    """With alpha 1 two saturated queues hold a third of the buffer each, within a frame."""
+    buffer_bytes = 300_000
+    with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=buffer_bytes)) as switch:
+        for qpn in range(1, 400):
+            for host in ("h3", "h4"):
+                switch.send(switch.data("h1", host, qpn=qpn), 1, 0)
+        for port in (3, 4):
+            assert abs(switch.register("queue_bytes", port << 3 | 3) - buffer_bytes / 3) <= FRAME
+
+
+@given(st.lists(st.tuples(st.integers(2, 4), st.integers(1, 1400), st.integers(0, 200_000)), max_size=60))
+@settings(max_examples=25, deadline=None)
+def test_ingress_sees_exactly_what_the_traffic_manager_holds(frames: list[tuple[int, int, int]]) -> None:
+    """P4's byte counts and the target's queues agree at every moment, and both end at zero."""
+    with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=20_000)) as switch:
+        now_ns = 0
+        for qpn, (host, payload, gap_ns) in enumerate(frames, start=1):
+            now_ns += gap_ns
+            switch.send(switch.data("h1", f"h{host}", qpn=qpn, payload=payload), 1, now_ns)
+            assert switch.register("buffer_bytes") == switch.engine.statistics()["queued_bytes"]
+        switch.run_dry()
+        assert switch.register("buffer_bytes") == 0
+        assert not any(switch.register("queue_bytes", port << 3 | 3) for port in range(1, 5))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""docs/traces.md and the schemas say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from telemetry import document
+from telemetry.schema import SCHEMAS
+
+
+def test_the_document_is_current() -> None:
+    """`python -m telemetry.document` would change nothing."""
+    assert document.main(["--check"]) == 0
+
+
+def test_every_column_stands_in_the_document() -> None:
+    """Each column has a row with its meaning."""
+    text = document.DOCUMENT.read_text(encoding="utf-8")
+    for schema in SCHEMAS.values():
+        for column in schema.columns:
+            assert f"| `{column.name}` |" in text
+            assert column.meaning in text
+
+
+def test_a_stale_document_is_told_and_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--check fails and changes nothing; without it the tables are made and the prose stays."""
+    path = tmp_path / "traces.md"
+    stale = "Prose.\n" + "".join(f"<!-- begin {name} -->\nold\n<!-- end {name} -->\n" for name in SCHEMAS) + "End.\n"
+    path.write_text(stale)
+    monkeypatch.setattr(document, "DOCUMENT", path)
+    assert document.main(["--check"]) == 1
+    assert "not current" in capsys.readouterr().err
+    assert path.read_text() == stale
+    assert document.main([]) == 0
+    assert document.main(["--check"]) == 0
+    assert path.read_text().startswith("Prose.\n")
+    assert path.read_text().endswith("End.\n")
+
+
+def test_missing_markers_are_an_error() -> None:
+    """A table without a place is not dropped silently."""
+    with pytest.raises(ValueError, match="markers <!-- begin flows -->"):
+        document.render_document("no markers")

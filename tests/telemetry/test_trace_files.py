@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Writing and reading traces: what comes back, what survives, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from telemetry.reader import TraceError, read_trace
+from telemetry.schema import FLOWS, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
+from telemetry.writer import TraceWriter, write_trace
+
+
+def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: dict[str, object]) -> None:
+    """Write two rows, one with nulls; read the same."""
+    unknown = signal_row | {"flow_id": None, "obeyed": False, "paused_until_us": None}
+    with TraceWriter(tmp_path / "signals.parquet", SIGNALS) as writer:
+        writer.append(signal_row)
+        writer.append(unknown)
+    assert read_trace(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [signal_row, unknown]
+
+
+def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
+    """Name and version stand in the Parquet metadata, even of a trace without rows."""
+    with TraceWriter(tmp_path / "flows.parquet", FLOWS):
+        pass
+    metadata = pl.read_parquet_metadata(tmp_path / "flows.parquet")
+    assert (metadata[SCHEMA_KEY], metadata[VERSION_KEY]) == ("flows", "1")
+    assert read_trace(tmp_path / "flows.parquet", FLOWS).height == 0
+
+
+@given(chunk_rows=st.integers(1, 7), rows=st.integers(0, 20), flush_after=st.integers(0, 20))
+def test_chunks_and_flushes_do_not_change_the_rows(
+    tmp_path_factory: pytest.TempPathFactory, chunk_rows: int, rows: int, flush_after: int
+) -> None:
+    """Whatever the chunk size and wherever a flush falls, all rows are there in order."""
+    path = tmp_path_factory.mktemp("trace") / "queues.parquet"
+    row = {"switch": "s1", "port": 1, "class": 3, "depth_bytes": 0, "high_water_bytes": 5}
+    with TraceWriter(path, QUEUES, chunk_rows=chunk_rows) as writer:
+        for number in range(rows):
+            if number == flush_after:
+                writer.flush()
+                assert read_trace(path, QUEUES).height == number
+            writer.append({**row, "time_us": number})
+        assert len(writer) == rows
+    assert read_trace(path, QUEUES)["time_us"].to_list() == [float(number) for number in range(rows)]
+
+
+def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: dict[str, object]) -> None:
+    """Ctrl-C inside the context leaves a whole file with the rows so far, and no temporary file."""
+    path = tmp_path / "signals.parquet"
+    with pytest.raises(KeyboardInterrupt), TraceWriter(path, SIGNALS) as writer:
+        writer.append(signal_row)
+        raise KeyboardInterrupt
+    assert read_trace(path, SIGNALS).height == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row: dict[str, object]) -> None:
+    """The error names the column; rows before and after it are kept."""
+    path = tmp_path / "signals.parquet"
+    with TraceWriter(path, SIGNALS) as writer:
+        writer.append(signal_row)
+        with pytest.raises(ValueError, match=r"signals\.pause_us cannot hold 'long'"):
+            writer.append(signal_row | {"pause_us": "long"})
+        with pytest.raises(ValueError, match="missing host; unknown hots"):
+            writer.append({"hots": "h1"} | {name: signal_row[name] for name in signal_row if name != "host"})
+        writer.append(signal_row)
+    assert read_trace(path, SIGNALS).height == 2
+
+
+def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: dict[str, object]) -> None:
+    """Rows and frames may be mixed; order of arrival stays."""
+    frame = pl.DataFrame([signal_row | {"host": "h2"}]).select(reversed(SIGNALS.column_names))
+    with TraceWriter(tmp_path / "signals.parquet", SIGNALS) as writer:
+        writer.append(signal_row)
+        writer.append_frame(frame)
+        writer.append(signal_row)
+    assert read_trace(tmp_path / "signals.parquet", SIGNALS)["host"].to_list() == ["h1", "h2", "h1"]
+
+
+def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: dict[str, object]) -> None:
+    """A frame must fit as a row must."""
+    writer = TraceWriter(tmp_path / "signals.parquet", SIGNALS)
+    with pytest.raises(ValueError, match="missing cause"):
+        writer.append_frame(pl.DataFrame([signal_row]).drop("cause"))
+    with pytest.raises(ValueError, match=r"signals\.host cannot hold null"):
+        writer.append_frame(pl.DataFrame([signal_row | {"host": None}]))
+    assert len(writer) == 0
+
+
+def test_a_chunk_size_below_one_is_refused(tmp_path: Path) -> None:
+    """Zero rows a chunk would never end."""
+    with pytest.raises(ValueError, match="chunk_rows"):
+        TraceWriter(tmp_path / "x", FLOWS, chunk_rows=0)
+
+
+def test_a_missing_trace_is_named(tmp_path: Path) -> None:
+    """The error tells which file."""
+    with pytest.raises(TraceError, match=r"flows\.parquet: no such trace"):
+        read_trace(tmp_path / "flows.parquet", FLOWS)
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 3, 60])
+def test_a_short_file_is_an_error_not_a_short_trace(tmp_path: Path, kept_bytes: int) -> None:
+    """A file cut anywhere is refused as a whole."""
+    path = tmp_path / "flows.parquet"
+    write_trace(path, FLOWS, FLOWS.empty())
+    path.write_bytes(path.read_bytes()[:kept_bytes])
+    with pytest.raises(TraceError, match="not a whole Parquet file"):
+        read_trace(path, FLOWS)
+
+
+def test_another_trace_or_version_is_refused(tmp_path: Path) -> None:
+    """The reader says what it found and what it expected."""
+    path = tmp_path / "x.parquet"
+    write_trace(path, QUEUES, QUEUES.empty())
+    with pytest.raises(TraceError, match="a queues trace, expected flows"):
+        read_trace(path, FLOWS)
+    write_trace(path, TraceSchema("flows", 2, "", FLOWS.columns), FLOWS.empty())
+    with pytest.raises(TraceError, match="flows version 2, this release reads version 1"):
+        read_trace(path, FLOWS)
+    FLOWS.empty().write_parquet(path)
+    with pytest.raises(TraceError, match="not a trace of this testbed"):
+        read_trace(path, FLOWS)
+
+
+def test_wrong_columns_are_named(tmp_path: Path) -> None:
+    """A missing column, one of another type, and further ones are each told."""
+    path = tmp_path / "queues.parquet"
+    frame = QUEUES.empty()
+    write_trace(path, QUEUES, frame.drop("port"))
+    with pytest.raises(TraceError, match="column port is missing"):
+        read_trace(path, QUEUES)
+    write_trace(path, QUEUES, frame.cast({"port": pl.Int64}))
+    with pytest.raises(TraceError, match="column port is Int64, expected Int16"):
+        read_trace(path, QUEUES)
+    write_trace(path, QUEUES, frame.with_columns(extra=pl.lit(1)))
+    with pytest.raises(TraceError, match="extra"):
+        read_trace(path, QUEUES)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    """If writing fails, the trace on disk is the one before."""
+    path = tmp_path / "flows.parquet"
+    write_trace(path, FLOWS, FLOWS.empty())
+    before = path.read_bytes()
+    bad = TraceSchema("flows", 1, "", (Column("x", pl.Object, "", "x"),))
+    with pytest.raises(pl.exceptions.PolarsError):
+        write_trace(path, bad, pl.DataFrame({"x": [object()]}, schema={"x": pl.Object}))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The trace schemas: what the contract promises of the columns."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from telemetry.schema import FLOWS, QUEUES, SCHEMAS, SIGNALS, Column, TraceSchema, fits
+
+
+def test_column_names_are_those_of_the_contract() -> None:
+    """The three traces have these columns in this order."""
+    assert FLOWS.column_names == tuple(
+        [
+            "flow_id",
+            "src",
+            "dst",
+            "tag",
+            "size_bytes",
+            "start_us",
+            "finish_us",
+            "fct_us",
+            "ideal_fct_us",
+            "slowdown",
+            "packets_sent",
+            "packets_resent",
+            "bytes_resent",
+            "timeouts",
+            "naks",
+            "paused_us",
+            "corrupted",
+        ]
+    )
+    assert QUEUES.column_names == ("time_us", "switch", "port", "class", "depth_bytes", "high_water_bytes")
+    assert SIGNALS.column_names == tuple(
+        [
+            "sent_us",
+            "received_us",
+            "host",
+            "flow_id",
+            "switch",
+            "cause",
+            "pause_us",
+            "queue_depth_bytes",
+            "cacheable",
+            "obeyed",
+            "paused_until_us",
+        ]
+    )
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+def test_columns_are_distinct_and_say_what_they_mean(schema: TraceSchema) -> None:
+    """No name twice, no column without a meaning, and a unit in the name agrees with the unit column."""
+    assert len(set(schema.column_names)) == len(schema.columns)
+    for column in schema.columns:
+        assert column.meaning
+        assert column.name.endswith("_us") == (column.unit == "µs")
+        assert column.name.endswith("_bytes") <= (column.unit == "B")
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+def test_an_empty_frame_has_the_columns(schema: TraceSchema) -> None:
+    """The empty frame carries names and types."""
+    frame = schema.empty()
+    assert frame.height == 0
+    assert tuple(frame.columns) == schema.column_names
+    assert all(frame.schema[column.name] == column.dtype for column in schema.columns)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "expected"),
+    [
+        (pl.UInt32, 0, True),
+        (pl.UInt32, -1, False),
+        (pl.UInt32, 1 << 32, False),
+        (pl.UInt32, 1.5, False),
+        (pl.UInt32, True, False),
+        (pl.Int8, -1, True),
+        (pl.Int8, 128, False),
+        (pl.Float64, 3, True),
+        (pl.Float64, math.nan, False),
+        (pl.Float64, "3", False),
+        (pl.String, "h1", True),
+        (pl.String, 1, False),
+        (pl.Boolean, False, True),
+        (pl.Boolean, 0, False),
+        (pl.Boolean, None, False),
+    ],
+)
+def test_a_column_knows_what_it_can_hold(dtype: type[pl.DataType], value: object, expected: bool) -> None:
+    """Values of another kind, out of range or not finite are refused."""
+    assert fits(value, Column("x", dtype, "", "x")) is expected
+
+
+def test_null_fits_only_where_the_column_says_so() -> None:
+    """Null is a value of nullable columns alone."""
+    assert fits(None, Column("x", pl.Float64, "", "x", nullable=True))
