@@ -17,7 +17,7 @@ if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
 
 try:
     import typer
-    from click import ClickException
+    from typer import TyperException
 except ModuleNotFoundError:
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
 
@@ -94,7 +94,9 @@ def run(
 @app.command()
 def compare(
     scenario: ScenarioName,
-    schemes: Annotated[str, typer.Option(help="Schemes, separated by commas; the first is the base of ratios.")] = "irn,sfc",
+    schemes: Annotated[
+        str, typer.Option(help="Schemes, separated by commas; the first is the base of ratios.")
+    ] = "irn,sfc",
     switch: SwitchName = "auto",
     clock: ClockName = "real",
     dilation: DilationFactor = "auto",
@@ -134,7 +136,9 @@ def cli(
     """Start a network and give Mininet's prompt on it."""
     from testbed.interactive import open_prompt
 
-    plan = plan_network(RunRequest("none", scheme, topology=topology, dilation=dilation, settings=tuple(settings or ())))
+    plan = plan_network(
+        RunRequest("none", scheme, topology=topology, dilation=dilation, settings=tuple(settings or ()))
+    )
     capabilities.require("real")
     open_prompt(plan, console)
 
@@ -143,7 +147,10 @@ def cli(
 def list_all() -> None:
     """Show scenarios, schemes and topologies."""
     for title, rows in (
-        ("scenarios", [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()]),
+        (
+            "scenarios",
+            [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()],
+        ),
         ("schemes", [(each.name, each.summary) for each in SCHEMES.values()]),
         ("rate control of a scheme", [(f"+{suffix}", name) for suffix, name in CONGESTION_SUFFIXES.items()]),
         ("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]),
@@ -190,7 +197,9 @@ def doctor() -> None:
 
 @app.command()
 def clean(
-    run_ids: Annotated[list[str] | None, typer.Argument(help="Runs to end even if they live.", show_default=False)] = None,
+    run_ids: Annotated[
+        list[str] | None, typer.Argument(help="Runs to end even if they live.", show_default=False)
+    ] = None,
 ) -> None:
     """End what dead runs left behind: processes, namespaces, sockets. Results stay."""
     found = cleanup.clean(run_ids or None)
@@ -221,7 +230,16 @@ def _request(
         raise UsageError(f"--dilation is auto or a whole number from 1 to 10000000, not {dilation!r}")
     factor = None if dilation == "auto" else int(dilation)
     return RunRequest(
-        scenario, scheme, switch, clock, factor, scale, seed, duration, topology, tuple(settings or ())  # type: ignore[arg-type]
+        scenario,
+        scheme,
+        switch,
+        clock,
+        factor,
+        scale,
+        seed,
+        duration,
+        topology,
+        tuple(settings or ()),  # type: ignore[arg-type]
     )
 
 
@@ -250,7 +268,7 @@ def main() -> int:
     """Runs the command; every refusal is one line on stderr."""
     try:
         return app(standalone_mode=False) or 0
-    except ClickException as error:
+    except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
     except UsageError as error:
         message, status = str(error), EXIT_BAD_INPUT

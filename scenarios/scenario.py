@@ -44,7 +44,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A named workload. `duration_ms` of a scale bounds the run in model time; it ends earlier once all flows are done."""
+    """A named workload. A scale's `duration_ms` bounds the run in model time; it ends once all flows are done."""
 
     name: str
     summary: str

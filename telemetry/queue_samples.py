@@ -21,7 +21,7 @@ SAMPLE_DTYPE = np.dtype(
     [
         ("time_ns", np.int64),
         ("port", np.int32),
-        ("class_", np.int32),
+        ("class", np.int32),
         ("depth_bytes", np.uint64),
         ("high_water_bytes", np.uint64),
     ]
@@ -56,12 +56,12 @@ def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor:
     The whole buffer has a row for every interval. Raises ValueError if a depth does not fit 32 bits.
     """
     kept = samples[_belongs(samples, start_ns)]
-    kept = kept[np.lexsort((kept["class_"], kept["port"], kept["time_ns"]))]
+    kept = kept[np.lexsort((kept["class"], kept["port"], kept["time_ns"]))]
     columns: dict[str, Any] = {
         "time_us": model_us(kept["time_ns"], start_ns=start_ns, dilation_factor=dilation_factor),
         "switch": [switch] * len(kept),
         "port": kept["port"].astype(np.int16),
-        "class": kept["class_"].astype(np.int8),
+        "class": kept["class"].astype(np.int8),
         "depth_bytes": _as_u32(kept["depth_bytes"]),
         "high_water_bytes": _as_u32(kept["high_water_bytes"]),
     }

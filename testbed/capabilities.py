@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What this machine can do, asked before anything is created. `doctor` prints all of it, a live run needs most of it."""
+"""What this machine can do, asked before anything is created. `doctor` prints all of it, a live run needs most."""
 
 from __future__ import annotations
 

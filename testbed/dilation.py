@@ -13,19 +13,19 @@ from topologies.model import Topology
 
 VIRTUAL_DILATION = 1_000
 
-# What one data packet and its acknowledgment cost all processes together on a plain core, and how much of the cores they may
-# use. Rounded up generously from `bench/`: too slow a clock costs time, too fast a one costs the run's verdict.
+# What one data packet and its acknowledgment cost all processes together on a plain core, and how much of the cores
+# they may use. Generous: too slow a clock costs time, too fast a one costs the run's verdict.
 _CPU_NS_PER_PACKET = 150_000
 _CPU_SHARE = 0.5
 _PACKET_BITS = 8 * 1_058
 
-# No faster than this: a sleeping process wakes up to 1 ms late, and a base RTT (10 us of model time) must be far longer.
+# No faster than this: a sleeper wakes up to 1 ms late, and a base RTT (10 us of model time) must be far longer.
 _LEAST = 2_000
 _STEPS = (1, 2, 3, 5)
 
 
 def choose_dilation(clock: str, topology: Topology, flows: Iterable[Flow]) -> int:
-    """The factor D for a run: fixed in virtual time, else slow enough that all senders at line rate keep half the cores busy."""
+    """The factor D of a run: fixed in virtual time, else so slow that all senders at line rate take half the cores."""
     if clock == "virtual":
         return VIRTUAL_DILATION
     senders = Counter(flow.src for flow in flows)

@@ -18,8 +18,8 @@ from mininet.node import Host, Switch
 
 from testbed.errors import RunError
 from testbed.namespace import disable_ipv6_command, private_network
-from topologies.model import Topology
 from topologies.model import Host as HostData
+from topologies.model import Topology
 
 HOST_INTERFACE = "{name}-eth0"
 SWITCH_INTERFACE = "{name}-eth{port}"

@@ -9,7 +9,6 @@ import os
 import select
 import shutil
 import signal
-
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,6 @@ from testbed.agents import AgentProcess, start_agents
 from testbed.counters import SwitchCounts
 from testbed.drops import target_only_drops
 from testbed.emulation import Emulation, emulation
-from testbed.errors import RunError
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
 from testbed.recorder import Recorder
@@ -80,7 +78,8 @@ def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
     """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case."""
     began_s = time.perf_counter()
     with _terminate_like_interrupt(), live_network(plan, folder / "logs") as network:
-        agents = start_agents(plan, network)
+        pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
+        agents = start_agents(plan, network.run_id, network.logs, pids=pids, epoch_ns=network.epoch_ns)
         try:
             return _Run(network, agents, recorder, progress, began_s).outcome()
         finally:
@@ -190,7 +189,7 @@ class _Run:
         for agent in self._agents:
             agent.child.tell("stop")
         for agent in self._agents:
-            self._take_lines(agent.drain())
+            self._take_lines(agent.last_lines())
         counts = SwitchCounts()
         target_drops: Counter[str] = Counter()
         kernel_drops = sum(each.get("kernel_drops", 0) for each in self._host_statistics.values())

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From what a person asks for to everything a run needs: `RunRequest` -> `RunPlan`. Starts nothing; bad input is a UsageError."""
+"""From what a person asks for to everything a run needs: `RunRequest` -> `RunPlan`.
+
+Starts nothing; bad input is a UsageError.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    schema_name: str = Field(CONFIG_SCHEMA, serialization_alias="schema", validation_alias="schema")
+    schema_name: str = Field(CONFIG_SCHEMA, serialization_alias="schema")
     scenario: str
     scheme: str
     scale: str
@@ -109,7 +112,6 @@ def plan_run(request: RunRequest) -> RunPlan:
         raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
     factor = request.dilation or choose_dilation(request.clock, topology, flows)
     config = RunConfig(
-        schema=CONFIG_SCHEMA,
         scenario=scenario.name,
         scheme=scheme.name,
         scale=request.scale,
@@ -131,7 +133,7 @@ def plan_run(request: RunRequest) -> RunPlan:
 
 
 def plan_network(request: RunRequest) -> RunPlan:
-    """A plan without flows, for a network that people play with: `topology` and `scheme` count, the scenario does not."""
+    """A plan without flows, for a network to play with: `topology` and `scheme` count, the scenario does not."""
     scheme = _scheme(request.scheme)
     overrides = parse_overrides(request.settings)
     if overrides.workload:
@@ -141,7 +143,6 @@ def plan_network(request: RunRequest) -> RunPlan:
     transport = _transport(scheme, topology, overrides)
     factor = request.dilation or choose_dilation("real", topology, ())
     config = RunConfig(
-        schema=CONFIG_SCHEMA,
         scenario="none",
         scheme=scheme.name,
         scale="none",

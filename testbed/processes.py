@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Child processes of a run: they carry its id, speak in lines, die with the runner, and are waited for, never slept for."""
+"""Child processes of a run: they carry its id, speak in lines, and are waited for, never slept for."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Gathers what a run measures, as it happens, and writes it to the run's folder. The same for both clocks.
 
-Rows arrive in model units (`hosts.records`); flows that never finish get a row at the end, so that nothing is lost by silence.
+Rows arrive in model units (`hosts.records`); a flow that never finishes gets a row at the end.
 """
 
 from __future__ import annotations

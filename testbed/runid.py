@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The name of a run in everything it makes, so that `clean` finds its remains and nothing else.
 
-Every process of a run has `SFC_TESTBED_RUN=<run id>` in its environment (children inherit it), and every file outside the
-run's folder lies in `STATE_ROOT/<run id>/`. Network namespaces are unnamed and die with their last process.
+Every process of a run has `SFC_TESTBED_RUN=<run id>` in its environment (children inherit it), and every file outside
+the run's folder lies in `STATE_ROOT/<run id>/`. Network namespaces are unnamed and die with their last process.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A run in virtual time: the hosts' NICs and the switches' engines in this process, joined by one order of events.
 
-Nothing here reads a clock but for the run's own cost; for one seed every trace is the same to the byte. Switch events of an
-instant come before host events (the fabric's contract), host events in the order in which they were scheduled.
+Nothing here reads a clock but for the run's own cost; for one seed every trace is the same to the byte. Switch events
+of an instant come before host events (the fabric's contract), host events in the order in which they were scheduled.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hosts.records import RecordWriter
 from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
 from testbed.counters import SwitchCounts, read_counts
+from testbed.drops import target_only_drops
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
 from testbed.recorder import Recorder
@@ -56,7 +57,9 @@ class _Simulation:
         self._fabric = Fabric()
         self._index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(plan.topology, self._fabric, self._engines)
-        self._nics: list[Nic] = build_nics(plan.topology.hosts, plan.topology.host, plan.flows, plan.transport, plan.dilation)
+        self._nics: list[Nic] = build_nics(
+            plan.topology.hosts, plan.topology.host, plan.flows, plan.transport, plan.dilation
+        )
         self._records = RecordWriter(recorder, plan.dilation, start_ns=0)
         self._edge_of_host, self._host_of_edge = _edges(plan.topology, self._index)
         self._now_ns = 0
@@ -159,13 +162,6 @@ class _Simulation:
         heapq.heappush(self._events, (time_ns, self._sequence, host, frame))
 
 
-def target_only_drops(statistics: Mapping[str, object]) -> Counter[str]:
-    """Drops that the target made by itself: what the program drops, the program has counted."""
-    drops = statistics["drops"]
-    assert isinstance(drops, dict)
-    return Counter({name: count for name, count in drops.items() if count and name not in ("ingress", "egress")})
-
-
 def _engines(plan: RunPlan) -> dict[str, SwitchEngine]:
     library = build_engine()
     sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
@@ -184,9 +180,7 @@ def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEng
             fabric.connect(engines[link.a.node], link.a.number, engines[link.b.node], link.b.number)
 
 
-def _edges(
-    topology: Topology, index: Mapping[str, int]
-) -> tuple[list[tuple[int, int]], dict[tuple[int, int], int]]:
+def _edges(topology: Topology, index: Mapping[str, int]) -> tuple[list[tuple[int, int]], dict[tuple[int, int], int]]:
     """Where each host is plugged in, and the reverse."""
     plugs: list[tuple[int, int]] = []
     for host in topology.hosts:

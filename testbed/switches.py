@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from softswitch.build import build_executable, build_library
+
 from softswitch.control import ControlClient
 from telemetry.queue_samples import Samples, read_samples
 from testbed.counters import SwitchCounts, read_counts

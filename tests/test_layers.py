@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The layers of the tree: each package imports only lower ones, and the sans-IO engine neither clock, socket nor chance."""
+"""The layers of the tree: each package imports only lower ones, the sans-IO engine neither clock, socket nor chance."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def _imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize(("module", "path"), list(_modules()), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("module", "path"), list(_modules()), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_module_imports_only_lower_layers(module: str, path: Path) -> None:
     """Every import of ours goes down."""
     own = _layer(module)

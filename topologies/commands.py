@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The commands file of each switch: routes, roles, thresholds and wires as text that a switch's control plane executes.
 
-`pipeline_commands` speaks of the P4 program alone and is the same for every target; `wire_commands` sets softswitch's wires.
-All values are wall units: this is where the dilation meets the data plane.
+`pipeline_commands` speaks of the P4 program alone and is the same for every target; `wire_commands` sets softswitch's
+wires. All values are wall units: this is where the dilation meets the data plane.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
     salt = (node.switch_id * _ECMP_SALT) & 0xFFFF_FFFF
     lines = [f"table_set_default identity set_switch {node.switch_id} {salt}"]
     lines += [f"table_add ingress_role server_facing {p.number} =>" for p in topology.ports[switch] if p.peer_is_host]
-    lines += [f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()]
+    lines += [
+        f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()
+    ]
     lines += _route_commands(topology, switch)
     lines += _buffer_commands(settings)
     if settings.bts != "off" and (node.is_tor or settings.deployment == "all"):
@@ -49,7 +51,7 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
 
 
 def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[str]:
-    """softswitch's wires: rate and propagation delay of each port; a host's NIC leaves both directions' delay to the switch."""
+    """softswitch's wires: rate and delay of each port; a host's NIC leaves both directions' delay to the switch."""
     lines: list[str] = []
     for port in topology.ports[switch]:
         delay_ns = dilation.wall_ns(port.delay_ns)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A network as data: hosts, switches, the links between them and every address. Knows neither Mininet nor a switch target.
+"""A network as data: hosts, switches, links and every address. Knows neither Mininet nor a switch target.
 
-A topology is built by `TopologyBuilder` (which numbers ports and assigns addresses in one pass) and is frozen afterwards;
-rates and delays are model units.
+A topology is built by `TopologyBuilder` (which numbers ports and assigns addresses in one pass) and is frozen
+afterwards; rates and delays are model units.
 """
 
 from __future__ import annotations
@@ -111,8 +111,11 @@ class Topology:
 
     @cached_property
     def host_link(self) -> Mapping[str, Link]:
-        return {link.a.node if link.a.node in self.host else link.b.node: link for link in self.links
-                if link.a.node in self.host or link.b.node in self.host}
+        return {
+            link.a.node if link.a.node in self.host else link.b.node: link
+            for link in self.links
+            if link.a.node in self.host or link.b.node in self.host
+        }
 
 
 def port_mac(switch_id: int, port: int) -> str:
@@ -154,14 +157,16 @@ class TopologyBuilder:
         name = f"h{len(self._hosts) + 1}"
         ip = switch.prefix.network_address + index
         port = self._take_port(switch_name)
-        self._hosts.append(Host(
-            name=name,
-            ip=ip,
-            mac=(bytes((0x02, 0x00)) + ip.packed).hex(":"),
-            switch=switch_name,
-            gateway_ip=switch.prefix.broadcast_address - 1,
-            gateway_mac=port_mac(switch.switch_id, port),
-        ))
+        self._hosts.append(
+            Host(
+                name=name,
+                ip=ip,
+                mac=(bytes((0x02, 0x00)) + ip.packed).hex(":"),
+                switch=switch_name,
+                gateway_ip=switch.prefix.broadcast_address - 1,
+                gateway_mac=port_mac(switch.switch_id, port),
+            )
+        )
         self._links.append(Link(Port(name, 0), Port(switch_name, port), rate_bps, delay_ns))
         return name
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Routes from the wiring: for every switch, which ports lead on a shortest path to each ToR. Pure functions of a topology."""
+"""Routes from the wiring: for every switch, which ports lead on a shortest path to each ToR."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def distances(topology: Topology, destination: str) -> Mapping[str, int]:
 
 
 def routes(topology: Topology) -> Mapping[str, tuple[Route, ...]]:
-    """The routes of each switch: a /32 for each of its own hosts, the /16 of every other ToR over all shortest paths."""
+    """The routes of each switch: a /32 for each of its hosts, the /16 of every other ToR over all shortest paths."""
     tables: dict[str, list[Route]] = {switch.name: [] for switch in topology.switches}
     for host in topology.hosts:
         link = topology.host_link[host.name]

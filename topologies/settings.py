@@ -14,7 +14,7 @@ Bytes = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
 
 class SwitchSettings(BaseModel):
-    """Data-plane settings. Defaults are the paper's (section 5.1, FACTS section 0): BDP 125 KB, 32 MB buffer, alpha 1."""
+    """Data-plane settings. Defaults are the paper's (section 5.1): BDP 125 KB, 32 MB buffer, alpha 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,7 +22,10 @@ class SwitchSettings(BaseModel):
         32_000_000, description="B, the shared buffer of a switch; null for one that never fills."
     )
     alpha: float = Field(
-        1.0, gt=0, le=255, description="Dynamic threshold factor: a queue may hold alpha (B - used). 1 lets a lone one take half."
+        1.0,
+        gt=0,
+        le=255,
+        description="Dynamic threshold factor: a queue may hold alpha (B - used). 1 lets a lone one take half.",
     )
     bts: Literal["off", "ingress"] = Field("off", description="Where BTS is triggered.")
     q_th_bytes: Bytes = Field(250_000, description="Q_th, the depth above which a BTS is triggered: 2 BDP.")

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The networks people ask for by name: clos, dumbbell, star, and the paper's two as presets of clos.
 
-A shape is a parameter class, checked by pydantic, with one pure function that builds the `Topology`; `SHAPES` is the table.
+A shape is a class of parameters, checked by pydantic, with one pure function that builds the `Topology`; `SHAPES` is
+the table.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Shape(BaseModel):
 
 
 class Clos(Shape):
-    """2-tier Clos: every ToR has `uplinks` parallel links to every spine. RTT between racks 4 (host + fabric) delays."""
+    """2-tier Clos: every ToR has `uplinks` parallel links to every spine."""
 
     name: ClassVar[str] = "clos"
 
@@ -64,7 +65,7 @@ class Clos(Shape):
 
 
 class PaperTestbed(Clos):
-    """The paper's testbed: 2 ToR of 24 hosts, 1 spine, 4 uplinks of 400 Gb/s (3:2), RTT 6 us in a rack and 10 us across."""
+    """The paper's testbed: 2 ToR of 24 hosts, 1 spine, 4 uplinks of 400 Gb/s, RTT 6 us in a rack, 10 us across."""
 
     name: ClassVar[str] = "paper-testbed"
 
@@ -120,9 +121,11 @@ class Star(Shape):
         return builder.build()
 
 
-SHAPES: Mapping[str, type[Shape]] = {shape.name: shape for shape in (Clos, PaperTestbed, PaperSimulation, Dumbbell, Star)}
+SHAPES: Mapping[str, type[Shape]] = {
+    shape.name: shape for shape in (Clos, PaperTestbed, PaperSimulation, Dumbbell, Star)
+}
 
 
 def shape(name: str, parameters: Mapping[str, Any]) -> Shape:
-    """The named shape with these parameters. KeyError for an unknown name, pydantic's ValidationError for bad values."""
+    """The named shape with these parameters. KeyError: unknown name; pydantic's ValidationError: bad values."""
     return SHAPES[name](**parameters)

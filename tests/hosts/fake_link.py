@@ -8,15 +8,22 @@ The link owns the clock and the randomness (a seeded generator); the NICs are re
 import heapq
 import random
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
+from wire.bts import BackToSender
+from wire.bts import pack_frame as pack_bts
+from wire.constants import PSN_MASK, BtsCause
 from wire.dilation import Dilation
+from wire.roce import SEND_OPCODES, parse_header, source_port
+from wire.units import NS_PER_S
 
 MAC_A, MAC_B = 0x0200_0000_0001, 0x0200_0000_0002
 IP_A, IP_B = 0x0A00_0001, 0x0A00_0002
 
+EventKind = TypeVar("EventKind", bound=Event)
 Mutation = Callable[[int, str, bytes], bytes | None]
 
 
@@ -44,6 +51,7 @@ class FakeLink:
         self.dilation = scale
         self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), settings, scale, epoch_ns=epoch_ns)
         self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), settings, scale, epoch_ns=epoch_ns)
+        self.rate_bps = scale.wall_bps(settings.line_rate_bps)
         self.now_ns = 0
         self.sent: list[tuple[int, str, bytes]] = []
         self.events: dict[str, list[Event]] = {"a": [], "b": []}
@@ -51,6 +59,7 @@ class FakeLink:
         self._reorder_ns = scale.wall_ns(reorder_ns)
         self._chances = (loss, duplicate, reorder)
         self._random = random.Random(seed)
+        self.delivered: list[tuple[int, str, bytes]] = []
         self._drop = drop
         self._change = change
         self._flying: list[tuple[int, int, Nic, bytes]] = []
@@ -69,6 +78,39 @@ class FakeLink:
         )
         sink.expect_message(IncomingMessage(flow, source_qpn, destination_qpn, source.address.ip, size_bytes))
         return flow
+
+    def of(self, kind: type[EventKind], name: str) -> list[EventKind]:
+        """Events of one kind at one NIC, in order."""
+        return [event for event in self.events[name] if isinstance(event, kind)]
+
+    def data_sent(self, name: str = "a") -> list[tuple[int, int, int]]:
+        """Data packets a NIC sent: (start, end, PSN)."""
+        rows = []
+        for end_ns, source, frame in self.sent:
+            header = parse_header(frame)
+            if source == name and header is not None and header.opcode in SEND_OPCODES:
+                start_ns = end_ns - len(frame) * 8 * NS_PER_S // self.rate_bps
+                rows.append((start_ns, end_ns, header.psn_word(frame) & PSN_MASK))
+        return rows
+
+    def bts(self, qpn: int, pause_us: int, **changes: Any) -> bytes:
+        """A BTS that reaches NIC a and names its flow with that source QP."""
+        fields = {
+            "cause": BtsCause.QUEUE,
+            "cacheable": False,
+            "pause_us": pause_us,
+            "protocol": 17,
+            "dscp": 26,
+            "source_port": source_port(qpn),
+            "destination_port": 4791,
+            "destination_qpn": qpn + 100,
+            "traffic_class": 3,
+            "queue_depth_bytes": 300_000,
+            "switch_id": 1,
+            "sent_us": 0,
+        }
+        signal = BackToSender(**{**fields, **changes})
+        return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
 
     def inject(self, time_ns: int, receiver: Nic, frame: bytes) -> None:
         """Let a frame arrive at a NIC at that time."""
@@ -91,6 +133,7 @@ class FakeLink:
         while self._flying and self._flying[0][0] <= self.now_ns:
             time_ns, _, receiver, frame = heapq.heappop(self._flying)
             receiver.receive(frame, time_ns)
+            self.delivered.append((time_ns, receiver.address.name, frame))
         for nic in (self.a, self.b):
             for end_ns, frame in nic.frames_to_send(self.now_ns):
                 assert end_ns <= self.now_ns

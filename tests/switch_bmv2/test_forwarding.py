@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 
+from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, Seen, bench_switch
-
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
@@ -18,7 +17,9 @@ UPLINK = 4
 PAUSE_US = 400
 
 
-def _remote_bts(*, cacheable: bool = True, pause_us: int = PAUSE_US, dscp: int = DSCP_DATA, congested: str = "h6") -> bytes:
+def _remote_bts(
+    *, cacheable: bool = True, pause_us: int = PAUSE_US, dscp: int = DSCP_DATA, congested: str = "h6"
+) -> bytes:
     """A BTS from the receiver's ToR for h1, as it comes down from a spine."""
     bts = BackToSender(
         cause=BtsCause.QUEUE,
@@ -67,7 +68,9 @@ def test_the_answered_packet_still_travels_on() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         switch.send(_remote_bts(), UPLINK, 0)
         _probe(switch, 100)
-        assert [each for each in switch.run_dry() if each.port >= UPLINK] or switch.engine.statistics()["tx_packets"] >= 3
+        assert [each for each in switch.run_dry() if each.port >= UPLINK] or switch.engine.statistics()[
+            "tx_packets"
+        ] >= 3
 
 
 def test_not_cacheable_is_not_cached() -> None:

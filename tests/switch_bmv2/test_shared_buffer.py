@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 

@@ -22,7 +22,7 @@ def _wire(rate_bps: int, delay_ns: int) -> Link:
 
 
 def test_two_equal_wires_by_hand() -> None:
-    """3 packets of 1000 B at 100 Gb/s over two wires of 1 us: the last leaves after 3, crosses one more, its ACK two."""
+    """3 packets of 1000 B, two wires of 100 Gb/s and 1 us: the last leaves after 3, crosses one more, its ACK two."""
     path = [_wire(100_000_000_000, 1_000)] * 2
     data, last, ack = 1058 * 0.08, 1062 * 0.08, 62 * 0.08
     assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(2 * data + 2 * (last + 1_000) + 2 * (ack + 1_000))

@@ -15,9 +15,7 @@ from topologies.model import Topology, TopologyError
 from topologies.shapes import SHAPES, shape
 
 
-@given(
-    tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3)
-)
+@given(tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3))
 @settings(max_examples=30, deadline=None)
 def test_clos_has_the_links_that_its_numbers_say(tors: int, spines: int, hosts: int, uplinks: int) -> None:
     """Hosts hang on their ToR, and every ToR has `uplinks` links to every spine; addresses are all different."""

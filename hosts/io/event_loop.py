@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One loop for many NICs on the real clock: sockets in, sockets out, one timer. It sleeps whenever nothing is due.
+
+It decides nothing: each NIC schedules in ideal time, the loop only carries frames and measures how late it was.
+"""
+
+import select
+import time
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+from hosts.io.lateness import LatenessHistogram
+from hosts.io.packet_socket import PacketSocket
+from hosts.io.timer import MonotonicTimer
+from hosts.transport.messages import Event
+from hosts.transport.nic import Nic
+
+_NEVER = 1 << 62
+
+
+class _Station:
+    """A NIC with its socket and the time it wants to be called."""
+
+    __slots__ = ("due_ns", "nic", "socket")
+
+    def __init__(self, nic: Nic, socket: PacketSocket) -> None:
+        self.nic = nic
+        self.socket = socket
+        self.due_ns = _NEVER
+
+
+class EventLoop:
+    """See the module."""
+
+    def __init__(self, on_event: Callable[[str, Event], None]) -> None:
+        """`on_event` gets the host's name and each event of its NIC."""
+        self.lateness = LatenessHistogram()
+        """Actual minus ideal time of every frame sent (wall ns)."""
+        self._on_event = on_event
+        self._epoll = select.epoll()
+        self._timer = MonotonicTimer()
+        self._epoll.register(self._timer.fileno(), select.EPOLLIN)
+        self._stations: dict[int, _Station] = {}
+        self._readers: dict[int, Callable[[], None]] = {}
+        self._due: list[tuple[int, int]] = []
+        self._is_sending = True
+        self._is_running = False
+
+    def add_nic(self, nic: Nic, socket: PacketSocket) -> None:
+        """Serve a NIC over a socket; the caller keeps both and closes the socket after the loop."""
+        self._stations[socket.fileno()] = _Station(nic, socket)
+        self._epoll.register(socket.fileno(), select.EPOLLIN)
+
+    def add_reader(self, descriptor: int, callback: Callable[[], None]) -> None:
+        """Call back whenever a descriptor is readable or closed."""
+        self._readers[descriptor] = callback
+        self._epoll.register(descriptor, select.EPOLLIN)
+
+    def remove_reader(self, descriptor: int) -> None:
+        """No longer watch a descriptor."""
+        del self._readers[descriptor]
+        self._epoll.unregister(descriptor)
+
+    def call_soon(self) -> None:
+        """Ask every NIC anew when it wants to be called: it has been given messages."""
+        for descriptor, station in self._stations.items():
+            self._schedule(descriptor, station)
+
+    def stop_sending(self) -> None:
+        """Hosts fall silent; what arrives is still received and counted."""
+        self._is_sending = False
+        self._due.clear()
+        for station in self._stations.values():
+            station.nic.quiesce()
+
+    def stop(self) -> None:
+        """Make `run` return after the current turn."""
+        self._is_running = False
+
+    def run(self) -> None:
+        """Serve until `stop`."""
+        self._is_running = True
+        timer_descriptor = self._timer.fileno()
+        while self._is_running:
+            self._timer.arm(self._next_due_ns())
+            for descriptor, _ in self._epoll.poll():
+                station = self._stations.get(descriptor)
+                if station is not None:
+                    self._receive(descriptor, station)
+                elif descriptor == timer_descriptor:
+                    self._timer.clear()
+                elif descriptor in self._readers:
+                    self._readers[descriptor]()
+            self._serve_due()
+
+    def close(self) -> None:
+        """Release the loop's own descriptors."""
+        self._epoll.close()
+        self._timer.close()
+
+    def _next_due_ns(self) -> int | None:
+        while self._due:
+            due_ns, descriptor = self._due[0]
+            if self._stations[descriptor].due_ns == due_ns:
+                return due_ns
+            heappop(self._due)
+        return None
+
+    def _receive(self, descriptor: int, station: _Station) -> None:
+        nic = station.nic
+        for arrival_ns, frame in station.socket.receive():
+            nic.receive(frame, arrival_ns)
+        self._serve(descriptor, station)
+
+    def _serve_due(self) -> None:
+        now_ns = time.monotonic_ns()
+        while (due_ns := self._next_due_ns()) is not None and due_ns <= now_ns:
+            _, descriptor = heappop(self._due)
+            station = self._stations[descriptor]
+            station.due_ns = _NEVER
+            self._serve(descriptor, station)
+
+    def _serve(self, descriptor: int, station: _Station) -> None:
+        """Send what has left the NIC, hand out its events, ask when to come again."""
+        nic = station.nic
+        if self._is_sending:
+            send = station.socket.send
+            record = self.lateness.record
+            for ideal_ns, frame in nic.frames_to_send(time.monotonic_ns()):
+                send(frame)
+                record(time.monotonic_ns() - ideal_ns)
+            self._schedule(descriptor, station)
+        while (event := nic.next_event()) is not None:
+            self._on_event(nic.address.name, event)
+
+    def _schedule(self, descriptor: int, station: _Station) -> None:
+        due_ns = station.nic.next_timer_ns() if self._is_sending else None
+        if due_ns is None:
+            station.due_ns = _NEVER
+        elif due_ns != station.due_ns:
+            station.due_ns = due_ns
+            heappush(self._due, (due_ns, descriptor))

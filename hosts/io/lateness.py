@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A histogram of how late things were done, in wall ns: eight buckets an octave, so percentiles are within 1/8."""
+
+from collections import Counter
+from typing import Any
+
+_SUB_BITS = 3
+
+
+class LatenessHistogram:
+    """Counts without keeping samples. Early counts as on time."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+        self._max_ns = 0
+
+    def record(self, late_ns: int) -> None:
+        """One more."""
+        if late_ns <= 0:
+            self._counts[0] += 1
+            return
+        shift = max(0, late_ns.bit_length() - 1 - _SUB_BITS)
+        self._counts[((late_ns >> shift) + 1) << shift] += 1
+        if late_ns > self._max_ns:
+            self._max_ns = late_ns
+
+    def percentile_ns(self, share: float) -> int:
+        """Upper end of the bucket in which that share (0..1) of all records is reached; 0 without records."""
+        wanted = share * self._counts.total() if hasattr(self._counts, "total") else share * sum(self._counts.values())
+        seen = 0
+        for upper_ns in sorted(self._counts):
+            seen += self._counts[upper_ns]
+            if seen >= wanted:
+                return min(upper_ns, self._max_ns)
+        return 0
+
+    def report(self) -> dict[str, Any]:
+        """Plain values: count, percentiles and maximum (ns), and the buckets as [exclusive upper end, count]."""
+        return {
+            "count": sum(self._counts.values()),
+            "p50_ns": self.percentile_ns(0.50),
+            "p99_ns": self.percentile_ns(0.99),
+            "max_ns": self._max_ns,
+            "buckets": [[upper_ns, self._counts[upper_ns]] for upper_ns in sorted(self._counts)],
+        }

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Classic BPF programs, and how a socket gets one. A program is a list of (code, jump if true, jump if false, k)."""
+
+import ctypes
+import socket
+import struct
+
+from wire.constants import BTS_UDP_PORT, ETHERTYPE_IPV4, ETHERTYPE_MAC_CONTROL, IP_PROTOCOL_UDP, ROCE_UDP_PORT
+
+_SO_ATTACH_FILTER = 26
+_INSTRUCTION = struct.Struct("=HBBI")
+_PROGRAM = struct.Struct("@HP")
+
+_LOAD_HALF = 0x28
+_LOAD_BYTE = 0x30
+_LOAD_HALF_INDEXED = 0x48
+_LOAD_IP_HEADER_LENGTH = 0xB1
+_JUMP_EQUAL = 0x15
+_JUMP_SET = 0x45
+_RETURN = 0x06
+
+_FRAGMENT_BITS = 0x1FFF
+_WHOLE_FRAME = 0x40000
+
+Program = list[tuple[int, int, int, int]]
+
+DROP_ALL: Program = [(_RETURN, 0, 0, 0)]
+"""Lets nothing through."""
+
+NIC_FRAMES: Program = [
+    (_LOAD_HALF, 0, 0, 12),
+    (_JUMP_EQUAL, 9, 0, ETHERTYPE_MAC_CONTROL),
+    (_JUMP_EQUAL, 0, 9, ETHERTYPE_IPV4),
+    (_LOAD_BYTE, 0, 0, 23),
+    (_JUMP_EQUAL, 0, 7, IP_PROTOCOL_UDP),
+    (_LOAD_HALF, 0, 0, 20),
+    (_JUMP_SET, 5, 0, _FRAGMENT_BITS),
+    (_LOAD_IP_HEADER_LENGTH, 0, 0, 14),
+    (_LOAD_HALF_INDEXED, 0, 0, 16),
+    (_JUMP_EQUAL, 1, 0, ROCE_UDP_PORT),
+    (_JUMP_EQUAL, 0, 1, BTS_UDP_PORT),
+    (_RETURN, 0, 0, _WHOLE_FRAME),
+    (_RETURN, 0, 0, 0),
+]
+"""On an Ethernet socket: MAC control frames, and IPv4 UDP to the RoCEv2 and BTS ports."""
+
+
+def attach_filter(sock: socket.socket, program: Program) -> None:
+    """Make the kernel drop what `program` refuses before it is queued to the socket."""
+    code = b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, _PROGRAM.pack(len(program), ctypes.addressof(buffer)))

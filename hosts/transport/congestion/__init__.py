@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Congestion controls, one file each, and the table that names them."""
+
+from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
+from hosts.transport.congestion.none import NoCongestionControl
+from hosts.transport.congestion.window import FixedWindow
+
+CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
+    "none": NoCongestionControl,
+    "window": FixedWindow,
+}
+
+__all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]

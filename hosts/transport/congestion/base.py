@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a congestion control is: hooks that tell it what happened, and two numbers that the queue pair reads.
+
+It never sees a packet, a queue pair or a clock. In-flight bytes, RTT samples and pacing are kept by the queue pair.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+UNLIMITED_WINDOW = 1 << 62
+"""`window_bytes` of an algorithm that limits nothing."""
+
+
+class HopTelemetry(NamedTuple):
+    """One switch hop's state, as stamped into a data packet and echoed (INT; HPCC §3)."""
+
+    rate_bps: int
+    """Rate of the output port (wall)."""
+
+    stamp_ns: int
+    """The switch's clock when the packet left (wall)."""
+
+    sent_bytes: int
+    """Bytes the port had sent before this packet."""
+
+    queue_bytes: int
+    """Bytes left in the port's queues."""
+
+
+class AckSample(NamedTuple):
+    """What one acknowledgement tells. Times are wall ns."""
+
+    acked_bytes: int
+    """Payload bytes it newly acknowledges; a packet past a gap counts when the gap closes."""
+
+    in_flight_bytes: int
+    """Bytes still unacknowledged, every packet counted as a full one."""
+
+    rtt_ns: int | None
+    """From the first sending of the packet it acknowledges; None if that packet was resent (Karn's rule)."""
+
+    ecn_marked: bool
+    """The acknowledged data packet carried Congestion Experienced."""
+
+    one_way_delay_ns: int | None
+    """Sender to receiver; None unless the data packet carried a time stamp."""
+
+    hops: tuple[HopTelemetry, ...]
+    """Empty unless the data packet carried telemetry."""
+
+    cumulative_bytes: int
+    """Payload bytes of this queue pair acknowledged so far: HPCC's ack.seq."""
+
+    sent_bytes: int
+    """Payload bytes of this queue pair sent so far for the first time: HPCC's snd_nxt."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathContext:
+    """What every algorithm may know beforehand, in wall units."""
+
+    line_rate_bps: int
+    """Rate of the NIC."""
+
+    base_rtt_ns: int
+    """Round trip with empty queues."""
+
+    payload_bytes: int
+    """Bytes of a full packet's payload."""
+
+    bdp_bytes: int
+    """line_rate x base_rtt."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoParameters:
+    """Parameters of an algorithm that has none."""
+
+
+class CongestionControl:
+    """Base of all rows: limits nothing. Override the hooks you need; the queue pair skips those you do not.
+
+    A new algorithm is one file and one row of CONGESTION_CONTROLS. `Parameters` is a frozen dataclass in model units
+    whose `_ns` and `_bps` fields arrive in wall units.
+    """
+
+    __slots__ = ("path", "rate_bps", "window_bytes")
+
+    Parameters: ClassVar[type[Any]] = NoParameters
+    ecn_capable: ClassVar[bool] = False
+    """Whether data packets are sent as ECN-capable (ECT(0)), so that switches mark instead of ignoring them."""
+
+    window_bytes: int
+    """The flow may send while less than this is in flight (one packet may always fly)."""
+    rate_bps: int
+    """Pacing rate (wall); the line rate means unpaced."""
+
+    def __init__(self, parameters: Any, path: PathContext) -> None:
+        self.path = path
+        self.window_bytes = UNLIMITED_WINDOW
+        self.rate_bps = path.line_rate_bps
+
+    def on_sent(self, size_bytes: int, now_ns: int) -> None:
+        """A data packet with so many payload bytes started on the wire."""
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        """An acknowledgement arrived."""
+
+    def on_congestion_notice(self, now_ns: int) -> None:
+        """A CNP arrived."""
+
+    def on_loss(self, size_bytes: int, now_ns: int) -> None:
+        """So many bytes have been found lost."""
+
+    def on_timer(self, now_ns: int) -> None:
+        """The time `next_timer_ns` named has come."""
+
+    def next_timer_ns(self) -> int | None:
+        """When `on_timer` wants to be called; None for never."""
+        return None
+
+    def trace_fields(self) -> dict[str, float]:
+        """Internal state worth plotting."""
+        return {"window_bytes": self.window_bytes, "rate_bps": self.rate_bps}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Flow controls, one file each, and the table that names them."""
+
+from hosts.transport.flow_control.base import FlowControl
+from hosts.transport.flow_control.none import NoFlowControl
+from hosts.transport.flow_control.pfc import PriorityFlowControl
+from hosts.transport.flow_control.sfc import SourceFlowControl
+
+FLOW_CONTROLS: dict[str, type[FlowControl]] = {
+    "none": NoFlowControl,
+    "sfc": SourceFlowControl,
+    "pfc": PriorityFlowControl,
+}
+
+__all__ = ["FLOW_CONTROLS", "FlowControl"]

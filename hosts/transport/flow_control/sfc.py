@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Source Flow Control at the sender: a BTS pauses the flow it names (paper §3.2)."""
+
+from typing import Any
+
+from hosts.transport.congestion.base import PathContext
+from hosts.transport.flow_control.base import FlowControl
+from wire.bts import BackToSender
+from wire.units import NS_PER_US
+
+
+class SourceFlowControl(FlowControl):
+    """Pauses until now + pause time; a newer BTS replaces the end, be it later or earlier (paper §3.2)."""
+
+    __slots__ = ("_pause_end_ns",)
+
+    obeys_signals = True
+
+    def __init__(self, parameters: Any, path: PathContext, max_pause_ns: int) -> None:
+        super().__init__(parameters, path, max_pause_ns)
+        self._pause_end_ns = 0
+
+    def on_signal(self, signal: BackToSender, now_ns: int) -> None:
+        """Replace the pause end, within the bound."""
+        self._pause_end_ns = now_ns + min(signal.pause_us * NS_PER_US, self.max_pause_ns)
+
+    def earliest_send_ns(self, now_ns: int) -> int:
+        """End of the current pause."""
+        return self._pause_end_ns

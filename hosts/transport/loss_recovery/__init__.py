@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Loss recoveries, one file each, and the table that names them."""
+
+from hosts.transport.loss_recovery.base import LossRecovery, PacketOrder
+from hosts.transport.loss_recovery.go_back_n import GoBackN
+from hosts.transport.loss_recovery.irn import Irn
+
+LOSS_RECOVERIES: dict[str, type[LossRecovery]] = {
+    "go-back-n": GoBackN,
+    "irn": Irn,
+}
+
+__all__ = ["LOSS_RECOVERIES", "LossRecovery", "PacketOrder"]

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a loss recovery is: the sender's choice of the next packet, and the receiver's rule for packets out of order.
+
+Packets are numbered from 0 without wrapping (`index`); the queue pair maps them to 24-bit PSNs. A recovery knows
+neither bytes nor frames. Its clock is the flow's own: it stands still while flow control holds the flow, so paused time
+never runs a retransmission timeout (FACTS §3: a pause holds acknowledgements back too).
+"""
+
+from enum import IntEnum
+from typing import Any, ClassVar
+
+from hosts.transport.congestion.base import NoParameters, PathContext
+
+NEVER = 1 << 62
+"""A deadline that does not come."""
+
+
+class Arrival(IntEnum):
+    """What the receiver does with a data packet."""
+
+    IN_ORDER = 0
+    """Deliver it; `expected` has moved on."""
+    DUPLICATE = 1
+    """Drop it and acknowledge what is there already."""
+    NEGATIVE = 2
+    """Out of order: answer with a NAK (whether the packet is kept is the rule's own affair)."""
+    SILENT = 3
+    """Out of order: drop it, a NAK for the gap has been sent."""
+
+
+class PacketOrder:
+    """Receiver half: puts packets in order. Holds nothing by default."""
+
+    __slots__ = ("expected",)
+
+    selective: ClassVar[bool] = False
+    """Whether a NAK names the packet that caused it."""
+
+    def __init__(self, parameters: Any) -> None:
+        self.expected = 0
+
+    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
+        """Judge an arriving packet; on IN_ORDER `expected` is advanced past it."""
+        raise NotImplementedError
+
+    def next_held(self) -> tuple[int, bytes] | None:
+        """The packet now expected, as (opcode, body), if it was kept when it came early; advances `expected`."""
+        return None
+
+
+class LossRecovery:
+    """Sender half. `cumulative` is the first packet not acknowledged, `next_new` the first never sent."""
+
+    __slots__ = ("cumulative", "deadline_ns", "next_new")
+
+    Parameters: ClassVar[type[Any]] = NoParameters
+    Order: ClassVar[type[PacketOrder]] = PacketOrder
+
+    def __init__(self, parameters: Any, path: PathContext, rto_ns: int, first_index: int) -> None:
+        """`rto_ns` is the settings' timeout; an algorithm with several has its own Parameters."""
+        self.cumulative = first_index
+        self.next_new = first_index
+        self.deadline_ns = NEVER
+        """When `on_timer` must be called, on the flow's clock."""
+
+    def next_packet(self) -> int:
+        """Index of the packet to send next: one to resend, or `next_new`; -1 if the recovery's own cap forbids both."""
+        raise NotImplementedError
+
+    def in_flight(self) -> int:
+        """Packets sent and neither acknowledged nor believed lost."""
+        raise NotImplementedError
+
+    def on_sent(self, index: int, now_ns: int) -> None:
+        """The packet that `next_packet` named has started on the wire."""
+        raise NotImplementedError
+
+    def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
+        """Every packet before `cumulative` has arrived; so has `selective` unless -1. Returns packets found lost.
+
+        `cumulative` lies between `self.cumulative` and `self.next_new`.
+        """
+        raise NotImplementedError
+
+    def on_timer(self, now_ns: int) -> int:
+        """`deadline_ns` has come: a timeout. Returns packets found lost."""
+        raise NotImplementedError

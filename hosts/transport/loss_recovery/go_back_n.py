@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Go-back-N with a NAK per gap and a retransmission timeout (IBTA reliable connection; FACTS §3).
+
+Where the HPCC simulator has no timeout and never acknowledges duplicates, so that a lost tail hangs a flow, this one
+has both.
+"""
+
+from dataclasses import dataclass
+
+from hosts.transport.congestion.base import PathContext
+from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
+
+
+@dataclass(frozen=True, slots=True)
+class GoBackNParameters:
+    """Knobs of go-back-N."""
+
+    nak_interval_ns: int = 500_000
+    """A gap that persists is reported again after this long (HS attribute "NACK Generation Interval")."""
+
+
+class InOrderOnly(PacketOrder):
+    """Accepts the expected packet only. One NAK a gap, repeated at most once per interval."""
+
+    __slots__ = ("_gap_reported", "_interval_ns", "_report_again_ns")
+
+    def __init__(self, parameters: GoBackNParameters) -> None:
+        super().__init__(parameters)
+        self._interval_ns = parameters.nak_interval_ns
+        self._gap_reported = -1
+        self._report_again_ns = 0
+
+    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
+        """See the base class."""
+        if index == self.expected:
+            self.expected = index + 1
+            return Arrival.IN_ORDER
+        if index < self.expected:
+            return Arrival.DUPLICATE
+        if self._gap_reported == self.expected and now_ns < self._report_again_ns:
+            return Arrival.SILENT
+        self._gap_reported = self.expected
+        self._report_again_ns = now_ns + self._interval_ns
+        return Arrival.NEGATIVE
+
+
+class GoBackN(LossRecovery):
+    """Resends everything from the first gap on."""
+
+    __slots__ = ("_cursor", "_rto_ns")
+
+    Parameters = GoBackNParameters
+    Order = InOrderOnly
+
+    def __init__(self, parameters: GoBackNParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
+        super().__init__(parameters, path, rto_ns, first_index)
+        self._cursor = first_index
+        self._rto_ns = rto_ns
+
+    def next_packet(self) -> int:
+        """The cursor: behind `next_new` after a rewind, equal to it otherwise."""
+        return self._cursor
+
+    def in_flight(self) -> int:
+        """Packets between the gap and the cursor."""
+        return self._cursor - self.cumulative
+
+    def on_sent(self, index: int, now_ns: int) -> None:
+        """Move on; the first packet in flight starts the timer."""
+        self._cursor = index + 1
+        if self._cursor > self.next_new:
+            self.next_new = self._cursor
+        if self.deadline_ns == NEVER:
+            self.deadline_ns = now_ns + self._rto_ns
+
+    def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
+        """Progress restarts the timer; a NAK rewinds to the gap."""
+        if cumulative > self.cumulative:
+            self.cumulative = cumulative
+            if cumulative > self._cursor:
+                self._cursor = cumulative
+            self.deadline_ns = now_ns + self._rto_ns if cumulative < self.next_new else NEVER
+        return self._rewind() if negative else 0
+
+    def on_timer(self, now_ns: int) -> int:
+        """Nothing was heard for a timeout: start again at the first unacknowledged packet."""
+        self.deadline_ns = NEVER
+        return self._rewind()
+
+    def _rewind(self) -> int:
+        lost = self._cursor - self.cumulative
+        self._cursor = self.cumulative
+        return lost

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""IRN: selective retransmission with a cap on packets in flight (Mittal et al., SIGCOMM'18 §3; FACTS §3).
+
+The receiver keeps packets that come early and answers each with a NAK that carries the first packet it misses and the
+one that came. The sender holds a packet for lost only if a later one has arrived; what is lost is sent before anything
+new. Two timeouts, a short one for when hardly anything is in flight, cover lost tails and lost retransmissions.
+"""
+
+from dataclasses import dataclass
+
+from hosts.transport.congestion.base import PathContext
+from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
+
+
+@dataclass(frozen=True, slots=True)
+class IrnParameters:
+    """Knobs of IRN. The defaults are the paper's; deep queues want longer timeouts (FACTS §3, scaling hint)."""
+
+    rto_low_ns: int = 100_000
+    """RTO_low: while fewer than `rto_low_packets` are in flight."""
+
+    rto_high_ns: int = 320_000
+    """RTO_high: otherwise."""
+
+    rto_low_packets: int = 3
+    """N of the paper."""
+
+    cap_packets: int = -1
+    """BDP-FC: most packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
+
+    held_packets: int = 1 << 16
+    """How far ahead of a gap the receiver keeps packets; beyond, they are dropped."""
+
+
+class SelectiveOrder(PacketOrder):
+    """Keeps early packets until the gap before them closes."""
+
+    __slots__ = ("_held", "_most")
+
+    selective = True
+
+    def __init__(self, parameters: IrnParameters) -> None:
+        super().__init__(parameters)
+        self._held: dict[int, tuple[int, bytes]] = {}
+        self._most = parameters.held_packets
+
+    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
+        """See the base class."""
+        if index == self.expected:
+            self.expected = index + 1
+            return Arrival.IN_ORDER
+        if index < self.expected:
+            return Arrival.DUPLICATE
+        if index - self.expected > self._most:
+            return Arrival.SILENT
+        self._held[index] = (opcode, body)
+        return Arrival.NEGATIVE
+
+    def next_held(self) -> tuple[int, bytes] | None:
+        """See the base class."""
+        held = self._held.pop(self.expected, None) if self._held else None
+        if held is not None:
+            self.expected += 1
+        return held
+
+
+class Irn(LossRecovery):
+    """State: which later packets have arrived, and which gaps wait to be resent.
+
+    One addition to the paper: when a timeout's retransmission is acknowledged, the next unacknowledged packet is resent
+    at once rather than after another timeout, so a lost tail of k packets costs k round trips and not k timeouts. If
+    the acknowledgement comes sooner than a round trip after the resend, the timeout was spurious and nothing is resent.
+    """
+
+    __slots__ = (
+        "_after_timeout", "_base_rtt_ns", "_cap_packets", "_highest", "_lost", "_parameters", "_resent_ns", "_sacked",
+    )  # fmt: skip
+
+    Parameters = IrnParameters
+    Order = SelectiveOrder
+
+    def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
+        super().__init__(parameters, path, rto_ns, first_index)
+        self._parameters = parameters
+        self._base_rtt_ns = path.base_rtt_ns
+        self._cap_packets = parameters.cap_packets or NEVER
+        if parameters.cap_packets < 0:
+            self._cap_packets = max(1, -(-path.bdp_bytes // path.payload_bytes))
+        self._sacked: set[int] = set()
+        self._lost: dict[int, None] = {}  # in ascending order
+        self._highest = first_index - 1
+        self._after_timeout = False
+        self._resent_ns = 0
+
+    def next_packet(self) -> int:
+        """The first packet found lost; else a new one, if the cap allows."""
+        if self._lost:
+            return next(iter(self._lost))
+        return self.next_new if self.next_new - self.cumulative < self._cap_packets else -1
+
+    def in_flight(self) -> int:
+        """Packets sent, less those that have arrived out of order and those waiting to be resent."""
+        return self.next_new - self.cumulative - len(self._sacked) - len(self._lost)
+
+    def on_sent(self, index: int, now_ns: int) -> None:
+        """The first packet in flight starts the timer."""
+        if index == self.next_new:
+            self.next_new = index + 1
+        else:
+            self._lost.pop(index, None)
+            self._resent_ns = now_ns
+        if self.deadline_ns == NEVER:
+            self.deadline_ns = now_ns + self._timeout_ns()
+
+    def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
+        """Progress restarts the timer; a selective acknowledgement reveals the gaps before it."""
+        progressed = cumulative > self.cumulative
+        if progressed:
+            self._advance(cumulative)
+        found = self._reveal(selective) if selective > self.cumulative else 0
+        if progressed and self._after_timeout:
+            found += self._continue_after_timeout(now_ns)
+        if progressed or found:
+            self.deadline_ns = now_ns + self._timeout_ns()
+        else:
+            self.deadline_ns = min(self.deadline_ns, now_ns + self._timeout_ns())
+        if self.cumulative == self.next_new:
+            self.deadline_ns = NEVER
+        return found
+
+    def on_timer(self, now_ns: int) -> int:
+        """Resend the first unacknowledged packet and every gap below what has arrived."""
+        self.deadline_ns = now_ns + self._timeout_ns()
+        self._after_timeout = True
+        before = len(self._lost)
+        self._lost = {self.cumulative: None}
+        for index in range(self.cumulative + 1, self._highest):
+            if index not in self._sacked:
+                self._lost[index] = None
+        return max(0, len(self._lost) - before)
+
+    def _advance(self, cumulative: int) -> None:
+        for index in range(self.cumulative, cumulative):
+            self._sacked.discard(index)
+            self._lost.pop(index, None)
+        self.cumulative = cumulative
+        if self._highest < cumulative - 1:
+            self._highest = cumulative - 1
+
+    def _reveal(self, selective: int) -> int:
+        """`selective` has arrived: what lies between it and the highest arrival before is lost. Returns how many."""
+        if selective in self._sacked:
+            return 0
+        self._sacked.add(selective)
+        self._lost.pop(selective, None)
+        gaps = range(max(self._highest + 1, self.cumulative), selective)
+        for index in gaps:
+            self._lost[index] = None
+        self._highest = max(self._highest, selective)
+        return len(gaps)
+
+    def _continue_after_timeout(self, now_ns: int) -> int:
+        if self.cumulative >= self.next_new or now_ns - self._resent_ns < self._base_rtt_ns:
+            self._after_timeout = False
+        elif not self._lost and self.cumulative not in self._sacked:
+            self._lost[self.cumulative] = None
+            return 1
+        return 0
+
+    def _timeout_ns(self) -> int:
+        parameters = self._parameters
+        is_low = self.in_flight() < parameters.rto_low_packets
+        return parameters.rto_low_ns if is_low else parameters.rto_high_ns

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the caller of a NIC gives to it and gets from it: addresses, messages, events. Times are wall ns."""
+
+from dataclasses import dataclass
+
+from wire.addresses import parse_ip, parse_mac
+from wire.bts import BackToSender
+
+
+@dataclass(frozen=True, slots=True)
+class NicAddress:
+    """Where a NIC sits."""
+
+    name: str
+    """Host name, as in the topology."""
+
+    mac: int
+    """Own MAC address."""
+
+    ip: int
+    """Own IPv4 address."""
+
+    gateway_mac: int
+    """Destination MAC of every packet sent: the switch port at the other end of the wire."""
+
+    @classmethod
+    def parse(cls, name: str, mac: str, ip: str, gateway_mac: str) -> "NicAddress":
+        """From text, as people write addresses. Raises ValueError."""
+        return cls(name, parse_mac(mac), parse_ip(ip), parse_mac(gateway_mac))
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """A message this NIC is to send."""
+
+    flow_id: int
+    """Names the flow in events and selects the message's bytes."""
+
+    source_qpn: int
+    """QP here, 1..2^24-1. Messages of one QP are sent one after the other."""
+
+    destination_qpn: int
+    """QP at the receiver."""
+
+    destination_ip: int
+    """IPv4 address of the receiver."""
+
+    size_bytes: int
+    """Length, at least 1."""
+
+    ready_ns: int
+    """When the message is ready to be pushed: flow completion time runs from here."""
+
+    tag: str = ""
+    """Free text that comes back in the completion event ("incast", ...)."""
+
+    def __post_init__(self) -> None:
+        if self.size_bytes < 1:
+            raise ValueError(f"flow {self.flow_id}: a message has at least 1 byte, not {self.size_bytes}")
+        if not (0 < self.source_qpn < 1 << 24 and 0 < self.destination_qpn < 1 << 24):
+            raise ValueError(f"flow {self.flow_id}: QP numbers must be 1..2^24-1")
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """A message this NIC is to receive. Both ends know their QPs beforehand, as with rdma_cm."""
+
+    flow_id: int
+    """Names the flow in the received event."""
+
+    source_qpn: int
+    """QP at the sender: acknowledgements go there."""
+
+    destination_qpn: int
+    """QP here."""
+
+    source_ip: int
+    """IPv4 address of the sender; packets from elsewhere are refused."""
+
+    size_bytes: int
+    """Length the message must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendingReport:
+    """What the sender knows of a message."""
+
+    flow_id: int
+    """Of the outgoing message."""
+
+    tag: str
+    """Of the outgoing message."""
+
+    destination_ip: int
+    """Of the outgoing message."""
+
+    size_bytes: int
+    """Of the outgoing message."""
+
+    start_ns: int
+    """When the message was ready to be pushed."""
+
+    packets_sent: int
+    """Data packets put on the wire, resent ones included."""
+
+    packets_resent: int
+    """Of these, packets that had been sent before."""
+
+    bytes_resent: int
+    """Payload bytes of the resent packets."""
+
+    timeouts: int
+    """Retransmission timeouts."""
+
+    naks: int
+    """Negative acknowledgements received."""
+
+    paused_ns: int
+    """Time since the start during which flow control forbade this flow to send."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCompleted:
+    """At the sender: the last packet of a message has been acknowledged."""
+
+    report: SendingReport
+    """Its life until then."""
+
+    finish_ns: int
+    """When its last acknowledgement arrived."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReceived:
+    """At the receiver: every byte of a message has arrived, in order."""
+
+    flow_id: int
+    """Of the incoming message."""
+
+    size_bytes: int
+    """Bytes received."""
+
+    received_ns: int
+    """When the last of them arrived."""
+
+    corrupted: bool
+    """The bytes do not match the sender's CRC-32, or the length is not the expected one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BtsReceived:
+    """A well-formed BTS reached this host."""
+
+    signal: BackToSender
+    """Every field of the packet."""
+
+    congested_ip: int
+    """Outer source address: the destination behind the congested queue."""
+
+    flow_id: int | None
+    """The flow it names; None if this host has no such flow."""
+
+    sent_ns: int
+    """When the switch built it."""
+
+    received_ns: int
+    """When it arrived here."""
+
+    obeyed: bool
+    """Whether the flow's pause end was replaced."""
+
+    reason: str
+    """"obeyed", or why not: see `SignalVerdict`."""
+
+    paused_until_ns: int | None
+    """New end of the pause; None if not obeyed."""
+
+
+Event = MessageCompleted | MessageReceived | BtsReceived

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The receiving half of a queue pair: data packets into verified messages, answered by ACK, NAK and CNP.
+
+It does not decide what to do about a gap: that is the loss recovery's PacketOrder.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from zlib import crc32
+
+from hosts.transport.counters import NicStatistics
+from hosts.transport.loss_recovery.base import Arrival, PacketOrder
+from hosts.transport.messages import Event, IncomingMessage, MessageReceived
+from wire.constants import PSN_MASK
+from wire.roce import (
+    ACK_REQUEST,
+    CNP_RESERVED,
+    IMMEDIATE_BYTES,
+    IMMEDIATE_OPCODES,
+    SEND_OPCODES,
+    Opcode,
+    RoceFramer,
+    RoceHeader,
+    Syndrome,
+    pack_aeth,
+    pack_selective,
+)
+
+_PSN_HALF = 1 << 23
+_MESSAGE_ENDS = frozenset(
+    {
+        Opcode.SEND_LAST,
+        Opcode.SEND_ONLY,
+        Opcode.SEND_LAST_WITH_IMMEDIATE,
+        Opcode.SEND_ONLY_WITH_IMMEDIATE,
+    }
+)
+_ZERO_PSN = bytes(4)
+
+
+class ReceiverQueuePair:
+    """See the module."""
+
+    __slots__ = (
+        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_make_framer",
+        "_messages_done", "_next_cnp_ns", "_order", "_send", "_verify", "source_ip",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        source_ip: int,
+        *,
+        order: PacketOrder,
+        make_framer: Callable[[], RoceFramer],
+        cnp_interval_ns: int,
+        verify: bool,
+        send: Callable[[bytes], None],
+        counters: NicStatistics,
+        events: deque[Event],
+    ) -> None:
+        """`make_framer` builds the framer of the answers when one is due; `send` queues a control frame."""
+        self.source_ip = source_ip
+        self._order = order
+        self._make_framer = make_framer
+        self._framer: RoceFramer | None = None
+        self._cnp_interval_ns = cnp_interval_ns
+        self._verify = verify
+        self._send = send
+        self._counters = counters
+        self._events = events
+        self._expected: deque[IncomingMessage] = deque()
+        self._messages_done = 0
+        self._crc = self._bytes = 0
+        self._next_cnp_ns = 0
+
+    def expect(self, message: IncomingMessage) -> None:
+        """A further message will come on this queue pair."""
+        self._expected.append(message)
+
+    def on_data(self, header: RoceHeader, word: int, frame: bytes, now_ns: int) -> None:
+        """A data packet with a right ICRC arrived; `word` is its AckReq and PSN."""
+        order = self._order
+        distance = (word - order.expected) & PSN_MASK
+        if distance >= _PSN_HALF:
+            distance -= PSN_MASK + 1
+        index = order.expected + distance
+        opcode = header.opcode
+        marked = header.congestion_experienced
+        if marked and now_ns >= self._next_cnp_ns:
+            self._next_cnp_ns = now_ns + self._cnp_interval_ns
+            self._send_cnp()
+        body = header.body(frame)
+        arrival = order.on_packet(index, opcode, body, now_ns)
+        if arrival == Arrival.IN_ORDER:
+            self._deliver(opcode, body, now_ns)
+            held = order.next_held()
+            while held is not None:
+                self._deliver(*held, now_ns)
+                held = order.next_held()
+            if word & ACK_REQUEST:
+                self._send_ack(marked)
+        elif arrival == Arrival.DUPLICATE:
+            self._counters.duplicates_received += 1
+            if order.expected:
+                self._send_ack(marked)
+        else:
+            self._counters.out_of_order_received += 1
+            if arrival == Arrival.NEGATIVE:
+                self._send_nak(index, marked)
+
+    def _deliver(self, opcode: int, body: bytes, now_ns: int) -> None:
+        sent_crc = None
+        if opcode in IMMEDIATE_OPCODES:
+            sent_crc = int.from_bytes(body[:IMMEDIATE_BYTES], "big")
+            body = body[IMMEDIATE_BYTES:]
+        if self._verify:
+            self._crc = crc32(body, self._crc)
+        self._bytes += len(body)
+        if opcode in _MESSAGE_ENDS:
+            self._finish(sent_crc, now_ns)
+
+    def _finish(self, sent_crc: int | None, now_ns: int) -> None:
+        counters = self._counters
+        self._messages_done += 1
+        counters.messages_received += 1
+        if not self._expected:
+            counters.messages_corrupted += 1
+        else:
+            message = self._expected.popleft()
+            corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
+            counters.messages_corrupted += corrupted
+            self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted))
+        self._crc = self._bytes = 0
+
+    def _answers(self) -> RoceFramer:
+        """The framer; forgotten between messages, for a host may have thousands of finished queue pairs."""
+        framer = self._framer or self._make_framer()
+        self._framer = framer if self._expected else None
+        return framer
+
+    def _send_ack(self, marked: bool) -> None:
+        self._counters.acks_sent += 1
+        psn_word = ((self._order.expected - 1) & PSN_MASK).to_bytes(4, "big")
+        aeth = pack_aeth(Syndrome.ACK, self._messages_done)
+        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, aeth, becn=marked))
+
+    def _send_nak(self, index: int, marked: bool) -> None:
+        self._counters.naks_sent += 1
+        psn_word = (self._order.expected & PSN_MASK).to_bytes(4, "big")
+        body = pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, self._messages_done)
+        if self._order.selective:
+            body += pack_selective(index)
+        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, body, becn=marked))
+
+    def _send_cnp(self) -> None:
+        self._counters.cnps_sent += 1
+        self._send(self._answers().frame(Opcode.CNP, _ZERO_PSN, CNP_RESERVED, becn=True))
+
+
+def is_data(opcode: int) -> bool:
+    """Whether a packet of this opcode belongs to a receiving half."""
+    return opcode in SEND_OPCODES

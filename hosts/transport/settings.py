@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Settings of a NIC: what a person may choose, in model units, and their translation to wall units.
+
+This module does not know what the parameters of an algorithm mean: it translates them by the unit in their names.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from hosts.transport.congestion import CONGESTION_CONTROLS
+from hosts.transport.flow_control import FLOW_CONTROLS
+from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
+from wire.dilation import Dilation
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class TransportSettings:
+    """How a NIC behaves. Durations and rates are model units; `dilated` gives the wall values the engine uses."""
+
+    line_rate_bps: int = 100_000_000_000
+    """Rate of the NIC's one wire (bits/s). Ethernet frame bytes without preamble, gap and FCS count."""
+
+    base_rtt_ns: int = 10_000
+    """Round trip of the longest path with empty queues: the T of window and rate computations."""
+
+    payload_bytes: int = DEFAULT_PAYLOAD_BYTES
+    """Message bytes in a full data packet (the MTU of the RDMA world)."""
+
+    congestion: str = "none"
+    """Row of CONGESTION_CONTROLS."""
+
+    flow_control: str = "none"
+    """Row of FLOW_CONTROLS."""
+
+    loss_recovery: str = "go-back-n"
+    """Row of LOSS_RECOVERIES."""
+
+    congestion_parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the chosen congestion control's Parameters that differ from their defaults."""
+
+    flow_control_parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The same for the flow control."""
+
+    loss_recovery_parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The same for the loss recovery."""
+
+    rto_ns: int = 4_000_000
+    """Retransmission timeout of go-back-N. HS has none; 4 ms is CW's (FACTS §3). Keep it above RTT + Q_max / R."""
+
+    max_pause_ns: int = 10_000_000
+    """Longest pause one signal may ask for; a longer one is cut to this (the design's bounded obedience)."""
+
+    ack_every: int = 1
+    """Ask for an acknowledgement on every n-th packet, and on the last of a message or window."""
+
+    cnp_interval_ns: int = 4_000
+    """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
+
+    verify: bool = True
+    """Check the invariant CRC of every packet and the CRC of every message."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.payload_bytes <= MAX_PAYLOAD_BYTES:
+            raise ValueError(f"payload_bytes must be 1..{MAX_PAYLOAD_BYTES}, not {self.payload_bytes}")
+        for name in ("line_rate_bps", "base_rtt_ns", "rto_ns", "max_pause_ns", "ack_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        congestion = row_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
+        flow_control = row_of(FLOW_CONTROLS, self.flow_control, "flow control")
+        loss_recovery = row_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
+        build_parameters(congestion.Parameters, self.congestion_parameters, Dilation())
+        build_parameters(flow_control.Parameters, self.flow_control_parameters, Dilation())
+        build_parameters(loss_recovery.Parameters, self.loss_recovery_parameters, Dilation())
+
+    @classmethod
+    def from_dict(cls, chosen: Mapping[str, Any]) -> "TransportSettings":
+        """From names and values, as in a file. Raises ValueError for an unknown name, algorithm or parameter."""
+        return build_parameters(cls, chosen, Dilation())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values that `from_dict` takes and JSON can hold."""
+        return asdict(self)
+
+    def dilated(self, dilation: Dilation) -> "TransportSettings":
+        """The same settings in wall units, algorithm parameters left alone (see `build_parameters`)."""
+        return dilate(self, dilation)
+
+
+def dilate(record: Record, dilation: Dilation) -> Record:
+    """A frozen dataclass with its `*_ns` fields multiplied and its `*_bps` fields divided by the dilation.
+
+    0 and None mean "derive it" or "off" by convention and stay as they are.
+    """
+    changes: dict[str, Any] = {}
+    for item in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, item.name)
+        if not value:
+            continue
+        if item.name.endswith("_ns"):
+            changes[item.name] = dilation.wall_ns(value)
+        elif item.name.endswith("_bps"):
+            changes[item.name] = dilation.wall_bps(value)
+    return replace(record, **changes)  # type: ignore[type-var]
+
+
+def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Dilation) -> Record:
+    """The Parameters of an algorithm from what a person chose, in wall units. Raises ValueError for an unknown name."""
+    known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(set(chosen) - known)
+    if unknown:
+        raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {', '.join(sorted(known)) or 'none'}")
+    return dilate(kind(**chosen), dilation)
+
+
+def row_of(table: Mapping[str, Record], name: str, title: str) -> Record:
+    """The row of an algorithm table. Raises ValueError that lists the known names."""
+    if name not in table:
+        raise ValueError(f"unknown {title} {name!r}; known are: {', '.join(table)}")
+    return table[name]

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One wire: control frames first, then queue pairs in turn, in ideal time.
+
+Owns when each frame starts and ends: the next one starts at max(ready, previous end) and lasts 8 bytes / rate, the
+remainder of the division carried on, so a busy wire never drifts. It asks queue pairs for frames and knows nothing of
+what is in them. Fairness is by bytes: a queue pair keeps its turn until it has used a full frame's worth.
+"""
+
+from collections import deque
+from heapq import heappop, heappush
+from typing import Protocol
+
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.sender import SenderQueuePair
+from wire.units import NS_PER_S
+
+_BIT_NS = 8 * NS_PER_S
+
+
+class Wakeable(Protocol):
+    """Something with a timer."""
+
+    wake_ns: int
+
+    def on_wake(self, now_ns: int) -> None:
+        """The time has come."""
+
+
+class WireSchedule:
+    """See the module. All inputs must come in time order except that they may lie before work already done."""
+
+    __slots__ = (
+        "_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence", "_timers",
+        "bytes_sent", "clock_ns", "control_pause_end_ns", "frames_sent", "is_quiet", "wire_free_ns",
+    )  # fmt: skip
+
+    def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
+        """`quantum_bytes`: what one queue pair may send in its turn."""
+        self._rate_bps = rate_bps
+        self._quantum_bytes = quantum_bytes
+        self._control: deque[bytes] = deque()
+        self._ready: deque[SenderQueuePair] = deque()
+        self._timers: list[tuple[int, int, Wakeable]] = []
+        self._sequence = 0
+        self._on_wire: deque[tuple[int, bytes]] = deque()
+        self._remainder = 0
+        self.clock_ns = 0
+        """Time of the latest event dealt with; never goes back."""
+        self.wire_free_ns = 0
+        """When the frame last started ends."""
+        self.control_pause_end_ns = 0
+        """Until when the control class is paused by 802.1Qbb."""
+        self.is_quiet = False
+        """No timer fires, no frame starts, and what is on the wire is lost."""
+        self.frames_sent = self.bytes_sent = 0
+
+    def send_control(self, frame: bytes) -> None:
+        """Queue an ACK, NAK or CNP; it goes before any data."""
+        self._control.append(frame)
+
+    def enqueue(self, sender: SenderQueuePair) -> None:
+        """Put a queue pair at the end of the round."""
+        sender.queued = True
+        sender.deficit = self._quantum_bytes
+        self._ready.append(sender)
+
+    def wake_at(self, time_ns: int, target: Wakeable) -> None:
+        """Call `target.on_wake` at that time, unless its `wake_ns` is another by then."""
+        self._sequence += 1
+        heappush(self._timers, (time_ns, self._sequence, target))
+
+    def advance(self, limit_ns: int) -> None:
+        """Do everything that happens up to and at `limit_ns`: timers and starts of frames, in time order."""
+        if self.is_quiet:
+            return
+        timers = self._timers
+        while True:
+            start_ns = self._next_start_ns()
+            if timers and timers[0][0] <= start_ns:
+                time_ns, _, target = timers[0]
+                if time_ns > limit_ns:
+                    return
+                heappop(timers)
+                if target.wake_ns == time_ns:
+                    target.wake_ns = NEVER
+                    if time_ns > self.clock_ns:
+                        self.clock_ns = time_ns
+                    target.on_wake(self.clock_ns)
+            elif start_ns <= limit_ns:
+                self._start_frame(start_ns)
+            else:
+                return
+
+    def finished(self, now_ns: int) -> list[tuple[int, bytes]]:
+        """Frames whose last bit has left by now, with the time it left, in order."""
+        on_wire = self._on_wire
+        done: list[tuple[int, bytes]] = []
+        while on_wire and on_wire[0][0] <= now_ns and not self.is_quiet:
+            leaving = on_wire.popleft()
+            done.append(leaving)
+            self.bytes_sent += len(leaving[1])
+        self.frames_sent += len(done)
+        return done
+
+    def next_event_ns(self) -> int | None:
+        """Earliest time at which `advance` or `finished` will have something to do."""
+        if self.is_quiet:
+            return None
+        earliest = self._next_start_ns()
+        if self._on_wire and self._on_wire[0][0] < earliest:
+            earliest = self._on_wire[0][0]
+        timers = self._timers
+        while timers and timers[0][2].wake_ns != timers[0][0]:
+            heappop(timers)
+        if timers and timers[0][0] < earliest:
+            earliest = timers[0][0]
+        return None if earliest == NEVER else earliest
+
+    def _next_start_ns(self) -> int:
+        earliest = self.clock_ns if self.clock_ns > self.wire_free_ns else self.wire_free_ns
+        if self._ready:
+            return earliest
+        return max(earliest, self.control_pause_end_ns) if self._control else NEVER
+
+    def _start_frame(self, start_ns: int) -> None:
+        self.clock_ns = start_ns
+        if self._control and self.control_pause_end_ns <= start_ns:
+            frame = self._control.popleft()
+        else:
+            data = self._next_data(start_ns)
+            if data is None:
+                return
+            frame = data
+        if start_ns > self.wire_free_ns:
+            self._remainder = 0
+        duration_ns, self._remainder = divmod(len(frame) * _BIT_NS + self._remainder, self._rate_bps)
+        self.wire_free_ns = end_ns = start_ns + duration_ns
+        self._on_wire.append((end_ns, frame))
+
+    def _next_data(self, now_ns: int) -> bytes | None:
+        ready = self._ready
+        while ready:
+            sender = ready[0]
+            frame = sender.build_frame(now_ns)
+            if frame is None:
+                ready.popleft()
+                sender.queued = False
+                sender.arm(now_ns)
+                continue
+            sender.deficit -= len(frame)
+            if sender.deficit <= 0:
+                sender.deficit += self._quantum_bytes
+                if len(ready) > 1:
+                    ready.rotate(-1)
+            return frame
+        return None

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""BMv2 JSON to C: load, check the version, build a small typed form, emit one concept after the other.
+
+`generate` is the whole interface. Nothing here compiles or runs what it writes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from softswitch.codegen.emit_actions import emit_actions
+from softswitch.codegen.emit_calculations import emit_calculations, emit_checksums
+from softswitch.codegen.emit_control import emit_control
+from softswitch.codegen.emit_deparser import emit_deparser
+from softswitch.codegen.emit_parser import emit_parser
+from softswitch.codegen.emit_passes import emit_end_pass, emit_passes
+from softswitch.codegen.emit_program import emit_program
+from softswitch.codegen.emit_tables import emit_tables
+from softswitch.codegen.emit_types import emit_types
+from softswitch.codegen.errors import CodegenError
+from softswitch.codegen.load_program import load_program
+from softswitch.codegen.writer import Writer
+
+__all__ = ["CodegenError", "generate"]
+
+# Generated code leaves unused what a program does not need; people who write C by hand have no such excuse.
+_TOLERATED = ("unused-function", "unused-parameter", "unused-variable", "unused-label", "type-limits", "sign-compare")
+
+
+def generate(json_path: Path) -> str:
+    """The C of a compiled P4 program (v1model); raises CodegenError, also for text that is not JSON."""
+    try:
+        document = json.loads(json_path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CodegenError(f"{json_path} is not JSON: {error}") from error
+    program = load_program(document, json_path.stem)
+    out = Writer()
+    out.comment(f"Generated from {json_path.name}. Do not edit.")
+    out.line('#include "runtime.h"')
+    out.line()
+    out.lines(f'#pragma GCC diagnostic ignored "-W{name}"' for name in _TOLERATED)
+    out.line()
+    emit_types(program, out)
+    emit_calculations(program, out)
+    emit_actions(program, out)
+    emit_tables(program, out)
+    emit_parser(program, out)
+    emit_checksums(program, out)
+    emit_control(program, program.ingress, out)
+    emit_control(program, program.egress, out)
+    emit_deparser(program, out)
+    emit_end_pass(out)
+    emit_passes(program, out)
+    emit_program(program, out)
+    return out.text()

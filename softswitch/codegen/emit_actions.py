@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits one C function an action, and the loading of its parameters from an entry. It must not know tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import Action, Const, Named, Param, Primitive, Program
+from softswitch.codegen.names import Scope
+from softswitch.codegen.primitives import emit_primitive
+from softswitch.codegen.values import Kind, constant, lowered
+from softswitch.codegen.writer import Writer
+
+CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
+CONTEXT = "pipeline, packet, phv"
+_TAKEN = ("pipeline", "packet", "phv", "index", "at", "true", "false")
+_JUMPS = ("_jump", "_jump_if_zero")
+
+
+def param_names(action: Action) -> list[str]:
+    """C names of an action's parameters."""
+    scope = Scope(_TAKEN)
+    return [scope.unique(p.name) for p in action.params]
+
+
+def _param_type(param: Param) -> str:
+    kind = Kind.of_width(param.bits, False)
+    return "const uint8_t *" if kind is Kind.WIDE else f"{kind.value} "
+
+
+def argument_words(bits: int) -> int:
+    """Words of an entry that an argument takes (the rule of struct sw_entry)."""
+    if bits <= 64:
+        return 1
+    return 2 if bits <= 128 else ((bits + 7) // 8 + 7) // 8
+
+
+def entry_arguments(action: Action, entry: str) -> str:
+    """The C call arguments that an entry holds, each led by a comma."""
+    texts = []
+    word = 0
+    for param in action.params:
+        if param.bits <= 64:
+            texts.append(f", {entry}->words[{word}]")
+        elif param.bits <= 128:
+            texts.append(f", sw_u128_of({entry}->words[{word}], {entry}->words[{word + 1}])")
+        else:
+            texts.append(f", (const uint8_t *)&{entry}->words[{word}]")
+        word += argument_words(param.bits)
+    return "".join(texts)
+
+
+def constant_arguments(action: Action, args: Sequence[int]) -> str:
+    """The C call arguments for constants, each led by a comma."""
+    texts = []
+    for param, value in zip(action.params, args, strict=True):
+        if param.bits > 128:
+            data = value.to_bytes((param.bits + 7) // 8, "big")
+            texts.append(", (const uint8_t[]){" + ", ".join(f"{b:#04x}" for b in data) + "}")
+        else:
+            texts.append(", " + lowered(constant(value), param.bits))
+    return "".join(texts)
+
+
+def can_exit(action: Action) -> bool:
+    """Whether the action may stop the pipeline."""
+    return any(p.op == "exit" for p in action.primitives)
+
+
+def emit_actions(program: Program, out: Writer) -> None:
+    """All actions, as static inline functions `action_<name>`."""
+    for action in program.actions.values():
+        names = param_names(action)
+        params = "".join(f", {_param_type(p)}{n}" for p, n in zip(action.params, names, strict=True))
+        out.comment(f"action {action.name}" + (f", {action.where.source}" if action.where.source else ""))
+        expressions = Expressions(program, tuple(zip(action.params, names, strict=True)))
+        with out.block(f"static inline void action_{action.c_name}({CONTEXT_PARAMS}{params})"):
+            emit_primitives(program, expressions, action.primitives, out)
+        out.line()
+
+
+def emit_primitives(program: Program, expressions: Expressions, primitives: Sequence[Primitive], out: Writer) -> None:
+    """A list of primitives; BMv2's jumps between them become gotos."""
+    targets = {_jump_target(p) for p in primitives if p.op in _JUMPS}
+    source = ""
+    for index, primitive in enumerate(primitives):
+        if index in targets:
+            out.label(f"step_{index}")
+        if primitive.where.source != source:
+            source = primitive.where.source
+            out.comment(source)
+        if primitive.op in _JUMPS:
+            out.lines(_jump(expressions, primitive))
+        else:
+            out.lines(emit_primitive(program, expressions, primitive))
+    for index in sorted(t for t in targets if t >= len(primitives)):
+        out.label(f"step_{index}")
+
+
+def _jump_target(primitive: Primitive) -> int:
+    to = primitive.args[-1]
+    if not isinstance(to, Const):
+        raise primitive.where.error("a jump to a computed place is not supported")
+    return to.value
+
+
+def _jump(expressions: Expressions, primitive: Primitive) -> list[str]:
+    goto = f"goto step_{_jump_target(primitive)};"
+    if primitive.op == "_jump":
+        return [goto]
+    condition = primitive.args[0]
+    assert not isinstance(condition, Named)
+    return [f"if (!{expressions.boolean(condition)})", f"    {goto}"]

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits calculations (the packing of fields and the hash over them) and checksum verification and update.
+
+As in BMv2, fields of invalid headers are left out and fields are packed bit by bit. It must not know who calls a hash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import Calculation, Checksum, FieldRef, Header, HeaderRef, Program
+from softswitch.codegen.places import field_lvalue, place_of
+from softswitch.codegen.primitives import calculation_call
+from softswitch.codegen.stores import Target, store_low
+from softswitch.codegen.values import bits_mask
+from softswitch.codegen.wire import Piece, piece_of, store_fields
+from softswitch.codegen.writer import Writer
+
+_FUNCTIONS = {
+    "crc16": "crc16",
+    "crc16_custom": "crc16",
+    "crc32": "crc32",
+    "crc32_custom": "crc32",
+    "crcCCITT": "crc_ccitt",
+    "csum16": "csum16",
+    "cksum16": "csum16",
+    "xor16": "xor16",
+    "xor32": "xor32",
+    "identity": "identity",
+}
+
+
+@dataclass
+class _Segment:
+    """Pieces that are there together: always (`header` None), or when a header is valid."""
+
+    header: Header | None
+    pieces: list[Piece]
+    varbit: str = ""  # a varbit that follows the pieces
+
+    @property
+    def bits(self) -> int:
+        return sum(p.bits for p in self.pieces)
+
+
+def emit_calculations(program: Program, out: Writer) -> None:
+    """One function `calculate_<name>` a calculation and a selector."""
+    selectors = [p.selector for p in program.profiles if p.selector is not None]
+    for calculation in [*program.calculations.values(), *selectors]:
+        _emit_calculation(program, calculation, out)
+
+
+def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -> None:
+    segments = _segments(program, calculation)
+    room = sum((s.bits + 7) // 8 + 1 for s in segments) + sum(
+        (f.bits + 7) // 8 for i in calculation.inputs if isinstance(i, HeaderRef) for f in i.header.type.fields if f.varbit
+    )
+    out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
+    with out.block(f"static uint64_t calculate_{calculation.c_name}(const struct sw_packet *packet, struct phv *phv)"):
+        out.line(f"uint8_t bytes[{max(room, 1)}];")
+        if all(s.bits % 8 == 0 for s in segments[:-1]):
+            out.line("uint8_t *to = bytes;")
+            for segment in segments:
+                _emit_segment(segment, out)
+            length = "(size_t)(to - bytes)"
+        else:
+            _emit_bitwise(segments, out)
+            length = "(bits + 7) / 8"
+        payload = "packet->buffer + packet->head, sw_packet_payload_bytes(packet)" if calculation.with_payload else "NULL, 0"
+        out.line(f"return sw_hash_{_FUNCTIONS[calculation.algorithm]}(bytes, {length}, {payload});")
+    out.line()
+
+
+def _segments(program: Program, calculation: Calculation) -> list[_Segment]:
+    segments: list[_Segment] = []
+
+    def add(header: Header | None, pieces: list[Piece], varbit: str = "") -> None:
+        last = segments[-1] if segments else None
+        if last is not None and last.header == header and not last.varbit:
+            last.pieces += pieces
+            last.varbit = varbit
+        else:
+            segments.append(_Segment(header, pieces, varbit))
+
+    for item in calculation.inputs:
+        if isinstance(item, FieldRef):
+            conditional = None if item.header.metadata or item.field.hidden else item.header
+            lvalue = field_lvalue(program, item)
+            if item.field.varbit:
+                add(conditional, [], lvalue)
+            else:
+                add(conditional, [piece_of(lvalue, item.field)])
+        elif isinstance(item, HeaderRef):
+            for field in item.header.type.fields:
+                lvalue = field_lvalue(program, FieldRef(item.header, field))
+                conditional = None if item.header.metadata else item.header
+                if field.varbit:
+                    add(conditional, [], lvalue)
+                else:
+                    add(conditional, [piece_of(lvalue, field)])
+        else:
+            value, bits = item
+            add(None, _constant_pieces(value, bits))
+    return segments
+
+
+def _constant_pieces(value: int, bits: int) -> list[Piece]:
+    """A constant in pieces of at most 64 bits."""
+    pieces = []
+    while bits > 0:
+        here = bits % 64 or 64
+        bits -= here
+        pieces.append(Piece(f"{value >> bits & bits_mask(here):#x}ull", here))
+    return pieces
+
+
+def _emit_segment(segment: _Segment, out: Writer) -> None:
+    lines = store_fields("to", segment.pieces)
+    if segment.pieces:
+        lines.append(f"to += {(segment.bits + 7) // 8};")
+    if segment.varbit:
+        lines += [f"memcpy(to, {segment.varbit}.bytes, {segment.varbit}.n_bytes);", f"to += {segment.varbit}.n_bytes;"]
+    if segment.header is None:
+        out.lines(lines)
+        return
+    with out.block(f"if ({place_of(segment.header).valid})"):
+        out.lines(lines)
+
+
+def _emit_bitwise(segments: list[_Segment], out: Writer) -> None:
+    """Segments that end inside a byte: positions are known only at run time."""
+    out.line("uint32_t bits = 0;")
+    out.line("memset(bytes, 0, sizeof bytes);")
+    for segment in segments:
+        lines = []
+        for piece in segment.pieces:
+            call = "sw_put_bytes" if piece.wide else "sw_put_bits"
+            lines += [f"{call}(bytes, bits, {piece.bits}, {piece.text});", f"bits += {piece.bits};"]
+        if segment.varbit:
+            lines += [
+                f"for (uint32_t i = 0; i < {segment.varbit}.n_bytes; i++, bits += 8)",
+                f"    sw_put_bits(bytes, bits, 8, {segment.varbit}.bytes[i]);",
+            ]
+        if segment.header is None:
+            out.lines(lines)
+            continue
+        with out.block(f"if ({place_of(segment.header).valid})"):
+            out.lines(lines)
+
+
+def emit_checksums(program: Program, out: Writer) -> None:
+    """`verify_checksums`, true when all are right, and `update_checksums`."""
+    context = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
+    with out.block(f"static bool verify_checksums({context})"):
+        out.line("bool right = true;")
+        for checksum in program.checksums:
+            if checksum.verify:
+                _emit_verify(program, checksum, out)
+        out.line("return right;")
+    out.line()
+    with out.block(f"static void update_checksums({context})"):
+        for checksum in program.checksums:
+            if checksum.update:
+                _emit_update(program, checksum, out)
+    out.line()
+
+
+def _condition(program: Program, checksum: Checksum) -> str:
+    return "true" if checksum.condition is None else Expressions(program).boolean(checksum.condition)
+
+
+def _emit_verify(program: Program, checksum: Checksum, out: Writer) -> None:
+    valid = place_of(checksum.target.header).valid
+    out.comment(f"{checksum.name}, {checksum.where.source}".rstrip(", "))
+    out.line(f"if ({valid} && {_condition(program, checksum)})")
+    value = Expressions(program).low(checksum.target, 64)
+    out.line(f"    right &= {calculation_call(checksum.calculation)} == {value};")
+
+
+def _emit_update(program: Program, checksum: Checksum, out: Writer) -> None:
+    field = checksum.target.field
+    to = Target(field_lvalue(program, checksum.target), field.bits, field.signed)
+    out.comment(f"{checksum.name}, {checksum.where.source}".rstrip(", "))
+    out.line(f"if ({_condition(program, checksum)})")
+    out.line(f"    {store_low(to, calculation_call(checksum.calculation))}")

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits the control flow of ingress and egress as structured C.
+
+BMv2's graph of tables and conditions becomes ifs and switches that meet again at the nearest node common to all branches;
+a node reached from elsewhere as well is a label to jump to. It must not know tables beyond calling them.
+"""
+
+from __future__ import annotations
+
+from softswitch.codegen.emit_actions import CONTEXT, CONTEXT_PARAMS, can_exit
+from softswitch.codegen.emit_tables import emit_fixed, is_fixed
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import Call, Conditional, Node, Pipeline, Program, Table
+from softswitch.codegen.writer import Writer
+
+
+def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:
+    """`control_<ingress|egress>`."""
+    jumped_to: set[str] = set()
+    _ControlEmitter(program, pipeline, Writer(), jumped_to).emit()  # a dry run finds the labels that are needed
+    _ControlEmitter(program, pipeline, out, jumped_to).emit()
+
+
+def successors(node: Node) -> list[str | None]:
+    """The nodes that may follow, without repetition."""
+    if isinstance(node, Conditional):
+        following = [node.next_true, node.next_false]
+    elif isinstance(node, Call):
+        following = [node.next_node]
+    elif is_fixed(node):
+        following = [_after_fixed(node)]
+    elif node.next_hit is not None or node.next_miss is not None:
+        following = [_after_hit(node), _after_miss(node)]
+    else:
+        following = [*(node.next_by_action.get(a.id, node.next_default) for a in node.actions), node.next_default]
+    return list(dict.fromkeys(following))
+
+
+def _after_hit(table: Table) -> str | None:
+    return table.next_default if table.next_hit is None else table.next_hit[0]
+
+
+def _after_miss(table: Table) -> str | None:
+    return table.next_default if table.next_miss is None else table.next_miss[0]
+
+
+def _after_fixed(table: Table) -> str | None:
+    """A fixed table always misses and runs its default action."""
+    assert table.default is not None
+    if table.next_miss is not None:
+        return table.next_miss[0]
+    return table.next_by_action.get(table.default.action.id, table.next_default)
+
+
+class _ControlEmitter:
+    def __init__(self, program: Program, pipeline: Pipeline, out: Writer, jumped_to: set[str]) -> None:
+        self.program = program
+        self.nodes = pipeline.nodes
+        self.pipeline = pipeline
+        self.out = out
+        self.jumped_to = jumped_to
+        self.emitted: set[str] = set()
+        self.meetings = _Meetings(self.nodes)
+
+    def emit(self) -> None:
+        with self.out.block(f"static void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
+            self._run(self.pipeline.start, None)
+        self.out.line()
+
+    def _run(self, name: str | None, stop: str | None) -> None:
+        """Emits from `name` up to, not including, `stop`."""
+        while name != stop:
+            if name is None:
+                self.out.line("return;")
+                return
+            if name in self.emitted:
+                self.jumped_to.add(name)
+                self.out.line(f"goto node_{self._node(name).c_name};")
+                return
+            self.emitted.add(name)
+            node = self._node(name)
+            if name in self.jumped_to:
+                self.out.label(f"node_{node.c_name}")
+            name = self._emit_node(node)
+
+    def _node(self, name: str) -> Node:
+        if name not in self.nodes:
+            raise next(iter(self.nodes.values())).where.error(f"unknown control node '{name}'")
+        return self.nodes[name]
+
+    def _emit_node(self, node: Node) -> str | None:
+        """Emits a node and its branches; returns where they meet."""
+        if isinstance(node, Conditional):
+            return self._conditional(node)
+        if isinstance(node, Call):
+            self.out.line(f"action_{node.action.c_name}({CONTEXT});")
+            self._leave_if(can_exit(node.action))
+            return node.next_node
+        return self._table(node)
+
+    def _leave_if(self, possible: bool) -> None:
+        if possible:
+            self.out.line("if (phv->pass.exiting)")
+            self.out.line("    return;")
+
+    def _conditional(self, node: Conditional) -> str | None:
+        meeting = self.meetings.of(node.name)
+        self.out.comment(node.where.source)
+        condition = Expressions(self.program).boolean(node.condition)
+        yes, no = node.next_true, node.next_false
+        if yes == meeting and no != meeting:
+            condition, yes, no = f"!{condition}", no, yes
+        if not condition.startswith("("):
+            condition = f"({condition})"
+        with self.out.block(f"if {condition}"):
+            self._run(yes, meeting)
+        if no != meeting:
+            with self.out.block("else"):
+                self._run(no, meeting)
+        return meeting
+
+    def _table(self, table: Table) -> str | None:
+        if is_fixed(table):
+            assert table.default is not None
+            if table.default.action.primitives:
+                self.out.line(emit_fixed(table))
+            self._leave_if(can_exit(table.default.action))
+            return _after_fixed(table)
+        following = successors(table)
+        call = f"apply_{table.c_name}({CONTEXT})"
+        leaves = any(can_exit(a) for a in table.actions)
+        if len(following) == 1:
+            self.out.line(f"{call};")
+            self._leave_if(leaves)
+            return following[0]
+        meeting = self.meetings.of(table.name)
+        with self.out.block(""):
+            self.out.line(f"struct sw_applied applied = {call};")
+            self._leave_if(leaves)
+            if table.next_hit is not None or table.next_miss is not None:
+                self._hit_or_miss(table, meeting)
+            else:
+                self._by_action(table, meeting)
+        return meeting
+
+    def _hit_or_miss(self, table: Table, meeting: str | None) -> None:
+        with self.out.block("if (applied.hit)"):
+            self._run(_after_hit(table), meeting)
+        with self.out.block("else"):
+            self._run(_after_miss(table), meeting)
+
+    def _by_action(self, table: Table, meeting: str | None) -> None:
+        groups: dict[str | None, list[str]] = {}
+        for action in table.actions:
+            following = table.next_by_action.get(action.id, table.next_default)
+            groups.setdefault(following, []).append(f"case {action.id}: /* {action.name} */")
+        with self.out.block("switch (applied.action)"):
+            for following, cases in groups.items():
+                if following == table.next_default:
+                    continue
+                self.out.lines(cases)
+                with self.out.block(""):
+                    self._run(following, meeting)
+                self.out.line("break;")
+            self.out.line("default:")
+            with self.out.block(""):
+                self._run(table.next_default, meeting)
+            self.out.line("break;")
+
+
+class _Meetings:
+    """Where the branches of a node meet again: its immediate post-dominator."""
+
+    def __init__(self, nodes: dict[str, Node]) -> None:
+        self._nodes = nodes
+        self._after: dict[str | None, frozenset[str | None]] = {None: frozenset([None])}
+        self._depth: dict[str | None, int] = {None: 0}
+        for name in nodes:
+            self._visit(name)
+
+    def of(self, name: str) -> str | None:
+        """The meeting node of a branch."""
+        common = self._after[name] - {name}
+        return max(common, key=lambda n: self._depth[n])
+
+    def _visit(self, start: str) -> None:
+        """Depth first, without recursion: control flow may be long."""
+        stack = [start]
+        while stack:
+            name = stack[-1]
+            following = successors(self._nodes[name])
+            missing = [n for n in following if n not in self._after and n is not None]
+            if missing and name not in self._after:
+                unknown = [n for n in missing if n not in self._nodes]
+                if unknown:
+                    raise self._nodes[name].where.error(f"unknown control node '{unknown[0]}'")
+                stack += missing
+                continue
+            stack.pop()
+            common = frozenset.intersection(*(self._after[n] for n in following))
+            self._after[name] = common | {name}
+            self._depth[name] = 1 + max(self._depth[n] for n in following)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits the deparser: makes room before the payload and writes the valid headers. It must not know checksums."""
+
+from __future__ import annotations
+
+from softswitch.codegen.emit_actions import CONTEXT_PARAMS, emit_primitives
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import Field, Program
+from softswitch.codegen.places import HeaderPlace, place_of
+from softswitch.codegen.stores import fixed_bytes
+from softswitch.codegen.wire import piece_of, store_fields
+from softswitch.codegen.writer import Writer
+
+
+def emit_deparser(program: Program, out: Writer) -> None:
+    """`deparse`; a packet whose buffer cannot grow enough is dropped."""
+    with out.block(f"static void deparse({CONTEXT_PARAMS})"):
+        out.line("uint32_t n_bytes = 0;")
+        for header in program.deparser_order:
+            place = place_of(header)
+            out.line(f"n_bytes += {place.valid} ? {fixed_bytes(place)} : 0;")
+        out.line("uint8_t *to = sw_packet_prepend(packet, n_bytes);")
+        with out.block("if (!to)"):
+            out.line("packet->std.egress_spec = SW_DROP_PORT;")
+            out.line("return;")
+        emit_primitives(program, Expressions(program), program.deparser_primitives, out)
+        for header in program.deparser_order:
+            with out.block(f"if ({place_of(header).valid})"):
+                _emit_header(place_of(header), out)
+    out.line()
+
+
+def _emit_header(place: HeaderPlace, out: Writer) -> None:
+    varbit = place.type.varbit
+    fields = place.type.fields
+    split = len(fields) if varbit is None else fields.index(varbit)
+    _emit_fields(place, fields[:split], out)
+    if varbit is not None:
+        member = f"{place.fields}.{varbit.c_name}"
+        out.line(f"memcpy(to, {member}.bytes, {member}.n_bytes);")
+        out.line(f"to += {member}.n_bytes;")
+        _emit_fields(place, fields[split + 1 :], out)
+
+
+def _emit_fields(place: HeaderPlace, fields: tuple[Field, ...], out: Writer) -> None:
+    if fields:
+        out.lines(store_fields("to", [piece_of(f"{place.fields}.{f.c_name}", f) for f in fields]))
+        out.line(f"to += {sum(f.bits for f in fields) // 8};")

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits the parser: one labelled block a state, straight loads for extraction, comparisons for select.
+
+It must not know what happens to the headers afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from softswitch.codegen.emit_actions import CONTEXT_PARAMS
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import (
+    Advance,
+    Const,
+    Expr,
+    Extract,
+    Field,
+    FieldRef,
+    Header,
+    Lookahead,
+    ParserOp,
+    ParserSet,
+    Primitive,
+    Program,
+    Stack,
+    State,
+    Transition,
+    Verify,
+)
+from softswitch.codegen.load_parser import key_bits
+from softswitch.codegen.places import HeaderPlace, place_of, stack_place, union_stack_place
+from softswitch.codegen.primitives import emit_primitive
+from softswitch.codegen.stores import field_target, set_valid, store
+from softswitch.codegen.values import Kind, bits_mask, constant, converted, lowered, masked_text
+from softswitch.codegen.wire import load_field
+from softswitch.codegen.writer import Writer
+
+
+def emit_parser(program: Program, out: Writer) -> None:
+    """`parse`: fills the phv, moves the packet's head behind the headers, returns the parser error."""
+    _ParserEmitter(program, out).emit()
+
+
+class _ParserEmitter:
+    def __init__(self, program: Program, out: Writer) -> None:
+        self.program = program
+        self.out = out
+        self.expressions = Expressions(program)
+
+    def emit(self) -> None:
+        out = self.out
+        with out.block(f"static uint32_t parse({CONTEXT_PARAMS})"):
+            out.line("const uint8_t *at = packet->buffer + packet->head;")
+            out.line("const uint8_t *end = at + packet->len;")
+            out.line(f"uint32_t error = {self.program.errors['NoError']};")
+            out.line(self._goto(self.program.start_state))
+            for state in self.program.states.values():
+                self._state(state)
+            out.label("accept")
+            out.line("packet->parsed_bytes = (uint32_t)(at - (packet->buffer + packet->head));")
+            out.line("packet->head += packet->parsed_bytes;")
+            out.line("packet->len -= packet->parsed_bytes;")
+            out.line("return error;")
+        out.line()
+
+    def _goto(self, state: str | None) -> str:
+        return "goto accept;" if state is None else f"goto state_{self.program.states[state].c_name};"
+
+    def _fail(self, condition: str, error: str) -> None:
+        with self.out.block(f"if ({condition})"):
+            self.out.line(f"error = {self.program.errors[error]}; /* {error} */")
+            self.out.line("goto accept;")
+
+    def _need(self, n_bytes: str) -> None:
+        self._fail(f"(size_t)(end - at) < {n_bytes}", "PacketTooShort")
+
+    def _state(self, state: State) -> None:
+        self.out.line()
+        self.out.label(f"state_{state.c_name}")
+        self.out.comment(state.where.source)
+        for op in state.ops:
+            self._op(op)
+        self._select(state)
+
+    def _op(self, op: ParserOp) -> None:
+        if isinstance(op, Extract):
+            self._extract(op)
+        elif isinstance(op, ParserSet):
+            self._set(op)
+        elif isinstance(op, Verify):
+            self._verify(op)
+        elif isinstance(op, Advance):
+            self._advance(op)
+        else:
+            assert isinstance(op, Primitive)
+            self.out.lines(emit_primitive(self.program, self.expressions, op))
+
+    # ---- extraction ----
+
+    def _extract(self, op: Extract) -> None:
+        out = self.out
+        if isinstance(op.target, Header):
+            self._extract_to(place_of(op.target), op)
+            return
+        if isinstance(op.target, Stack):
+            counter, size = op.target.array, len(op.target.headers)
+            place = stack_place(op.target, f"phv->next.{counter}")
+        else:
+            counter, size = op.target.c_name, len(op.target.unions)
+            place = union_stack_place(op.target, op.member, f"phv->next.{counter}")
+        self._fail(f"phv->next.{counter} >= {size}", "StackOutOfBounds")
+        self._extract_to(place, op)
+        out.line(f"phv->next.{counter}++;")
+
+    def _extract_to(self, place: HeaderPlace, op: Extract) -> None:
+        if op.length_bits is not None:
+            self._extract_varbit(place, op)
+            return
+        if place.type.varbit is not None:
+            raise op.where.error(f"extract of '{place.type.name}' without the length of its varbit is not supported")
+        n_bytes = place.type.fixed_bits // 8
+        self._need(str(n_bytes))
+        self._load(place, place.type.fields, 0)
+        self.out.lines(set_valid(place))
+        self.out.line(f"at += {n_bytes};")
+
+    def _load(self, place: HeaderPlace, fields: Iterable[Field], offset: int) -> None:
+        for field in fields:
+            self.out.lines(load_field(f"{place.fields}.{field.c_name}", field, "at", offset))
+            offset += field.bits
+
+    def _extract_varbit(self, place: HeaderPlace, op: Extract) -> None:
+        varbit = place.type.varbit
+        assert op.length_bits is not None
+        if varbit is None:
+            raise op.where.error(f"extract of '{place.type.name}' with a length but without a varbit is not supported")
+        index = place.type.fields.index(varbit)
+        before, after = place.type.fields[:index], place.type.fields[index + 1 :]
+        offset = sum(f.bits for f in before)
+        if offset % 8:
+            raise op.where.error(f"a varbit that starts inside a byte ('{place.type.name}') is not supported")
+        out, member = self.out, f"{place.fields}.{varbit.c_name}"
+        fixed = place.type.fixed_bits // 8
+        with out.block(""):
+            length = self.expressions.value(op.length_bits)
+            kind = Kind.I64 if length.low < 0 else Kind.U64
+            out.line(f"{kind.value} bits = {converted(length, kind)};")
+            self._fail("bits % 8 != 0", "ParserInvalidArgument")
+            if kind is Kind.I64:
+                self._fail("bits < 0", "HeaderTooShort")
+            self._need(f"{fixed} + (uint64_t)bits / 8")
+            self._fail(f"(uint64_t)bits > {varbit.bits}", "HeaderTooShort")
+            self._load(place, before, 0)
+            out.line(f"{member}.n_bytes = (uint16_t)(bits / 8);")
+            out.line(f"memcpy({member}.bytes, at + {offset // 8}, {member}.n_bytes);")
+            out.line(f"at += {offset // 8} + {member}.n_bytes;")
+            self._load(place, after, 0)
+            out.lines(set_valid(place))
+            out.line(f"at += {fixed - offset // 8};")
+
+    # ---- other operations ----
+
+    def _set(self, op: ParserSet) -> None:
+        self.out.comment(op.where.source)
+        self._lookahead_room([op.value])
+        self.out.line(store(self.expressions, field_target(self.program, op.target), op.value))
+
+    def _lookahead_room(self, values: list[Expr]) -> None:
+        ends = [v.offset + v.bits for v in values if isinstance(v, Lookahead)]
+        if ends:
+            self._need(str((max(ends) + 7) // 8))
+
+    def _verify(self, op: Verify) -> None:
+        with self.out.block(f"if (!{self.expressions.boolean(op.condition)})"):
+            self.out.line(f"error = (uint32_t){lowered(self.expressions.value(op.error), 64)};")
+            self.out.line("goto accept;")
+
+    def _advance(self, op: Advance) -> None:
+        if isinstance(op.bits, Const) and op.bits.value % 8 == 0:
+            self._need(str(op.bits.value // 8))
+            self.out.line(f"at += {op.bits.value // 8};")
+            return
+        with self.out.block(""):
+            self.out.line(f"uint64_t bits = {self.expressions.index(op.bits)};")
+            self._fail("bits % 8 != 0", "ParserInvalidArgument")
+            self._need("bits / 8")
+            self.out.line("at += bits / 8;")
+
+    # ---- select ----
+
+    def _select(self, state: State) -> None:
+        default = next((t for t in state.transitions if t.match is None), None)
+        cases = [t for t in state.transitions if t.match is not None]
+        self._lookahead_room(list(state.key))
+        if len(state.key) == 1 and key_bits(state.key[0]) <= 64 and _unmasked(cases):
+            self._switch(state.key[0], cases)
+        else:
+            for case in cases:
+                self.out.line(f"if ({self._match(state, case)})")
+                self.out.line(f"    {self._goto(case.next_state)}")
+        self.out.line(self._goto(None if default is None else default.next_state))
+
+    def _switch(self, key: Expr, cases: list[Transition]) -> None:
+        if not cases:
+            return
+        seen: set[int] = set()
+        text = self._masked_key(key, bits_mask(key_bits(key)), bits_mask(key_bits(key)), Kind.U64)
+        with self.out.block(f"switch ({text})"):
+            for case in cases:
+                assert case.match is not None
+                value = case.match[0][0]
+                if value not in seen:
+                    seen.add(value)
+                    self.out.line(f"case {value:#x}: {self._goto(case.next_state)}")
+
+    def _match(self, state: State, case: Transition) -> str:
+        assert case.match is not None
+        tests = []
+        for element, (value, mask) in zip(state.key, case.match, strict=True):
+            bits = key_bits(element)
+            everything = bits_mask(bits)
+            mask = everything if mask is None else mask
+            if mask == 0:
+                continue
+            kind = Kind.of_width(bits, False)
+            text = self._masked_key(element, mask, everything, kind)
+            want = converted(constant(value & mask), kind)
+            tests.append(f"sw_wide_compare({text}, {want}) == 0" if kind is Kind.WIDE else f"{text} == {want}")
+        return " && ".join(tests) or "true"
+
+    def _masked_key(self, element: Expr, mask: int, everything: int, kind: Kind) -> str:
+        signed = isinstance(element, FieldRef) and element.field.signed
+        text = self.expressions.low(element, everything.bit_length())
+        return text if mask == everything and not signed else masked_text(text, mask, kind)
+
+
+def _unmasked(cases: list[Transition]) -> bool:
+    return all(mask is None for case in cases for _, mask in (case.match or ()))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits the entry points of pipeline.h: the two passes and the copies between packets.
+
+Owns the order of v1model's blocks. It must not know their insides.
+"""
+
+from __future__ import annotations
+
+from softswitch.codegen.emit_actions import CONTEXT
+from softswitch.codegen.ir import FieldList, Program
+from softswitch.codegen.places import field_lvalue, std_member
+from softswitch.codegen.wire import Piece, piece_of, store_fields
+from softswitch.codegen.writer import Writer
+
+_SIGNATURE = "struct sw_pipeline *pipeline, struct sw_packet *packet"
+
+
+def emit_passes(program: Program, out: Writer) -> None:
+    """`program_ingress`, `program_egress`, `program_parse`, `program_copy_fields`, `program_copy_headers`."""
+    if program.digests:
+        _emit_digests(program, out)
+    _emit_ingress(program, out)
+    _emit_egress(out)
+    _emit_parse(out)
+    _emit_copy_fields(program, out)
+    _emit_copy_headers(out)
+
+
+def _emit_ingress(program: Program, out: Writer) -> None:
+    with out.block(f"static void program_ingress({_SIGNATURE})"):
+        out.line("struct phv *phv = packet->phv;")
+        out.line("phv->pass.ingress_bytes = packet->len;")
+        out.line(f"packet->std.parser_error = parse({CONTEXT});")
+        out.line(f"packet->std.checksum_error = !verify_checksums({CONTEXT});")
+        out.line(f"control_ingress({CONTEXT});")
+        if program.digests:
+            out.line("if (phv->pass.digest)")
+            out.line(f"    learn({CONTEXT});")
+        out.line("end_pass(packet, phv);")
+    out.line()
+
+
+def _emit_egress(out: Writer) -> None:
+    with out.block(f"static void program_egress({_SIGNATURE})"):
+        out.line("struct phv *phv = packet->phv;")
+        out.line(f"control_egress({CONTEXT});")
+        out.line("end_pass(packet, phv);")
+        out.line("if (packet->std.egress_spec == SW_DROP_PORT)")
+        out.line("    return;")
+        out.line(f"update_checksums({CONTEXT});")
+        out.line(f"deparse({CONTEXT});")
+    out.line()
+
+
+def emit_end_pass(out: Writer) -> None:
+    """What both passes do last: an exit ends with its pass, and packet_length follows the headers."""
+    with out.block("static inline void end_pass(struct sw_packet *packet, struct phv *phv)"):
+        out.line("phv->pass.exiting = false;")
+        out.line("packet->std.packet_length += (uint32_t)phv->pass.grown_bytes;")
+        out.line("phv->pass.grown_bytes = 0;")
+    out.line()
+
+
+def _emit_parse(out: Writer) -> None:
+    out.comment("An ingress clone is parsed again; metadata that the parser wrote does not survive.")
+    with out.block(f"static void program_parse({_SIGNATURE})"):
+        out.line("struct phv *phv = packet->phv;")
+        out.line("uint32_t ingress_bytes = packet->len;")
+        out.line(f"parse({CONTEXT});")
+        out.line("size_t metadata = offsetof(struct phv, pass);")
+        out.line("memset((uint8_t *)phv + metadata, 0, PHV_RESET_BYTES - metadata);")
+        out.line("phv->pass.ingress_bytes = ingress_bytes;")
+    out.line()
+
+
+def _emit_copy_headers(out: Writer) -> None:
+    with out.block("static void program_copy_headers(const struct sw_packet *from, struct sw_packet *to)"):
+        out.line("const struct phv *source = from->phv;")
+        out.line("struct phv *phv = to->phv;")
+        out.line("phv->valid = source->valid;")
+        out.line("phv->next = source->next;")
+        out.line("phv->pass.ingress_bytes = source->pass.ingress_bytes;")
+        out.line("memcpy((uint8_t *)phv + PHV_RESET_BYTES, (const uint8_t *)source + PHV_RESET_BYTES,")
+        out.line("       sizeof *phv - PHV_RESET_BYTES);")
+    out.line()
+
+
+def _emit_copy_fields(program: Program, out: Writer) -> None:
+    signature = "int32_t field_list, const struct sw_packet *from, struct sw_packet *to"
+    with out.block(f"static void program_copy_fields({signature})"):
+        out.line("const struct phv *source = from->phv;")
+        out.line("struct phv *phv = to->phv;")
+        with out.block("switch (field_list)"):
+            for field_list in program.field_lists.values():
+                out.line(f"case {field_list.id}: /* {field_list.name} */")
+                out.lines(f"    {line}" for line in _copies(program, field_list))
+                out.line("    break;")
+            out.line("default:")
+            out.line("    break;")
+    out.line()
+
+
+def _copies(program: Program, field_list: FieldList) -> list[str]:
+    lines = []
+    for ref in field_list.fields:
+        if ref.field.hidden:
+            continue
+        to = field_lvalue(program, ref, "to", "phv")
+        source = field_lvalue(program, ref, "from", "source")
+        if std_member(program, ref.header, ref.field) is not None:
+            lines.append(f"{to} = {source};")
+        else:
+            lines.append(f"memcpy(&{to}, &{source}, sizeof {to});")
+    return lines
+
+
+def _emit_digests(program: Program, out: Writer) -> None:
+    """`learn`: packs the fields of the digest asked for, each padded to bytes."""
+    with out.block("static void learn(struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv)"):
+        with out.block("switch (phv->pass.digest)"):
+            for number, digest in enumerate(program.digests.values()):
+                pieces: list[Piece] = []
+                for ref in digest.fields:
+                    if ref.field.bits % 8:
+                        pieces.append(Piece("0ull", 8 - ref.field.bits % 8))
+                    pieces.append(piece_of(field_lvalue(program, ref), ref.field))
+                n_bytes = sum(p.bits for p in pieces) // 8
+                with out.block(f"case {digest.id}: /* {digest.name} */"):
+                    out.line(f"uint8_t bytes[{max(n_bytes, 1)}];")
+                    out.lines(store_fields("bytes", pieces))
+                    out.line(f"sw_digest_push(pipeline, {number}, bytes, {n_bytes});")
+                    out.line("break;")
+            out.line("default:")
+            out.line("    break;")
+        out.line("phv->pass.digest = 0;")
+    out.line()

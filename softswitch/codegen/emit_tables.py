@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits one C function a table: pack the key, look up, run the action, tell the control flow what happened.
+
+It must not know what follows a table.
+"""
+
+from __future__ import annotations
+
+from softswitch.codegen.emit_actions import CONTEXT, CONTEXT_PARAMS, constant_arguments, entry_arguments
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import FieldRef, Key, Profile, Program, Table
+from softswitch.codegen.places import c_type, field_lvalue, place_of
+from softswitch.codegen.primitives import calculation_call
+from softswitch.codegen.stores import field_target, store_low
+from softswitch.codegen.values import bits_mask
+from softswitch.codegen.writer import Writer
+
+_LPM_MOST_WORDS = 8  # sw_table_lpm keeps a masked key on the stack
+
+
+def is_fixed(table: Table) -> bool:
+    """A table that can only ever run its default action: what p4c makes of a direct action call."""
+    return not table.keys and table.default is not None and table.default_is_const and table.profile is None
+
+
+def emit_fixed(table: Table) -> str:
+    """The call that a fixed table amounts to."""
+    assert table.default is not None
+    action = table.default.action
+    return f"action_{action.c_name}({CONTEXT}{constant_arguments(action, table.default.args)});"
+
+
+def emit_tables(program: Program, out: Writer) -> None:
+    """`apply_<name>` of every table that can have entries or another default."""
+    for table in program.tables:
+        if not is_fixed(table):
+            _emit_table(program, table, out)
+
+
+def _emit_table(program: Program, table: Table, out: Writer) -> None:
+    out.comment(f"table {table.name}" + (f", {table.where.source}" if table.where.source else ""))
+    with out.block(f"static struct sw_applied apply_{table.c_name}({CONTEXT_PARAMS})"):
+        out.line(f"const struct sw_table *table = &pipeline->tables[{table.id}];")
+        _emit_lookup(program, table, out)
+        if table.counter is not None or table.meter is not None:
+            _emit_direct(program, table, out)
+        out.line("struct sw_applied applied = {entry->action, entry->hit};")
+        if table.profile is not None:
+            _emit_indirection(table.profile, out)
+        with out.block("switch (applied.action)"):
+            for action in table.actions:
+                if not action.primitives:
+                    continue
+                out.line(f"case {action.id}: /* {action.name} */")
+                out.line(f"    action_{action.c_name}({CONTEXT}{entry_arguments(action, 'entry')});")
+                out.line("    break;")
+            out.line("default:")
+            out.line("    break;")
+        out.line("return applied;")
+    out.line()
+
+
+def _emit_direct(program: Program, table: Table, out: Writer) -> None:
+    """Direct counters and meters act on hits alone, the meter after the counter."""
+    with out.block("if (entry->hit)"):
+        if table.counter is not None:
+            out.line(f"sw_counter_count(&pipeline->counters[{table.counter.id}], entry->index, phv->pass.ingress_bytes);")
+        if table.meter is not None:
+            if table.meter.result is None:
+                raise table.where.error(f"direct meter of table '{table.name}' has no result field")
+            cells = f"&pipeline->meters[{table.meter.id}]"
+            color = f"(uint64_t)sw_meter_execute({cells}, entry->index, phv->pass.ingress_bytes, pipeline->now_us)"
+            out.line(store_low(field_target(program, table.meter.result), color))
+
+
+def _emit_indirection(profile: Profile, out: Writer) -> None:
+    """From an entry to the member it names, or that the hash picks from its group; an empty group does nothing."""
+    out.line(f"const struct sw_profile *profile = &pipeline->profiles[{profile.id}];")
+    with out.block("if (entry->kind == SW_ENTRY_MEMBER)"):
+        out.line("entry = sw_profile_member(profile, entry->reference);")
+        out.line("applied.action = entry->action;")
+    if profile.selector is not None:
+        with out.block("else if (entry->kind == SW_ENTRY_GROUP && profile->groups[entry->reference].count > 0)"):
+            out.line("const struct sw_group *group = &profile->groups[entry->reference];")
+            out.line(f"uint64_t pick = {calculation_call(profile.selector)} % group->count;")
+            out.line("entry = sw_profile_member(profile, group->members[pick]);")
+            out.line("applied.action = entry->action;")
+
+
+# ---- look-up ----
+
+
+def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
+    if not table.keys:
+        out.line("const struct sw_entry *entry = table->miss;")
+        return
+    words = _pack(program, table)
+    kinds = {k.kind for k in table.keys}
+    look_up = "ternary" if kinds & {"ternary", "range", "optional"} else "lpm" if "lpm" in kinds else "exact"
+    if look_up == "lpm" and len(words) > _LPM_MOST_WORDS:
+        raise table.where.error(f"longest-prefix table '{table.name}' with a key of {len(words)} words is not supported")
+    if sum(k.kind == "lpm" for k in table.keys) > 1:
+        raise table.where.error(f"table '{table.name}' has more than one lpm key")
+    with out.block(f"const uint64_t key[{len(words)}] =", ";"):
+        out.lines(f"{' | '.join(word)}," for word in words)
+    out.line(f"const struct sw_entry *entry = sw_table_{look_up}(table, key, {len(words)});")
+
+
+def _pack(program: Program, table: Table) -> list[list[str]]:
+    """The words of a key, by the rule in table.h; a long element over 128 bits is read from its bytes."""
+    words: list[list[str]] = []
+    left = 0
+    for key in table.keys:
+        bits = key.ref.field.bits
+        if bits > 64:
+            words += [[w] for w in _long_words(program, key)]
+            left = 0
+            continue
+        if bits > left:
+            words.append([])
+            left = 64
+        left -= bits
+        text = _guarded(key, _short_text(program, key))
+        words[-1].append(f"{text} << {left}" if left else text)
+    return words
+
+
+def _guarded(key: Key, text: str) -> str:
+    """BMv2 reads zero from a header that is not valid."""
+    header = key.ref.header
+    if header.metadata or key.ref.field.hidden:
+        return text
+    return f"({place_of(header).valid} ? {text} : 0)"
+
+
+def _short_text(program: Program, key: Key) -> str:
+    bits = key.ref.field.bits
+    text = Expressions(program).low(key.ref, 64)
+    mask = bits_mask(bits) if key.mask is None else key.mask
+    if key.ref.field.signed or mask != bits_mask(bits):
+        text = f"({text} & {mask:#x}ull)"
+    return text
+
+
+def _long_words(program: Program, key: Key) -> list[str]:
+    field = key.ref.field
+    if key.mask is not None and key.mask != bits_mask(field.bits):
+        return _masked(key, _long_texts(program, key.ref))
+    return [_guarded(key, text) for text in _long_texts(program, key.ref)]
+
+
+def _masked(key: Key, texts: list[str]) -> list[str]:
+    """The static mask of a long key, a word at a time from the most significant."""
+    assert key.mask is not None
+    shifts = range(64 * (len(texts) - 1), -1, -64)
+    parts = (f"({text} & {key.mask >> shift & bits_mask(64):#x}ull)" for text, shift in zip(texts, shifts, strict=True))
+    return [_guarded(key, part) for part in parts]
+
+
+def _long_texts(program: Program, ref: FieldRef) -> list[str]:
+    bits = ref.field.bits
+    lvalue = field_lvalue(program, ref)
+    top = bits % 64 or 64
+    if c_type(bits, ref.field.signed) is not None:
+        high = f"(uint64_t)((sw_u128){lvalue} >> 64)"
+        return [f"({high} & {bits_mask(top):#x}ull)" if ref.field.signed else high, f"(uint64_t){lvalue}"]
+    n_bytes = (bits + 7) // 8
+    first = n_bytes % 8 or 8
+    texts = [f"sw_get{8 * first}({lvalue})"]
+    return texts + [f"sw_get64({lvalue} + {at})" for at in range(first, n_bytes, 8)]

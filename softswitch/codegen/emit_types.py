@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Emits header structs and the phv: validity, stack counters and metadata first, then the headers.
+
+Only the first part needs zeroing for a fresh packet. It must not know how fields are used.
+"""
+
+from __future__ import annotations
+
+from softswitch.codegen.ir import Field, Header, HeaderType, Program
+from softswitch.codegen.places import c_type, std_member
+from softswitch.codegen.writer import Writer
+
+
+def emit_types(program: Program, out: Writer) -> None:
+    """Header structs, `struct phv`, and PHV_RESET_BYTES."""
+    for header_type in program.types.values():
+        _emit_struct(header_type, out)
+    stacked = {h.name for s in program.stacks.values() for h in s.headers}
+    stacked |= {m.name for s in program.union_stacks.values() for u in s.unions for m in u.members}
+    singles = [h for h in program.headers.values() if h.name not in stacked]
+    plain = [h for h in singles if not h.metadata]
+    with out.block("struct phv", ";"):
+        _emit_validity(program, plain, out)
+        _emit_pass(out)
+        for header in singles:
+            if header.metadata and _has_own_fields(program, header):
+                out.line(f"struct hdr_{header.type.c_name} {header.place};")
+        out.line("uint8_t headers[0];")
+        for header in plain:
+            out.line(f"struct hdr_{header.type.c_name} {header.place};")
+        for array, header_type, size in program.arrays:
+            out.line(f"struct hdr_{header_type.c_name} {array}[{size + 1}]; /* the last one absorbs what is out of bounds */")
+    out.line()
+    out.line("#define PHV_RESET_BYTES offsetof(struct phv, headers)")
+    out.line()
+
+
+def _has_own_fields(program: Program, header: Header) -> bool:
+    """Whether some field is not one of the target's."""
+    return any(std_member(program, header, f) is None for f in header.type.fields)
+
+
+def _emit_struct(header_type: HeaderType, out: Writer) -> None:
+    with out.block(f"struct hdr_{header_type.c_name}", ";"):
+        for field in header_type.fields:
+            out.line(_member(field))
+        if not header_type.fields:
+            out.line("uint8_t empty;")
+    out.line()
+
+
+def _member(field: Field) -> str:
+    if field.varbit:
+        return f"struct {{ uint16_t n_bytes; uint8_t bytes[{max((field.bits + 7) // 8, 1)}]; }} {field.c_name};"
+    name = c_type(field.bits, field.signed)
+    bits = f" /* {field.bits} bits */"
+    if name is None:
+        return f"uint8_t {field.c_name}[{(field.bits + 7) // 8}];{bits}"
+    return f"{name} {field.c_name};{bits}"
+
+
+def _emit_validity(program: Program, plain: list[Header], out: Writer) -> None:
+    with out.block("struct", " valid;"):
+        for header in plain:
+            out.line(f"uint8_t {header.place};")
+        for array, _, size in program.arrays:
+            out.line(f"uint8_t {array}[{size + 1}];")
+        out.line("uint8_t none;")
+    with out.block("struct", " next;"):
+        for stack in program.stacks.values():
+            out.line(f"uint32_t {stack.array};")
+        for union_stack in program.union_stacks.values():
+            out.line(f"uint32_t {union_stack.c_name};")
+        out.line("uint32_t none;")
+
+
+def _emit_pass(out: Writer) -> None:
+    with out.block("struct", " pass;"):
+        out.line("uint32_t ingress_bytes; /* the frame as it came in: what counters and meters count */")
+        out.line("int32_t grown_bytes;    /* by headers made valid or invalid in this pass */")
+        out.line("int32_t digest;         /* list to learn at the end of ingress; 0 is none */")
+        out.line("bool exiting;")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Loads BMv2's typed values, expressions and primitive calls.
+
+Owns the reading of `{"type": ..., "value": ...}` objects. It must know neither C nor where an expression is used.
+"""
+
+from __future__ import annotations
+
+from softswitch.codegen.ir import (
+    VALID,
+    Argument,
+    Bool,
+    Const,
+    Expr,
+    Field,
+    FieldRef,
+    HeaderRef,
+    HeaderType,
+    Local,
+    Lookahead,
+    Named,
+    Op,
+    Primitive,
+    Program,
+    StackField,
+    StackRef,
+    UnionRef,
+    UnionStackField,
+    UnionStackRef,
+)
+from softswitch.codegen.source import Json
+
+_NAMED = ("calculation", "register_array", "counter_array", "meter_array", "string")
+_IGNORED = ("log_msg", "assert", "assume")
+
+
+class ExpressionLoader:
+    """Reads expressions against the headers of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def expression(self, item: Json) -> Expr:
+        """A typed value or an expression tree."""
+        kind = item["type"].text()
+        value = item["value"]
+        if kind == "expression":
+            return self._operation(value) if "op" in value.value else self.expression(value)
+        if kind == "hexstr":
+            return Const(value.hexstr())
+        if kind == "bool":
+            return Bool(bool(value.value))
+        if kind in ("local", "runtime_data"):
+            return Local(value.integer())
+        if kind == "lookahead":
+            return Lookahead(value[0].integer(), value[1].integer())
+        if kind in ("field", "stack_field", "union_stack_field"):
+            return self._field(kind, value)
+        return self._reference(kind, value)
+
+    def field(self, value: Json) -> FieldRef:
+        """A [header, field] pair."""
+        name = value[0].text()
+        header = self.program.headers.get(name)
+        if header is None:
+            raise value.error(f"unknown header '{name}'")
+        return FieldRef(header, self.member(header.type, value[1]))
+
+    def member(self, header_type: HeaderType, name: Json) -> Field:
+        """A field of a header type by name."""
+        if name.text() == VALID.name:
+            return VALID
+        for field in header_type.fields:
+            if field.name == name.text():
+                return field
+        raise name.error(f"header type '{header_type.name}' has no field '{name.text()}'")
+
+    def argument(self, item: Json) -> Argument:
+        """An argument of a primitive."""
+        kind = item["type"].text()
+        if kind in _NAMED:
+            return Named(kind, item["value"].text())
+        return self.expression(item)
+
+    def primitive(self, item: Json) -> Primitive:
+        """One primitive call."""
+        op = item["op"].text()
+        args = () if op in _IGNORED else tuple(self.argument(p) for p in item.items("parameters"))
+        return Primitive(op, args, item)
+
+    def _operation(self, item: Json) -> Expr:
+        op = item["op"].text()
+        left = item.get("left")
+        right = item["right"]
+        cond = item.get("cond")
+        operand: Expr = Const(right.integer()) if isinstance(right.value, int) else self.expression(right)
+        return Op(
+            op,
+            None if left is None else self.expression(left),
+            operand,
+            item,
+            None if cond is None else self.expression(cond),
+        )
+
+    def _field(self, kind: str, value: Json) -> Expr:
+        if kind == "field":
+            if isinstance(value[0].value, dict):
+                return self._field_of(value)
+            return self.field(value)
+        name = value[0].text()
+        if kind == "stack_field":
+            stack = self.program.stacks.get(name)
+            if stack is None:
+                raise value.error(f"unknown header stack '{name}'")
+            return StackField(stack, self.member(stack.type, value[1]))
+        union_stack = self.program.union_stacks.get(name)
+        if union_stack is None:
+            raise value.error(f"unknown header union stack '{name}'")
+        member = self.union_member(union_stack.name, value[1])
+        return UnionStackField(union_stack, member, self.member(union_stack.types[member], value[2]))
+
+    def _field_of(self, value: Json) -> Expr:
+        """The validity of a header chosen at run time, which p4c writes as a field of an operation."""
+        if value[1].text() != VALID.name:
+            raise value.error("a field of a header chosen at run time is not supported in this form")
+        return Op("valid", None, self._operation(value[0]), value)
+
+    def union_member(self, union_stack: str, name: Json) -> int:
+        """The number of a union's member."""
+        members = self.program.union_stacks[union_stack].members
+        if name.text() not in members:
+            raise name.error(f"header union stack '{union_stack}' has no member '{name.text()}'")
+        return members.index(name.text())
+
+    def _reference(self, kind: str, value: Json) -> Expr:
+        program = self.program
+        if kind == "header" and value.value in program.headers:
+            return HeaderRef(program.headers[value.text()])
+        if kind == "header_stack" and value.value in program.stacks:
+            return StackRef(program.stacks[value.text()])
+        if kind == "header_stack" and value.value in program.union_stacks:
+            return UnionStackRef(program.union_stacks[value.text()])
+        if kind == "header_union" and value.value in program.unions:
+            return UnionRef(program.unions[value.text()])
+        if kind == "header_union_stack" and value.value in program.union_stacks:
+            return UnionStackRef(program.union_stacks[value.text()])
+        raise value.error(f"operand of type '{kind}' is not supported: {value.value!r}")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""JSON values that know where they stand.
+
+Owns paths, types of JSON values and source positions, so that every complaint can name its place. It must not know what
+the values mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from softswitch.codegen.errors import CodegenError
+
+
+@dataclass(frozen=True)
+class Json:
+    """A value inside a JSON document, its path from the root, and the nearest P4 source position around it."""
+
+    value: Any
+    path: str = "$"
+    source: str = ""
+
+    def __getitem__(self, key: str | int) -> Json:
+        """The member `key`; a missing one is a CodegenError."""
+        if isinstance(key, str):
+            if not isinstance(self.value, dict) or key not in self.value:
+                raise self.error(f"missing member '{key}'")
+            return self._child(self.value[key], f".{key}")
+        if not isinstance(self.value, list) or not 0 <= key < len(self.value):
+            raise self.error(f"missing element {key}")
+        return self._child(self.value[key], f"[{key}]")
+
+    def get(self, key: str) -> Json | None:
+        """The member `key`, or None where it is missing or null."""
+        if not isinstance(self.value, dict) or self.value.get(key) is None:
+            return None
+        return self[key]
+
+    def items(self, key: str | None = None) -> Iterator[Json]:
+        """The elements of this array, or of the array member `key` (a missing member is an empty array)."""
+        array = self if key is None else self.get(key)
+        if array is None:
+            return
+        if not isinstance(array.value, list):
+            raise array.error("expected an array")
+        for index, element in enumerate(array.value):
+            yield array._child(element, f"[{index}]")
+
+    def text(self) -> str:
+        """This value, a string."""
+        if not isinstance(self.value, str):
+            raise self.error(f"expected a string, found {self.value!r}")
+        return self.value
+
+    def integer(self) -> int:
+        """This value, an integer."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            raise self.error(f"expected an integer, found {self.value!r}")
+        return self.value
+
+    def hexstr(self) -> int:
+        """This value, an integer written as BMv2 writes constants: hexadecimal, with or without 0x, maybe negative."""
+        try:
+            return int(self.text(), 16)
+        except ValueError:
+            raise self.error(f"expected a hexadecimal string, found {self.value!r}") from None
+
+    def flag(self, key: str) -> bool:
+        """The boolean member `key`, false where it is missing."""
+        member = self.get(key)
+        if member is None:
+            return False
+        if not isinstance(member.value, bool):
+            raise member.error("expected a boolean")
+        return member.value
+
+    def error(self, message: str) -> CodegenError:
+        """A CodegenError about this value."""
+        place = f" ({self.source})" if self.source else ""
+        return CodegenError(f"{message} at {self.path}{place}")
+
+    def _child(self, value: Any, step: str) -> Json:
+        return Json(value, self.path + step, _position(value) or self.source)
+
+
+def _position(value: Any) -> str:
+    """`file:line` of a value's own source_info, or nothing."""
+    info = value.get("source_info") if isinstance(value, dict) else None
+    if not isinstance(info, dict) or not info.get("filename"):
+        return ""
+    name = str(info["filename"]).rsplit("/", 1)[-1]
+    return f"{name}:{info.get('line', '?')}"

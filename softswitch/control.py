@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Control of a running switch over its Unix socket.
+
+Owns the wire format (a line of request; lines of answer; then `OK` or `ERROR <text>`); must not know the commands.
+"""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from types import TracebackType
+
+
+class CommandError(ValueError):
+    """A command that the switch refused; its text is one line naming the word that is wrong."""
+
+
+class ControlClient:
+    """One connection to a switch's control socket."""
+
+    def __init__(self, path: Path | str, *, timeout_s: float = 10.0) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout_s)
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+        self._file = self._socket.makefile("rwb")
+
+    def command(self, line: str) -> str:
+        """Runs one command and returns what it prints; CommandError when refused, ConnectionError when cut off."""
+        if "\n" in line:
+            raise CommandError("a command is one line")
+        self._file.write(line.encode() + b"\n")
+        self._file.flush()
+        answer: list[str] = []
+        for raw in self._file:
+            text = raw.decode().rstrip("\n")
+            if text == "OK":
+                return "\n".join(answer)
+            if text.startswith("ERROR "):
+                raise CommandError(text.removeprefix("ERROR "))
+            answer.append(text)
+        raise ConnectionError("the switch closed its control socket")
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> ControlClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

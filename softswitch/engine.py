@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The switch in this process: softswitch's C engine for the virtual clock and for tests.
+
+Owns the ctypes face of `include/fabric.h` and `include/switch.h`; must not know what a program does, nor read a clock.
+Times are integers, nanoseconds on the caller's clock. Not thread-safe: one engine or fabric belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from softswitch.control import CommandError
+
+TELEMETRY_RECORD = np.dtype(
+    [
+        ("time_ns", "<i8"),
+        ("port", "<i4"),
+        ("class", "<i4"),
+        ("depth_bytes", "<u8"),
+        ("high_water_bytes", "<u8"),
+    ]
+)
+"""One row of queue telemetry as C writes it, in this process and in files; meaning in `include/telemetry.h`."""
+
+Departure: TypeAlias = tuple[int, int, bytes]
+"""(port, due_ns, frame)"""
+
+EdgeDeparture: TypeAlias = tuple[int, int, int, bytes]
+"""(engine_index, port, due_ns, frame)"""
+
+_NEVER = 2**63 - 1
+_DEPARTURE = struct.Struct("=qIIii")
+
+
+class _Config(ctypes.Structure):
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        ("epoch_ns", ctypes.c_int64),
+        ("sample_ns", ctypes.c_int64),
+        ("memory_limit", ctypes.c_uint64),
+        ("all_ports", ctypes.c_bool),
+    )
+
+
+class _Text(ctypes.Structure):
+    _fields_ = (
+        ("bytes", ctypes.c_void_p),
+        ("length", ctypes.c_size_t),
+        ("capacity", ctypes.c_size_t),
+        ("lost", ctypes.c_bool),
+    )
+
+
+class _Outbox(ctypes.Structure):
+    _fields_ = (
+        ("items", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
+        ("count", ctypes.c_uint64),
+        ("n_bytes", ctypes.c_uint64),
+    )
+
+
+_HANDLE, _U32, _I64, _U64, _TEXT = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
+_FRAME = ctypes.c_char_p
+_EMIT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint16, ctypes.c_void_p, _U32)
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "sw_switch_create": (_HANDLE, (ctypes.c_void_p, ctypes.c_void_p)),
+    "sw_switch_destroy": (None, (_HANDLE,)),
+    "sw_switch_layout": (_U64, ()),
+    "sw_switch_pipeline": (_HANDLE, (_HANDLE,)),
+    "sw_switch_statistics": (None, (_HANDLE, _TEXT)),
+    "sw_switch_telemetry": (ctypes.c_size_t, (_HANDLE, ctypes.c_void_p)),
+    "sw_digest_drain": (None, (_HANDLE, _EMIT, ctypes.c_void_p)),
+    "sw_control_execute": (ctypes.c_int, (_HANDLE, _FRAME, _TEXT)),
+    "sw_text_clear": (None, (_TEXT,)),
+    "sw_text_free": (None, (_TEXT,)),
+    "sw_fabric_create": (_HANDLE, ()),
+    "sw_fabric_destroy": (None, (_HANDLE,)),
+    "sw_fabric_add": (ctypes.c_int, (_HANDLE, _HANDLE, _U64)),
+    "sw_fabric_connect": (ctypes.c_int, (_HANDLE, _U32, _U32, _U32, _U32)),
+    "sw_fabric_receive": (ctypes.c_int, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
+    "sw_fabric_advance": (_U64, (_HANDLE, _I64)),
+    "sw_fabric_drain": (_U64, (_HANDLE, _I64)),
+    "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
+    "sw_fabric_settle": (None, (_HANDLE,)),
+    "sw_fabric_next_ns": (_I64, (_HANDLE,)),
+    "sw_fabric_outbox": (ctypes.c_void_p, (_HANDLE,)),
+}
+
+
+def _load(library: Path) -> ctypes.CDLL:
+    loaded = ctypes.CDLL(str(library))
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.restype = result
+        function.argtypes = arguments
+    return loaded
+
+
+class _Loop:
+    """A fabric in C: what a lone engine and a `Fabric` have in common."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        self.handle = library.sw_fabric_create()
+        if not self.handle:
+            raise MemoryError("no memory for a switch fabric")
+        self._outbox = _Outbox.from_address(library.sw_fabric_outbox(self.handle))
+
+    def add(self, engine: SwitchEngine) -> int:
+        """Puts an engine in; its index."""
+        index: int = self.library.sw_fabric_add(self.handle, engine._handle, engine._library.sw_switch_layout())
+        if index < 0:
+            raise ValueError(f"{engine.path} was built from other softswitch sources than the first engine")
+        return index
+
+    def departures(self) -> list[EdgeDeparture]:
+        """What the call before left in the outbox."""
+        outbox = self._outbox
+        frames = ctypes.string_at(outbox.bytes, outbox.n_bytes)
+        items = ctypes.string_at(outbox.items, outbox.count * _DEPARTURE.size)
+        return [
+            (index, port, due_ns, frames[offset : offset + length])
+            for due_ns, offset, length, port, index in _DEPARTURE.iter_unpack(items)
+        ]
+
+    def next_timer_ns(self) -> int | None:
+        """The next event inside, None without one."""
+        next_ns: int = self.library.sw_fabric_next_ns(self.handle)
+        return None if next_ns == _NEVER else next_ns
+
+    def close(self) -> None:
+        """Frees it; engines stay."""
+        self.library.sw_fabric_destroy(self.handle)
+        self.handle = None
+
+
+class SwitchEngine:
+    """One switch running one program.
+
+    `library` comes from `softswitch.build.build_library`. Every port below 510 has a device. P4 timestamps are
+    microseconds since `epoch_ns`; `seed` feeds the program's random(); `sample_ns` is the telemetry interval, None for
+    no telemetry.
+    """
+
+    def __init__(self, library: Path, *, seed: int = 0, epoch_ns: int = 0, sample_ns: int | None = None) -> None:
+        self.path = library
+        self._library = _load(library)
+        self._text = _Text()
+        config = _Config(seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True)
+        program = ctypes.c_char.in_dll(self._library, "sw_program")
+        self._handle = self._library.sw_switch_create(ctypes.addressof(program), ctypes.byref(config))
+        if not self._handle:
+            raise MemoryError(f"{library} makes no switch: no memory, or built for another version of pipeline.h")
+        self._loop: _Loop | None = _Loop(self._library)
+        self._loop.add(self)
+        self._owner = self._loop
+
+    def command(self, line: str) -> str:
+        """Runs one control command (`simple_switch_CLI` syntax); raises CommandError naming the word that is wrong."""
+        text = ctypes.byref(self._text)
+        self._library.sw_text_clear(text)
+        failed = self._library.sw_control_execute(self._handle, line.encode(), text)
+        answer = ctypes.string_at(self._text.bytes, self._text.length).decode() if self._text.length else ""
+        if failed:
+            raise CommandError(answer)
+        return answer
+
+    def receive(self, port: int, frame: bytes, now_ns: int) -> None:
+        """Hands over a frame whose last bit reached the port's ingress delay line at `now_ns`."""
+        loop = self._alone()
+        if self._library.sw_fabric_receive(loop.handle, 0, port, frame, len(frame), now_ns) == -22:
+            raise ValueError(f"no port {port}")
+
+    def advance(self, now_ns: int) -> list[Departure]:
+        """Runs everything due by `now_ns`; the frames that started on a wire, each with the time it arrives across."""
+        loop = self._alone()
+        return self._departures(loop, self._library.sw_fabric_drain(loop.handle, now_ns))
+
+    def step(self, port: int, frame: bytes, now_ns: int) -> list[Departure]:
+        """`receive` and `advance` to the same time in one call."""
+        loop = self._alone()
+        count = self._library.sw_fabric_step(loop.handle, 0, port, frame, len(frame), now_ns)
+        return self._departures(loop, count)
+
+    @staticmethod
+    def _departures(loop: _Loop, count: int) -> list[Departure]:
+        return [departure[1:] for departure in loop.departures()] if count else []
+
+    def next_timer_ns(self) -> int | None:
+        """When `advance` has something to do next, None for never."""
+        return self._alone().next_timer_ns()
+
+    def telemetry(self) -> npt.NDArray[Any]:
+        """Takes the rows of the intervals that have ended, as TELEMETRY_RECORD."""
+        self._library.sw_fabric_settle(self._owner.handle)
+        address = ctypes.c_void_p()
+        count = self._library.sw_switch_telemetry(self._handle, ctypes.byref(address))
+        return np.frombuffer(ctypes.string_at(address, count * TELEMETRY_RECORD.itemsize), TELEMETRY_RECORD)
+
+    def statistics(self) -> dict[str, Any]:
+        """Counters since creation; keys in `src/statistics.c`."""
+        text = ctypes.byref(self._text)
+        self._library.sw_text_clear(text)
+        self._library.sw_switch_statistics(self._handle, text)
+        values: dict[str, Any] = json.loads(ctypes.string_at(self._text.bytes, self._text.length))
+        return values
+
+    def digests(self) -> list[tuple[int, bytes]]:
+        """Takes the digests that the program has sent: (index of the digest, its fields, big-endian, byte-padded)."""
+        taken: list[tuple[int, bytes]] = []
+
+        def emit(_context: int, digest: int, address: int, length: int) -> None:
+            taken.append((digest, ctypes.string_at(address, length)))
+
+        self._library.sw_digest_drain(self._library.sw_switch_pipeline(self._handle), _EMIT(emit), None)
+        return taken
+
+    def close(self) -> None:
+        """Frees the switch. A fabric that holds it must be closed before."""
+        if not self._handle:
+            return
+        if self._loop:
+            self._loop.close()
+        self._library.sw_text_free(ctypes.byref(self._text))
+        self._library.sw_switch_destroy(self._handle)
+        self._handle = None
+
+    def __enter__(self) -> SwitchEngine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _alone(self) -> _Loop:
+        if self._loop is None:
+            raise RuntimeError("this engine is part of a fabric: drive it through the fabric")
+        return self._loop
+
+    def _join(self, loop: _Loop) -> int:
+        """Leaves its own loop for a fabric's."""
+        self._alone().close()
+        self._loop = None
+        self._owner = loop
+        return loop.add(self)
+
+
+class Fabric:
+    """Switches joined by links, run in C in global time order; only departures at edge ports come out.
+
+    The contract that keeps it causal: `advance(until_ns)` runs events up to `until_ns` or up to the earliest `due_ns`
+    among the departures it returns, whichever is first, since a host may answer a frame the moment it gets it. So a
+    simulator advances to its own next event, puts the departures among its events, handles the earliest, and repeats;
+    `receive` times never lie before what was advanced to. Equal times: switch events first (engine added first, then
+    `include/switch.h`), then what the caller receives, in the order of its calls.
+    """
+
+    def __init__(self) -> None:
+        self._engines: list[SwitchEngine] = []
+        self._loop: _Loop | None = None
+        self._receive: Callable[..., int] = _no_engines
+        self._advance: Callable[..., int] = _no_engines
+
+    def add(self, engine: SwitchEngine) -> int:
+        """Puts an engine in (connect does so by itself) and returns its index; it must not hold packets yet."""
+        for index, known in enumerate(self._engines):
+            if known is engine:
+                return index
+        if self._loop is None:
+            self._loop = _Loop(engine._library)
+            self._receive = self._loop.library.sw_fabric_receive
+            self._advance = self._loop.library.sw_fabric_advance
+        engine._join(self._loop)
+        self._engines.append(engine)
+        return len(self._engines) - 1
+
+    def connect(self, engine_a: SwitchEngine, port_a: int, engine_b: SwitchEngine, port_b: int) -> None:
+        """Joins two ports, both directions; rates and delays are those of the ports."""
+        a, b = self.add(engine_a), self.add(engine_b)
+        if self._running().library.sw_fabric_connect(self._running().handle, a, port_a, b, port_b) < 0:
+            raise ValueError(f"engine {a} port {port_a} and engine {b} port {port_b} cannot be joined")
+
+    def receive(self, engine: int, port: int, frame: bytes, now_ns: int) -> None:
+        """Hands a frame to an edge port."""
+        if self._receive(self._running().handle, engine, port, frame, len(frame), now_ns) == -22:
+            raise ValueError(f"no engine {engine} or no port {port}")
+
+    def advance(self, until_ns: int) -> list[EdgeDeparture]:
+        """Runs events as the class says; departures in the order in which their packets started on the wire."""
+        loop = self._running()
+        return loop.departures() if self._advance(loop.handle, until_ns) else []
+
+    def next_timer_ns(self) -> int | None:
+        """The next event of any switch, None without one."""
+        return self._running().next_timer_ns()
+
+    def close(self) -> None:
+        """Frees the fabric and closes its engines."""
+        if self._loop:
+            self._loop.close()
+            self._loop = None
+        for engine in self._engines:
+            engine.close()
+
+    def __enter__(self) -> Fabric:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _running(self) -> _Loop:
+        if self._loop is None:
+            raise RuntimeError("a fabric without engines")
+        return self._loop
+
+
+def _no_engines(*_arguments: Any) -> int:
+    raise RuntimeError("a fabric without engines")

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Departures gathered for a caller that wants them after the call rather than during it: fixed records beside one run
+ * of bytes, so that another language reads them with two copies. Cleared by the next call that fills it.
+ */
+#ifndef SW_OUTBOX_H
+#define SW_OUTBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sw_departure {
+    int64_t due_ns;
+    uint32_t offset; /* of the frame in `bytes` */
+    uint32_t length;
+    int32_t port;
+    int32_t index; /* of the switch in its fabric; 0 outside one */
+};
+
+_Static_assert(sizeof(struct sw_departure) == 24, "read by softswitch/engine.py");
+
+struct sw_outbox {
+    struct sw_departure *items;
+    uint8_t *bytes;
+    uint64_t count;
+    uint64_t n_bytes;
+    uint64_t items_capacity, bytes_capacity;
+    uint64_t lost; /* departures that found no memory, ever */
+};
+
+void sw_outbox_free(struct sw_outbox *outbox);
+void sw_outbox_clear(struct sw_outbox *outbox);
+void sw_outbox_add(struct sw_outbox *outbox, int32_t index, int32_t port, int64_t due_ns, const uint8_t *frame,
+                   uint32_t length);
+
+#endif /* SW_OUTBOX_H */

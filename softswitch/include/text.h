@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * A growing line of text. Running out of memory loses text, never more: `lost` says so.
+ */
+#ifndef SW_TEXT_H
+#define SW_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sw_text {
+    char *bytes; /* always ends in NUL once something was added */
+    size_t length, capacity;
+    bool lost;
+};
+
+void sw_text_free(struct sw_text *text);
+void sw_text_clear(struct sw_text *text);
+void sw_text_add(struct sw_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sw_text_add_bytes(struct sw_text *text, const char *bytes, size_t length);
+
+/* The text, "" when empty. */
+const char *sw_text_string(const struct sw_text *text);
+
+#endif /* SW_TEXT_H */

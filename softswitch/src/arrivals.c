@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ */
+#include "arrivals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void sw_arrivals_free(struct sw_arrivals *arrivals)
+{
+    free(arrivals->heap);
+    *arrivals = (struct sw_arrivals){0};
+}
+
+static bool is_before(const struct sw_arrival *a, const struct sw_arrival *b)
+{
+    return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->sequence < b->sequence);
+}
+
+static int reserve(struct sw_arrivals *arrivals)
+{
+    size_t capacity = arrivals->capacity ? 2 * arrivals->capacity : 256;
+    struct sw_arrival *heap;
+
+    if (arrivals->count < arrivals->capacity)
+        return 0;
+    heap = realloc(arrivals->heap, capacity * sizeof(*heap));
+    if (!heap)
+        return -ENOMEM;
+    arrivals->heap = heap;
+    arrivals->capacity = capacity;
+    return 0;
+}
+
+int sw_arrivals_push(struct sw_arrivals *arrivals, int64_t time_ns, struct sw_frame *frame)
+{
+    struct sw_arrival entry = {.time_ns = time_ns, .frame = frame};
+    size_t at;
+
+    if (reserve(arrivals) < 0)
+        return -ENOMEM;
+    entry.sequence = arrivals->sequence++;
+    at = arrivals->count++;
+    while (at > 0 && is_before(&entry, &arrivals->heap[(at - 1) / 2])) {
+        arrivals->heap[at] = arrivals->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    arrivals->heap[at] = entry;
+    return 0;
+}
+
+struct sw_frame *sw_arrivals_pop(struct sw_arrivals *arrivals)
+{
+    struct sw_frame *first = arrivals->heap[0].frame;
+    struct sw_arrival entry = arrivals->heap[--arrivals->count];
+    size_t at = 0;
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child >= arrivals->count)
+            break;
+        if (child + 1 < arrivals->count && is_before(&arrivals->heap[child + 1], &arrivals->heap[child]))
+            child++;
+        if (!is_before(&arrivals->heap[child], &entry))
+            break;
+        arrivals->heap[at] = arrivals->heap[child];
+        at = child;
+    }
+    arrivals->heap[at] = entry;
+    return first;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A switch that runs the steered program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from softswitch.engine import SwitchEngine
+from tests.softswitch.programs import steered
+
+
+@pytest.fixture
+def engine() -> Iterator[SwitchEngine]:
+    """A fresh switch; every port below 510 has a device of unlimited rate and no delay."""
+    with SwitchEngine(steered.library()) as switch:
+        yield switch

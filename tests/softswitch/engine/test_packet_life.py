@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What v1model does with a packet between and after the passes of a program."""
+
+from __future__ import annotations
+
+import pytest
+
+from softswitch.engine import SwitchEngine
+from tests.softswitch.programs.steered import (
+    DROP_PORT,
+    RECIRCULATION_PORT,
+    Flag,
+    Op,
+    report,
+    steer,
+    steer_small,
+)
+
+NORMAL, INGRESS_CLONE, EGRESS_CLONE, RECIRCULATED, REPLICATION, RESUBMITTED = 0, 1, 2, 4, 5, 6
+
+
+def test_unicast_leaves_where_ingress_said(engine: SwitchEngine) -> None:
+    """egress_spec chooses the port; bytes beyond the headers pass unchanged."""
+    [(port, due_ns, frame)] = engine.step(1, steer(2, 200, tag=7), 5_000)
+    assert (port, due_ns, len(frame), frame[-1]) == (2, 5_000, 200, 7)
+    assert report(frame).ingress_port == 1
+    assert report(frame).egress_port == 2
+    assert report(frame).packet_length == 200
+
+
+def test_timestamps_count_microseconds_since_the_epoch() -> None:
+    """Ingress, enqueue and egress see one clock, in whole microseconds since the epoch."""
+    from tests.softswitch.programs.steered import library
+
+    with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
+        [(_, _, frame)] = engine.step(1, steer(2), 1_005_999)
+    seen = report(frame)
+    assert (seen.ingress_us, seen.enq_timestamp, seen.egress_us, seen.deq_timedelta) == (5, 5, 5, 0)
+
+
+def test_before_the_epoch_the_clock_is_zero() -> None:
+    """Traffic before the announced start of a run sees time 0, not a wrapped number."""
+    from tests.softswitch.programs.steered import library
+
+    with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
+        [(_, _, frame)] = engine.step(1, steer(2), 500_000)
+    assert report(frame).egress_us == 0
+
+
+def test_drop_in_ingress_and_in_egress_is_counted_apart(engine: SwitchEngine) -> None:
+    """Port 511 at the end of either pass ends the packet."""
+    assert engine.step(1, steer(DROP_PORT), 0) == []
+    assert engine.step(1, steer(2, ops=Op.DROP_EGRESS), 0) == []
+    drops = engine.statistics()["drops"]
+    assert (drops["ingress"], drops["egress"]) == (1, 1)
+    assert engine.statistics()["buffer_bytes"] == 0
+
+
+def test_frame_too_short_for_the_parser_is_malformed(engine: SwitchEngine) -> None:
+    """A parser error is counted; what becomes of the packet is the program's decision."""
+    assert engine.step(1, b"\x00" * 13, 0) == []
+    assert engine.statistics()["malformed"] == 1
+
+
+def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
+    """A clone has the received bytes, parsed anew, the preserved field, priority 0 and nothing else of the metadata."""
+    engine.command("mirroring_add 5 3")
+    out = engine.step(1, steer(2, 200, class_=6, ops=Op.CLONE_INGRESS | Op.TRUNCATE_INGRESS, session=5, truncate=80, mark=9), 0)
+    by_port = {port: frame for port, _, frame in out}
+    clone = report(by_port[3])
+    assert (clone.instance_type, clone.mark, clone.qid, clone.ingress_port) == (INGRESS_CLONE, 9, 0, 0)
+    assert (clone.packet_length, len(by_port[3])) == (200, 200)
+    assert len(by_port[2]) == 80
+    assert engine.statistics()["ingress_clones"] == 1
+
+
+def test_egress_clone_has_headers_of_egress_and_no_metadata(engine: SwitchEngine) -> None:
+    """An egress clone starts at egress of its own port with the headers as egress left them."""
+    engine.command("mirroring_add 5 3")
+    out = engine.step(1, steer(2, 300, ops=Op.CLONE_EGRESS, session=5, mark=4), 0)
+    by_port = {port: frame for port, _, frame in out}
+    clone = report(by_port[3])
+    assert (clone.instance_type, clone.mark, clone.egress_port, clone.ingress_port) == (EGRESS_CLONE, 4, 3, 0)
+    assert clone.packet_length == len(by_port[3]) == 300
+
+
+def test_egress_clone_of_a_dropped_packet_survives(engine: SwitchEngine) -> None:
+    """Dropping in egress ends the packet, not the clone that it asked for."""
+    engine.command("mirroring_add 5 3")
+    [(port, _, frame)] = engine.step(1, steer(2, 300, ops=Op.CLONE_EGRESS | Op.DROP_EGRESS, session=5, tag=3), 0)
+    assert (port, len(frame), frame[-1]) == (3, 300, 3)
+
+
+def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
+    """A session that nobody configured makes no clone; the packet goes on."""
+    assert len(engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=9), 0)) == 1
+    assert engine.statistics()["clones_without_session"] == 1
+
+
+def test_clone_to_a_multicast_group(engine: SwitchEngine) -> None:
+    """A session may name a group: one clone for each of its ports."""
+    for line in ("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", "mirroring_add_mc 5 7"):
+        engine.command(line)
+    out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)
+    assert [(port, report(frame).instance_type, report(frame).rid) for port, _, frame in out] == [
+        (2, NORMAL, 0),
+        (4, INGRESS_CLONE, 3),
+        (5, INGRESS_CLONE, 3),
+    ]
+
+
+def test_multicast_replicates_to_nodes_and_lags(engine: SwitchEngine) -> None:
+    """Each node's ports get a copy with the node's rid, each LAG one copy through the member BMv2 would take."""
+    for line in (
+        "mc_mgrp_create 7",
+        "mc_node_create 10 1 2",
+        "mc_node_create 20 3 | 0",
+        "mc_set_lag_membership 0 6 7 8",
+        "mc_node_associate 7 0",
+        "mc_node_associate 7 1",
+    ):
+        engine.command(line)
+    out = engine.step(1, steer(9, ops=Op.MULTICAST, group=7), 0)
+    assert sorted((port, report(f).rid, report(f).instance_type) for port, _, f in out) == [
+        (1, 10, REPLICATION),
+        (2, 10, REPLICATION),
+        (3, 20, REPLICATION),
+        (6, 20, REPLICATION),
+    ]
+
+
+def test_multicast_to_an_unknown_group_is_a_counted_drop(engine: SwitchEngine) -> None:
+    """No copies: the packet is gone, and says why."""
+    assert engine.step(1, steer(9, ops=Op.MULTICAST, group=7), 0) == []
+    assert engine.statistics()["drops"]["no_copies"] == 1
+
+
+def test_recirculated_packet_starts_anew(engine: SwitchEngine) -> None:
+    """Port 510 sends at once; the second round has only the preserved field, and time 0 as its arrival."""
+    frame = steer(RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE, second=4, mark=8)
+    [(port, due_ns, out)] = engine.step(1, frame, 3_000)
+    seen = report(out)
+    assert (port, due_ns, len(out)) == (4, 3_000, 150)
+    assert (seen.mark, seen.ingress_port, seen.ingress_us, seen.packet_length) == (8, 0, 0, 150)
+    assert engine.statistics()["recirculated"] == 1
+
+
+def test_recirculation_ignores_truncation_of_its_pass(engine: SwitchEngine) -> None:
+    """As on BMv2: what recirculates is whole."""
+    frame = steer(
+        RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE | Op.TRUNCATE_INGRESS, second=4, truncate=70
+    )
+    [(_, _, out)] = engine.step(1, frame, 0)
+    assert len(out) == 150
+
+
+def test_recirculating_for_ever_ends(engine: SwitchEngine) -> None:
+    """A loop in a program is bounded and counted."""
+    frame = steer(RECIRCULATION_PORT, ops=Op.RECIRCULATE, second=RECIRCULATION_PORT, flags=Flag.FOR_EVER)
+    assert engine.step(1, frame, 0) == []
+    statistics = engine.statistics()
+    assert statistics["drops"]["pass_limit"] == 1
+    assert statistics["recirculated"] == 257
+    assert statistics["buffer_bytes"] == 0
+
+
+def test_port_without_device_drops_what_it_transmits(engine: SwitchEngine) -> None:
+    """What leaves port 510 without recirculating has nowhere to go."""
+    assert engine.step(1, steer(RECIRCULATION_PORT), 0) == []
+    assert engine.statistics()["drops"]["no_device"] == 1
+
+
+def test_resubmitted_packet_keeps_a_field_list(engine: SwitchEngine) -> None:
+    """Ingress runs twice over the received bytes."""
+    [(port, _, out)] = engine.step(1, steer(2, ops=Op.RESUBMIT, mark=3), 0)
+    assert (port, report(out).mark) == (2, 3)
+    assert engine.statistics()["resubmitted"] == 1
+
+
+@pytest.mark.parametrize(
+    ("ops", "truncate", "length"),
+    [(Op.TRUNCATE_INGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 900, 300)],
+)
+def test_truncation_cuts_but_never_grows(engine: SwitchEngine, ops: Op, truncate: int, length: int) -> None:
+    """Either pass may cut a packet; packet_length in egress is still the whole length."""
+    [(_, _, out)] = engine.step(1, steer(2, 300, ops=ops, truncate=truncate), 0)
+    assert len(out) == length
+    assert report(out).packet_length == 300
+
+
+def test_truncated_packet_weighs_less_in_its_queue(engine: SwitchEngine) -> None:
+    """A packet cut in ingress counts for its new length, in bytes waiting and on the wire."""
+    engine.command("port_rate 2 8000000000")
+    engine.step(1, steer(2, 1000), 0)
+    engine.step(1, steer(2, 1000, ops=Op.TRUNCATE_INGRESS, truncate=100), 0)
+    assert engine.statistics()["queued_bytes"] == 100
+    assert [(due, len(frame)) for _, due, frame in engine.advance(1_000)] == [(1_100, 100)]
+
+
+def test_header_removed_in_ingress_leaves_the_length(engine: SwitchEngine) -> None:
+    """packet_length in egress follows headers removed in ingress, as BMv2's length register does."""
+    engine.command("port_rate 2 8000000000")
+    engine.step(1, steer(2, 1000), 0)
+    engine.step(1, steer(2, 1000, flags=Flag.POP_EARLY), 0)
+    assert engine.statistics()["queued_bytes"] == 948
+    [(_, due_ns, frame)] = engine.advance(1_000)
+    assert (due_ns, len(frame)) == (1_948, 948)
+
+
+def test_class_above_seven_is_refused(engine: SwitchEngine) -> None:
+    """There are eight classes."""
+    assert engine.step(1, steer(2, class_=8), 0) == []
+    assert engine.statistics()["drops"]["bad_destination"] == 1
+
+
+def test_memory_limit_drops_and_counts(engine: SwitchEngine) -> None:
+    """Packets wait without limit but for the safety cap on buffer memory."""
+    engine.command("port_rate 2 1000")
+    engine.command("memory_limit 10000")
+    for _ in range(30):
+        engine.step(1, steer(2, 200), 0)
+    statistics = engine.statistics()
+    waiting = 30 - 1 - statistics["drops"]["memory_limit"]
+    assert statistics["drops"]["memory_limit"] > 0
+    assert statistics["queued_bytes"] == 200 * waiting
+    assert statistics["buffer_bytes"] <= 11_000
+
+
+def test_empty_and_oversized_frames_are_refused(engine: SwitchEngine) -> None:
+    """Frame lengths are 1 to 65535 bytes."""
+    engine.receive(1, b"", 0)
+    engine.receive(1, bytes(65_536), 0)
+    assert engine.advance(0) == []
+    assert engine.statistics()["drops"]["bad_length"] == 2
+
+
+def test_large_frames_pass(engine: SwitchEngine) -> None:
+    """The longest frame goes through unchanged."""
+    [(_, _, out)] = engine.step(1, steer_small(2, 65_535), 0)
+    assert out == steer_small(2, 65_535)
+
+
+def test_unknown_port_is_an_error(engine: SwitchEngine) -> None:
+    """Frames cannot enter where no device can be."""
+    with pytest.raises(ValueError, match="no port 510"):
+        engine.receive(RECIRCULATION_PORT, steer(1), 0)

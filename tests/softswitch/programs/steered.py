@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The hand-written program `steered.c`: building it, and frames that tell it what to do.
+
+Owns the layout of a steered frame; knows nothing of what the tests check.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from enum import IntFlag
+from pathlib import Path
+
+SOFTSWITCH = Path(__file__).resolve().parents[3] / "softswitch"
+PROGRAM = Path(__file__).with_suffix(".c")
+DROP_PORT = 511
+RECIRCULATION_PORT = 510
+ETHERNET_BYTES = 14
+
+_REPORT = struct.Struct(">13I")
+_HEADER = struct.Struct(">HBBHBBHBBH")
+_REPORT_ETHERTYPE = 0x88B5
+_FLAGS = ("-std=gnu11", "-O1", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror")
+_SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+
+
+class Op(IntFlag):
+    """What a frame asks for; the numbers of `enum operation`."""
+
+    CLONE_INGRESS = 1
+    RESUBMIT = 2
+    MULTICAST = 4
+    CLONE_EGRESS = 8
+    RECIRCULATE = 16
+    TRUNCATE_INGRESS = 32
+    TRUNCATE_EGRESS = 64
+    DROP_EGRESS = 128
+
+
+class Flag(IntFlag):
+    """The numbers of `enum flag`."""
+
+    FOR_EVER = 1
+    POP_EARLY = 2
+
+
+@dataclass(frozen=True)
+class Report:
+    """The metadata that egress saw, in the order of `write_report`."""
+
+    instance_type: int
+    ingress_port: int
+    egress_port: int
+    packet_length: int
+    enq_timestamp: int
+    enq_qdepth: int
+    deq_timedelta: int
+    deq_qdepth: int
+    rid: int
+    mark: int
+    qid: int
+    egress_us: int
+    ingress_us: int
+
+
+def steer(
+    port: int,
+    size: int = 100,
+    *,
+    class_: int = 0,
+    ops: int = 0,
+    second: int = 0,
+    session: int = 0,
+    group: int = 0,
+    truncate: int = 0,
+    mark: int = 0,
+    flags: int = 0,
+    tag: int = 0,
+) -> bytes:
+    """A frame of `size` bytes, at least the two headers, that ends in the byte `tag`."""
+    head = _HEADER.pack(port, class_, ops, second, session, group, truncate, mark, flags, _REPORT_ETHERTYPE)
+    return (head + bytes(max(size, len(head) + _REPORT.size) - len(head) - 1) + bytes([tag]))[: max(size, 67)]
+
+
+def steer_small(port: int, size: int, *, class_: int = 0) -> bytes:
+    """A frame of any size from 14 bytes, without a report."""
+    return _HEADER.pack(port, class_, 0, 0, 0, 0, 0, 0, 0, 0x0800) + bytes(size - ETHERNET_BYTES)
+
+
+def report(frame: bytes) -> Report:
+    """What egress wrote into a steered frame."""
+    return Report(*_REPORT.unpack_from(frame, ETHERNET_BYTES))
+
+
+@functools.cache
+def library(*, sanitize: bool = False) -> Path:
+    """The program as a shared object, built once a test session."""
+    return _build("steered.so", ("-shared",), sanitize, with_main=False)
+
+
+@functools.cache
+def executable(*, sanitize: bool = False) -> Path:
+    """The program as a process, built once a test session."""
+    return _build("steered", (), sanitize, with_main=True)
+
+
+@functools.cache
+def _directory() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="steered-")
+
+
+def _build(name: str, kind: tuple[str, ...], sanitize: bool, *, with_main: bool) -> Path:
+    sources = [s for s in sorted((SOFTSWITCH / "src").glob("*.c")) if with_main or s.name != "main.c"]
+    flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
+    output = Path(_directory().name) / f"{'sanitized-' if sanitize else ''}{name}"
+    include = (f"-I{SOFTSWITCH / 'include'}", f"-I{SOFTSWITCH / 'src'}")
+    compiler = os.environ.get("CC", "cc")
+    subprocess.run(
+        [compiler, *flags, *kind, *include, "-o", output, PROGRAM, *sources, "-lm", "-lpthread"], check=True
+    )
+    return output

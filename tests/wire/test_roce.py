@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""RoCEv2 packets against scapy, a packet captured from a real NIC, and damage."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+
+from wire.constants import ROCE_UDP_PORT
+from wire.roce import (
+    ACK_FRAME_BYTES,
+    CNP_RESERVED,
+    Opcode,
+    RoceDecoder,
+    RoceFramer,
+    Syndrome,
+    data_frame_bytes,
+    pack_aeth,
+    pack_immediate,
+    pack_psn_word,
+    pack_selective,
+    parse_header,
+    source_port,
+    unpack_aeth,
+)
+from wire.scapy_layers import AETH, BTH
+
+# A CNP captured on a ConnectX-4 Lx, as it stands in the tests of scapy's RoCE layer.
+CONNECTX_CNP = bytes.fromhex(
+    "e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a00"
+    "1201000012b7002800008100ffff40000118000000000000000000000000000000000000000082fd002a"
+)
+
+
+def framer(tos: int = 0x68) -> RoceFramer:
+    """From QP 5 at 10.0.0.1 to QP 7 at 10.0.0.2."""
+    return RoceFramer(
+        destination_mac=0x0200_0000_0002,
+        source_mac=0x0200_0000_0001,
+        source_ip=0x0A00_0001,
+        destination_ip=0x0A00_0002,
+        source_qpn=5,
+        destination_qpn=7,
+        tos=tos,
+    )
+
+
+@given(st.binary(max_size=1500), st.integers(0, 2**24 - 1), st.booleans())
+def test_data_frame_has_scapys_fields_and_icrc(payload: bytes, psn: int, ack_request: bool) -> None:
+    """Scapy reads every field, and computes the same invariant CRC."""
+    frame = framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(psn, ack_request=ack_request), payload)
+    packet = Ether(frame)
+    bth = packet[BTH]
+    assert (packet[UDP].sport, packet[UDP].dport, packet[UDP].chksum) == (0xC005, ROCE_UDP_PORT, 0)
+    assert (bth.opcode, bth.psn, bth.ackreq, bth.dqpn, bth.pkey) == (Opcode.SEND_MIDDLE, psn, ack_request, 7, 0xFFFF)
+    assert bth.padcount == -len(payload) % 4
+    assert packet[IP].tos == 0x68
+    bth.icrc = None
+    assert bytes(packet) == frame
+    assert len(frame) == data_frame_bytes(len(payload), is_last=False)
+
+
+@given(st.binary(max_size=1500), st.integers(0, 2**24 - 1))
+def test_data_frame_round_trips(payload: bytes, psn: int) -> None:
+    """The decoder gives back what the framer was given."""
+    frame = framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(psn), pack_immediate(9) + payload)
+    header = RoceDecoder().header(frame)
+    assert header is not None
+    assert header.icrc_is_right(frame)
+    assert header.psn_word(frame) == psn
+    assert header.body(frame) == pack_immediate(9) + payload
+    assert (header.source_ip, header.destination_ip, header.destination_qpn) == (0x0A00_0001, 0x0A00_0002, 7)
+    assert len(frame) == data_frame_bytes(len(payload), is_last=True)
+
+
+def test_icrc_of_a_captured_cnp_is_right() -> None:
+    """Not only scapy agrees: so does a ConnectX-4 Lx."""
+    header = parse_header(CONNECTX_CNP)
+    assert header is not None
+    assert header.opcode == Opcode.CNP
+    assert header.becn
+    assert header.destination_qpn == 0x118
+    assert header.icrc_is_right(CONNECTX_CNP)
+
+
+def test_icrc_survives_what_routers_change() -> None:
+    """TTL, TOS (ECN marks) and the IP checksum are not covered."""
+    packet = Ether(framer(tos=0x6A).frame(Opcode.SEND_ONLY, pack_psn_word(1), b"abcd"))
+    packet[IP].ttl = 61
+    packet[IP].tos = 0x6B
+    del packet[IP].chksum
+    frame = bytes(packet)
+    header = parse_header(frame)
+    assert header is not None
+    assert header.congestion_experienced
+    assert header.icrc_is_right(frame)
+
+
+@given(st.data())
+def test_one_wrong_bit_in_transport_or_payload_is_noticed(data: st.DataObject) -> None:
+    """Header checks or the ICRC catch it, but for the masked FECN/BECN byte."""
+    frame = bytearray(framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(3), bytes(range(40))))
+    position = data.draw(st.integers(26, len(frame) - 1).filter(lambda at: at not in (40, 41, 46)))
+    frame[position] ^= 1 << data.draw(st.integers(0, 7))
+    header = parse_header(bytes(frame))
+    assert header is None or not header.icrc_is_right(bytes(frame))
+
+
+@given(st.integers(0, 61))
+def test_truncated_frames_are_refused(length: int) -> None:
+    """Every prefix of an ACK is malformed."""
+    frame = framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(3), pack_aeth(Syndrome.ACK, 1))
+    assert len(frame) == ACK_FRAME_BYTES == 62
+    assert parse_header(frame[:length]) is None
+
+
+@given(st.binary(max_size=120))
+def test_noise_is_refused_without_an_exception(noise: bytes) -> None:
+    """A decoder faces the network."""
+    assert RoceDecoder().header(noise) is None
+
+
+def test_frames_padded_by_the_link_are_read_to_their_ip_length() -> None:
+    """Ethernet pads short frames; the padding is no part of the packet."""
+    frame = framer().frame(Opcode.SEND_ONLY, pack_psn_word(3), b"") + bytes(6)
+    header = parse_header(frame)
+    assert header is not None
+    assert header.body(frame) == b""
+    assert header.icrc_is_right(frame)
+
+
+def test_unknown_opcodes_are_refused() -> None:
+    """An RDMA WRITE is well-formed, but nothing here answers it."""
+    assert parse_header(framer().frame(0x06, pack_psn_word(0), bytes(16))) is None
+
+
+def test_bodies_too_short_for_their_opcode_are_refused() -> None:
+    """No AETH, immediate or CNP padding, no packet."""
+    for opcode, size in ((Opcode.ACKNOWLEDGE, 0), (Opcode.SEND_ONLY_WITH_IMMEDIATE, 0), (Opcode.CNP, 12)):
+        assert parse_header(framer().frame(opcode, pack_psn_word(0), bytes(size))) is None
+
+
+def test_ack_and_nak_have_scapys_aeth() -> None:
+    """Syndrome and MSN lie where scapy looks for them."""
+    for syndrome in Syndrome:
+        packet = Ether(framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(3), pack_aeth(syndrome, 12)))
+        assert (packet[AETH].syndrome, packet[AETH].msn) == (syndrome, 12)
+
+
+def test_cnp_has_scapys_layout() -> None:
+    """Opcode 0x81, BECN, sixteen reserved bytes."""
+    frame = framer().frame(Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True)
+    bth = Ether(frame)[BTH]
+    assert (bth.opcode, bth.becn, bth.psn, bth.dqpn) == (0x81, 1, 0, 7)
+    assert frame[42:54] == bytes.fromhex("8100ffff4000000700000000")
+
+
+def test_aeth_bodies_round_trip_or_are_refused() -> None:
+    """Four bytes, or eight with IRN's selective word whose top byte is zero."""
+    assert unpack_aeth(pack_aeth(0x60, 5)) == (0x60, 5, -1)
+    assert unpack_aeth(pack_aeth(0x60, 5) + pack_selective(9)) == (0x60, 5, 9)
+    assert unpack_aeth(pack_aeth(0x60, 5) + b"\xff\0\0\0") is None
+    assert unpack_aeth(b"abc") is None
+
+
+def test_source_port_carries_the_low_bits_of_the_qp() -> None:
+    """The BTS names the flow by it."""
+    assert source_port(5) == 0xC005
+    assert source_port(0x4001) == 0xC001
+
+
+def test_forged_headers_do_not_fill_the_decoders_memory() -> None:
+    """Beyond its bound the cache starts anew, and still answers right."""
+    decoder = RoceDecoder()
+    made = framer()
+    frame = made.frame(Opcode.SEND_ONLY, pack_psn_word(0), b"abcd")
+    template = bytearray(frame)
+    for number in range(70_000):
+        template[0:6] = number.to_bytes(6, "big")
+        assert decoder.header(bytes(template)) is not None
+    assert len(decoder._headers) <= 1 << 16
+    assert decoder.header(frame) is not None

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Wireshark decodes what the wire modules pack."""
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.wire.test_bts import EXAMPLE
+from tests.wire.test_roce import framer
+from wire.bts import pack_frame as pack_bts
+from wire.pfc import pack_frame as pack_pfc
+from wire.roce import CNP_RESERVED, Opcode, Syndrome, pack_aeth, pack_immediate, pack_psn_word, pack_selective
+
+FRAMES = {
+    "data": framer().frame(Opcode.SEND_FIRST, pack_psn_word(0, ack_request=True), bytes(1000)),
+    "last": framer().frame(Opcode.SEND_LAST_WITH_IMMEDIATE, pack_psn_word(1), pack_immediate(7) + b"hello"),
+    "ack": framer(0xC0).frame(Opcode.ACKNOWLEDGE, pack_psn_word(1), pack_aeth(Syndrome.ACK, 1)),
+    "nak": framer(0xC0).frame(Opcode.ACKNOWLEDGE, pack_psn_word(2), pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, 1)),
+    "irn nak": framer(0xC0).frame(
+        Opcode.ACKNOWLEDGE, pack_psn_word(2), pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, 1) + pack_selective(9)
+    ),
+    "cnp": framer(0xC0).frame(Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True),
+    "pfc": pack_pfc(0x0200_0000_0001, {3: 65535}),
+    "bts": pack_bts(EXAMPLE, destination_mac=1, source_mac=2, congested_ip=0x0A000002, paused_ip=0x0A000001),
+}
+ROCE = "eth:ethertype:ip:udp:infiniband"
+EXPECTED = {
+    "data": (f"{ROCE}:data", "0", "0"),
+    "last": (f"{ROCE}:data", "3", "1"),
+    "ack": (ROCE, "17", "1"),
+    "nak": (ROCE, "17", "2"),
+    "irn nak": (ROCE, "17", "2"),
+    "cnp": (ROCE, "129", "0"),
+    "pfc": ("eth:ethertype:macc", "", ""),
+    "bts": ("eth:ethertype:ip:udp:data", "", ""),
+}
+
+
+def _write_pcap(path: Path, frames: list[bytes]) -> None:
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    records = (struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame for frame in frames)
+    path.write_bytes(header + b"".join(records))
+
+
+def test_wireshark_sees_infiniband_and_nothing_malformed(tmp_path: Path) -> None:
+    """Protocol stack, opcode and PSN of every kind of packet we send."""
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("tshark is not installed")
+    _write_pcap(tmp_path / "frames.pcap", list(FRAMES.values()))
+    fields = ["frame.protocols", "infiniband.bth.opcode", "infiniband.bth.psn", "_ws.malformed"]
+    command = [tshark, "-r", str(tmp_path / "frames.pcap"), "-T", "fields"]
+    for name in fields:
+        command += ["-e", name]
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    rows = [tuple(line.split("\t")) for line in output.splitlines()]
+    assert dict(zip(FRAMES, rows, strict=True)) == {name: (*row, "") for name, row in EXPECTED.items()}

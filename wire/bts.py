@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The Back-To-Sender (BTS) packet: a private UDP payload of 28 bytes, big-endian.
+
+    u4 version | u4 flags (bit 0: cacheable) | u8 cause | u8 protocol of the flow | u8 TOS of the flow (DSCP << 2)
+    u32 pause_us
+    u16 source port of the flow | u16 destination port of the flow
+    u24 destination QP (0: not RoCE) | u8 traffic class
+    u32 queue_depth_bytes
+    u16 switch_id | u48 sent_us
+
+Outer addresses are swapped: source = the congested destination, destination = the sender to pause (paper §3.1). No
+public layout exists (FACTS §9), so nobody else's tools speak this one.
+"""
+
+import struct
+from typing import NamedTuple
+
+from wire import ethernet, ipv4, udp
+from wire.constants import (
+    BTS_FLAG_CACHEABLE,
+    BTS_PAYLOAD_BYTES,
+    BTS_UDP_PORT,
+    BTS_VERSION,
+    CLASS_COUNT,
+    DSCP_BTS,
+    ETHERTYPE_IPV4,
+    IP_PROTOCOL_UDP,
+    QPN_MASK,
+    BtsCause,
+)
+
+_LAYOUT = struct.Struct(">BBBBIHHIIHHI")
+_CAUSES = {int(cause): cause for cause in BtsCause}
+
+
+class BackToSender(NamedTuple):
+    """One decoded BTS payload. Times are wall microseconds, as P4 counts them."""
+
+    cause: BtsCause
+    cacheable: bool
+    pause_us: int
+    """How long the flow shall pause from now on (wall us): T_P of paper §3.2."""
+    protocol: int
+    dscp: int
+    source_port: int
+    destination_port: int
+    destination_qpn: int
+    traffic_class: int
+    queue_depth_bytes: int
+    switch_id: int
+    sent_us: int
+    """The switch's clock when it built the packet, wall us since the run's epoch."""
+
+
+def pack_payload(bts: BackToSender) -> bytes:
+    """The 28 bytes. Raises struct.error for a field that does not fit."""
+    return _LAYOUT.pack(
+        BTS_VERSION << 4 | (BTS_FLAG_CACHEABLE if bts.cacheable else 0),
+        bts.cause,
+        bts.protocol,
+        bts.dscp << 2,
+        bts.pause_us,
+        bts.source_port,
+        bts.destination_port,
+        bts.destination_qpn << 8 | bts.traffic_class,
+        bts.queue_depth_bytes,
+        bts.switch_id,
+        bts.sent_us >> 32,
+        bts.sent_us & 0xFFFFFFFF,
+    )
+
+
+def unpack_payload(payload: bytes) -> BackToSender | None:
+    """Decode strictly: None for another length, version, an unknown flag or cause, or a value out of its range."""
+    if len(payload) != BTS_PAYLOAD_BYTES:
+        return None
+    (head, cause, protocol, tos, pause_us, source_port, destination_port, qpn_class, depth, switch_id, high, low) = (
+        _LAYOUT.unpack(payload)
+    )
+    known_cause = _CAUSES.get(cause)
+    if head >> 4 != BTS_VERSION or head & 0xF & ~BTS_FLAG_CACHEABLE or known_cause is None:
+        return None
+    if tos & 0x3 or qpn_class & 0xFF >= CLASS_COUNT:
+        return None
+    return BackToSender(
+        cause=known_cause,
+        cacheable=bool(head & BTS_FLAG_CACHEABLE),
+        pause_us=pause_us,
+        protocol=protocol,
+        dscp=tos >> 2,
+        source_port=source_port,
+        destination_port=destination_port,
+        destination_qpn=qpn_class >> 8 & QPN_MASK,
+        traffic_class=qpn_class & 0xFF,
+        queue_depth_bytes=depth,
+        switch_id=switch_id,
+        sent_us=high << 32 | low,
+    )
+
+
+def pack_frame(bts: BackToSender, *, destination_mac: int, source_mac: int, congested_ip: int, paused_ip: int) -> bytes:
+    """A whole 70-byte frame as a switch sends it; for tests and for the virtual clock's forged-signal checks."""
+    payload = pack_payload(bts)
+    return b"".join(
+        (
+            ethernet.pack_header(destination_mac, source_mac, ETHERTYPE_IPV4),
+            ipv4.pack_header(congested_ip, paused_ip, IP_PROTOCOL_UDP, udp.HEADER_BYTES + len(payload), DSCP_BTS << 2),
+            udp.pack_header(bts.source_port, BTS_UDP_PORT, len(payload)),
+            payload,
+        )
+    )

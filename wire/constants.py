@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Every number two parts of the testbed must agree on, once.
+
+The P4 program repeats some of these (it cannot import Python); a test checks its constants against this module.
+This module knows no packet layout and no behaviour.
+"""
+
+from enum import IntEnum
+
+# Ethernet and IPv4
+ETHERTYPE_IPV4 = 0x0800
+ETHERTYPE_MAC_CONTROL = 0x8808
+IP_PROTOCOL_UDP = 17
+IPV4_TTL = 64
+
+# UDP ports. 4791 is RoCEv2's; the BTS port is private: P802.1Qdw publishes no number (FACTS §9).
+ROCE_UDP_PORT = 4791
+BTS_UDP_PORT = 49791
+ROCE_SOURCE_PORT_BASE = 0xC000
+"""RoCEv2 source ports lie in 0xC000-0xFFFF; ours carry the low bits of the sender's QP (paper §4, footnote)."""
+ROCE_SOURCE_PORT_QPN_MASK = 0x3FFF
+
+# DSCP -> class. Class 7 has the highest priority.
+DSCP_BTS = 56
+DSCP_CONTROL = 48
+DSCP_DATA = 26
+CLASS_BTS = 7
+CLASS_CONTROL = 6
+CLASS_DATA = 3
+CLASS_DEFAULT = 0
+CLASS_COUNT = 8
+CLASS_BY_DSCP = {DSCP_BTS: CLASS_BTS, DSCP_CONTROL: CLASS_CONTROL, DSCP_DATA: CLASS_DATA}
+"""Any other DSCP (ping, TCP, ...) belongs to CLASS_DEFAULT."""
+
+# ECN code points, the low two bits of the IPv4 TOS byte.
+ECN_NOT_CAPABLE = 0
+ECN_CAPABLE = 2
+ECN_CONGESTION_EXPERIENCED = 3
+
+# Back-To-Sender packet
+BTS_VERSION = 1
+BTS_FLAG_CACHEABLE = 0x1
+BTS_PAYLOAD_BYTES = 28
+BTS_FRAME_BYTES = 70
+
+
+class BtsCause(IntEnum):
+    """What made a switch send a BTS."""
+
+    QUEUE = 1
+    """An output queue of this switch stood above Q_th (paper Alg. 1)."""
+    CACHE = 2
+    """The pause cache of a sender-side ToR held an unexpired pause for the destination (paper §3.3)."""
+    ESTIMATOR = 3
+    """The incast estimator saw more traffic towards the destination than its link carries (paper §3.3)."""
+
+
+class DropReason(IntEnum):
+    """Why a switch dropped a packet: the low four bits of an index of the `drops` counter; the port is above them."""
+
+    MALFORMED = 0
+    """A header, length or field was wrong."""
+    NO_ROUTE = 1
+    """No route to the destination."""
+    TTL_EXPIRED = 2
+    """The time to live ran out."""
+    DYNAMIC_THRESHOLD = 3
+    """The queue stood at alpha times the free buffer."""
+    BUFFER_FULL = 4
+    """The shared buffer was full."""
+    UNTRUSTED_SIGNAL = 5
+    """A BTS entered on a server-facing port where none can come from."""
+    MAC_CONTROL = 6
+    """A MAC control frame reached the pipeline."""
+
+
+class BtsEvent(IntEnum):
+    """What the `bts_events` counter counts."""
+
+    SENT_QUEUE = 0
+    """BTS sent because of this switch's queue."""
+    SENT_CACHE = 1
+    """BTS sent because of the pause cache."""
+    SENT_ESTIMATOR = 2
+    """BTS sent because of the incast estimator."""
+    SUPPRESSED_QUEUE = 3
+    """The same, held back by the Bloom filter."""
+    SUPPRESSED_CACHE = 4
+    """The same, held back by the Bloom filter."""
+    SUPPRESSED_ESTIMATOR = 5
+    """The same, held back by the Bloom filter."""
+    CACHE_LEARNED = 6
+    """A passing BTS made a cache entry."""
+    CACHE_REFRESHED = 7
+    """A passing BTS prolonged a cache entry."""
+    CACHE_COLLISION = 8
+    """A passing BTS found its cache slot taken by another destination."""
+
+
+# RoCEv2 transport
+DEFAULT_PAYLOAD_BYTES = 1000
+MAX_PAYLOAD_BYTES = 9216
+PSN_BITS = 24
+PSN_MASK = (1 << PSN_BITS) - 1
+QPN_MASK = 0xFFFFFF
+PARTITION_KEY_DEFAULT = 0xFFFF
+
+# 802.1Qbb
+PFC_OPCODE = 0x0101
+PFC_DESTINATION_MAC = 0x0180C2000001
+PFC_QUANTUM_BITS = 512
+PFC_MAX_QUANTA = 0xFFFF
+PFC_FRAME_BYTES = 60
+"""34 bytes of fields, padded to Ethernet's minimum (64 with FCS, which frames on a veth do not have)."""
+
+# Switch ports
+RECIRCULATION_PORT = 510
+DROP_PORT = 511
+BTS_MIRROR_SESSION = 1
+"""Mirror session that leads a trimmed copy to the recirculation port."""

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Scapy layers for people and tests: ``BTS`` bound to its UDP port; BTH, AETH and PFC come from scapy.contrib.
+
+Nothing on a hot path may import this module: scapy is slow and not needed to run the testbed.
+"""
+
+from typing import Any, ClassVar
+
+from scapy.contrib.mac_control import MACControlClassBasedFlowControl as PFC
+from scapy.contrib.roce import AETH, BTH
+from scapy.fields import (
+    BitField,
+    ByteEnumField,
+    ByteField,
+    FlagsField,
+    IntField,
+    ShortField,
+    ThreeBytesField,
+    XByteField,
+)
+from scapy.layers.inet import UDP
+from scapy.packet import Packet, bind_layers
+
+from wire.constants import BTS_UDP_PORT, BTS_VERSION, BtsCause
+
+__all__ = ["AETH", "BTH", "BTS", "PFC"]
+
+
+class BTS(Packet):
+    """Back-To-Sender payload; the field order is that of `wire.bts`."""
+
+    name = "BTS"
+    fields_desc: ClassVar[Any] = [
+        BitField("version", BTS_VERSION, 4),
+        FlagsField("flags", 0, 4, ["cacheable"]),
+        ByteEnumField("cause", BtsCause.QUEUE, {int(cause): cause.name.lower() for cause in BtsCause}),
+        ByteField("protocol", 17),
+        XByteField("flow_tos", 0),
+        IntField("pause_us", 0),
+        ShortField("flow_sport", 0),
+        ShortField("flow_dport", 0),
+        ThreeBytesField("dest_qp", 0),
+        ByteField("traffic_class", 0),
+        IntField("queue_depth_bytes", 0),
+        ShortField("switch_id", 0),
+        BitField("sent_us", 0, 48),
+    ]
+
+
+bind_layers(UDP, BTS, dport=BTS_UDP_PORT)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""UDP headers. The checksum is always 0 (not computed), as RoCEv2 has it."""
+
+import struct
+from typing import NamedTuple
+
+HEADER_BYTES = 8
+_HEADER = struct.Struct(">HHHH")
+
+
+class UdpHeader(NamedTuple):
+    """Ports and the length field (header and payload, bytes)."""
+
+    source_port: int
+    destination_port: int
+    length: int
+
+
+def pack_header(source_port: int, destination_port: int, payload_bytes: int) -> bytes:
+    """A header with checksum 0."""
+    return _HEADER.pack(source_port, destination_port, HEADER_BYTES + payload_bytes, 0)
+
+
+def unpack_header(data: bytes, offset: int, available_bytes: int) -> UdpHeader | None:
+    """The header at `offset`, or None unless its length field fills exactly the `available_bytes` of the datagram."""
+    if available_bytes < HEADER_BYTES or len(data) - offset < HEADER_BYTES:
+        return None
+    source_port, destination_port, length, _ = _HEADER.unpack_from(data, offset)
+    return UdpHeader(source_port, destination_port, length) if length == available_bytes else None

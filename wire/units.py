@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Unit arithmetic in integers: rates in bits/s, times in ns, sizes in bytes. Knows no packet and no clock."""
+
+NS_PER_US = 1_000
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+
+def serialization_ns(size_bytes: int, rate_bps: int) -> int:
+    """Time a frame occupies a wire, in ns, rounded up (a wire is never faster than its rate)."""
+    return -(-size_bytes * 8 * NS_PER_S // rate_bps)
+
+
+def bandwidth_delay_bytes(rate_bps: int, rtt_ns: int) -> int:
+    """Bytes that fill a path of this rate for one round trip: the BDP, 125 000 for 100 Gb/s and 10 us."""
+    return rate_bps * rtt_ns // (8 * NS_PER_S)
