@@ -43,7 +43,7 @@ def read_samples(path: Path) -> Samples:
 
 
 def model_us(wall_ns: NDArray[np.int64], *, start_ns: int, dilation_factor: int) -> NDArray[np.float64]:
-    """Wall ns as model µs since `start_ns`, the wall instant of model time 0. Raises ValueError unless factor >= 1."""
+    """Wall ns as model µs since `start_ns`, model time 0 on the same clock. Raises ValueError unless factor >= 1."""
     if dilation_factor < 1:
         raise ValueError(f"the dilation factor must be at least 1, not {dilation_factor}")
     return (wall_ns - start_ns) / (dilation_factor * 1000.0)

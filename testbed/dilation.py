@@ -15,7 +15,7 @@ VIRTUAL_DILATION = 1_000
 
 # What one data packet and its acknowledgment cost all processes together on a plain core, and how much of the cores
 # they may use. Generous: too slow a clock costs time, too fast a one costs the run's verdict.
-_CPU_NS_PER_PACKET = 150_000
+_CPU_NS_PER_PACKET = 60_000
 _CPU_SHARE = 0.5
 _PACKET_BITS = 8 * 1_058
 

@@ -201,7 +201,7 @@ class _Run:
             kernel_drops += statistics["kernel_drops"]
             lateness.append(statistics["lateness"]["departures"])
             (self._network.logs / f"{switch.name}-statistics.json").write_text(json.dumps(statistics, indent=1))
-            self._recorder.queue_samples(switch.name, switch.stop(), self._start_ns)
+            self._recorder.queue_samples(switch.name, switch.stop(), self._start_ns - self._network.epoch_ns)
         return RunCounters(
             packets_sent=sum(each["frames_sent"] for each in self._host_statistics.values()),
             packets_received=sum(each["frames_received"] for each in self._host_statistics.values()),

@@ -81,7 +81,7 @@ class Recorder:
         self._signals.append({**row, "switch": self._switch_names.get(number, f"switch {number}")})
 
     def queue_samples(self, switch: str, samples: Samples, start_ns: int) -> None:
-        """Queue samples of one switch; `start_ns` is the wall instant of model time 0."""
+        """Queue samples of one switch; `start_ns` is model time 0 on the switch's clock."""
         factor = self._plan.dilation.factor
         self._queues.append_frame(queue_rows(samples, switch=switch, start_ns=start_ns, dilation_factor=factor))
 

@@ -39,6 +39,7 @@ class _Segment:
     header: Header | None
     pieces: list[Piece]
     varbit: str = ""  # a varbit that follows the pieces
+    varbit_bytes: int = 0  # the most it holds
 
     @property
     def bits(self) -> int:
@@ -54,9 +55,7 @@ def emit_calculations(program: Program, out: Writer) -> None:
 
 def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -> None:
     segments = _segments(program, calculation)
-    room = sum((s.bits + 7) // 8 + 1 for s in segments) + sum(
-        (f.bits + 7) // 8 for i in calculation.inputs if isinstance(i, HeaderRef) for f in i.header.type.fields if f.varbit
-    )
+    room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
     out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
     with out.block(f"static uint64_t calculate_{calculation.c_name}(const struct sw_packet *packet, struct phv *phv)"):
         out.line(f"uint8_t bytes[{max(room, 1)}];")
@@ -75,35 +74,34 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
 
 def _segments(program: Program, calculation: Calculation) -> list[_Segment]:
     segments: list[_Segment] = []
-
-    def add(header: Header | None, pieces: list[Piece], varbit: str = "") -> None:
-        last = segments[-1] if segments else None
-        if last is not None and last.header == header and not last.varbit:
-            last.pieces += pieces
-            last.varbit = varbit
-        else:
-            segments.append(_Segment(header, pieces, varbit))
-
     for item in calculation.inputs:
         if isinstance(item, FieldRef):
-            conditional = None if item.header.metadata or item.field.hidden else item.header
-            lvalue = field_lvalue(program, item)
-            if item.field.varbit:
-                add(conditional, [], lvalue)
-            else:
-                add(conditional, [piece_of(lvalue, item.field)])
+            _add_field(program, item, segments)
         elif isinstance(item, HeaderRef):
             for field in item.header.type.fields:
-                lvalue = field_lvalue(program, FieldRef(item.header, field))
-                conditional = None if item.header.metadata else item.header
-                if field.varbit:
-                    add(conditional, [], lvalue)
-                else:
-                    add(conditional, [piece_of(lvalue, field)])
+                _add_field(program, FieldRef(item.header, field), segments)
         else:
-            value, bits = item
-            add(None, _constant_pieces(value, bits))
+            segment = _segment_for(None, segments)
+            segment.pieces += _constant_pieces(*item)
     return segments
+
+
+def _add_field(program: Program, ref: FieldRef, segments: list[_Segment]) -> None:
+    always = ref.header.metadata or ref.field.hidden
+    segment = _segment_for(None if always else ref.header, segments)
+    lvalue = field_lvalue(program, ref)
+    if ref.field.varbit:
+        segment.varbit, segment.varbit_bytes = lvalue, (ref.field.bits + 7) // 8
+    else:
+        segment.pieces.append(piece_of(lvalue, ref.field))
+
+
+def _segment_for(header: Header | None, segments: list[_Segment]) -> _Segment:
+    """The last segment where more can be added to it, else a new one."""
+    last = segments[-1] if segments else None
+    if last is None or last.header != header or last.varbit:
+        segments.append(_Segment(header, []))
+    return segments[-1]
 
 
 def _constant_pieces(value: int, bits: int) -> list[Piece]:

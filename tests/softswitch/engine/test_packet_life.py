@@ -12,6 +12,7 @@ from tests.softswitch.programs.steered import (
     RECIRCULATION_PORT,
     Flag,
     Op,
+    library,
     report,
     steer,
     steer_small,
@@ -31,8 +32,6 @@ def test_unicast_leaves_where_ingress_said(engine: SwitchEngine) -> None:
 
 def test_timestamps_count_microseconds_since_the_epoch() -> None:
     """Ingress, enqueue and egress see one clock, in whole microseconds since the epoch."""
-    from tests.softswitch.programs.steered import library
-
     with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
         [(_, _, frame)] = engine.step(1, steer(2), 1_005_999)
     seen = report(frame)
@@ -41,8 +40,6 @@ def test_timestamps_count_microseconds_since_the_epoch() -> None:
 
 def test_before_the_epoch_the_clock_is_zero() -> None:
     """Traffic before the announced start of a run sees time 0, not a wrapped number."""
-    from tests.softswitch.programs.steered import library
-
     with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
         [(_, _, frame)] = engine.step(1, steer(2), 500_000)
     assert report(frame).egress_us == 0

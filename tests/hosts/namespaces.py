@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Two network namespaces with a veth pair between them, made and removed by the test that uses them."""
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from hosts.io.namespaces import network_namespace
+
+MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
+IPS = ("10.0.0.1", "10.0.0.2")
+
+
+@dataclass(frozen=True)
+class Station:
+    """One end: the process that holds the namespace, and its interface."""
+
+    pid: int
+    interface: str
+    mac: str
+    ip: str
+    peer_mac: str
+
+    def run(self, *command: str) -> str:
+        """Run a command in the namespace; its output."""
+        inside = ["nsenter", f"--net=/proc/{self.pid}/ns/net", *command]
+        return subprocess.run(inside, capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+def skip_unless_possible() -> None:
+    """Skip with the reason if this process may not make namespaces or veth pairs."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    probe = "ip link add probe0 type veth peer name probe1"
+    try:
+        done = subprocess.run(["unshare", "--net", "sh", "-c", probe], capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        pytest.skip(f"no {error.filename} on the PATH")
+    if done.returncode != 0:
+        pytest.skip(f"cannot make a veth pair in a namespace: {done.stderr.strip()}")
+
+
+@contextmanager
+def _holder() -> Iterator[int]:
+    """A process that does nothing but hold a namespace; it says when it is there and ends with its stdin."""
+    process = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", "echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        yield process.pid
+    finally:
+        process.communicate()
+
+
+@contextmanager
+def two_stations() -> Iterator[tuple[Station, Station]]:
+    """Two namespaces, 10.0.0.1 and 10.0.0.2, wired and addressed, without IPv6."""
+    skip_unless_possible()
+    with _holder() as first, _holder() as second:
+        names = ("left0", "right0")
+        with network_namespace(first):
+            _ip(
+                f"link add {names[0]} address {MACS[0]} type veth peer name {names[1]} address {MACS[1]} netns {second}"
+            )
+        pair = tuple(
+            Station(pid, name, mac, ip, peer)
+            for pid, name, mac, ip, peer in zip((first, second), names, MACS, IPS, MACS[::-1], strict=True)
+        )
+        for station in pair:
+            with network_namespace(station.pid):
+                subprocess.run(["sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1"], check=False)
+                _ip(f"address add {station.ip}/24 dev {station.interface}")
+                _ip("link set lo up")
+                _ip(f"link set {station.interface} up")
+        yield pair[0], pair[1]
+
+
+def _ip(arguments: str) -> None:
+    subprocess.run(["ip", *arguments.split()], check=True, capture_output=True)
+
+
+@contextmanager
+def raw_socket(station: Station) -> Iterator[socket.socket]:
+    """An unfiltered packet socket on a station's interface, for injecting and watching."""
+    with network_namespace(station.pid):
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+    with sock:
+        sock.bind((station.interface, 0x0003))
+        sock.settimeout(10)
+        yield sock

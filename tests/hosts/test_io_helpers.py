@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Lateness histogram, JSON lines and the monotonic timer."""
+
+import json
+import os
+import select
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosts.io.lateness import LatenessHistogram
+from hosts.io.lines import LineReader, LineWriter
+from hosts.io.timer import MonotonicTimer
+
+
+@given(st.lists(st.integers(-1000, 10**9), min_size=1, max_size=200), st.sampled_from([0.5, 0.99, 1.0]))
+def test_percentiles_lie_within_an_eighth_above_the_truth(samples: list[int], share: float) -> None:
+    """Never below; early counts as on time."""
+    histogram = LatenessHistogram()
+    for sample in samples:
+        histogram.record(sample)
+    ordered = sorted(max(0, sample) for sample in samples)
+    true = ordered[max(0, -(-int(share * 100) * len(ordered) // 100) - 1)]
+    assert true <= histogram.percentile_ns(share) <= true + true / 8 + 1
+
+
+def test_an_empty_histogram_reports_zeros() -> None:
+    """Nothing sent, nothing late."""
+    assert LatenessHistogram().report() == {"count": 0, "p50_ns": 0, "p99_ns": 0, "max_ns": 0, "buckets": []}
+
+
+def test_the_report_can_be_added_up() -> None:
+    """Buckets hold every record."""
+    histogram = LatenessHistogram()
+    for late_ns in (0, 5, 5, 1_000, 100_000):
+        histogram.record(late_ns)
+    report = histogram.report()
+    assert report["count"] == sum(count for _, count in report["buckets"]) == 5
+    assert report["max_ns"] == 100_000
+    json.dumps(report)
+
+
+def test_a_slow_reader_does_not_hold_the_writer_up() -> None:
+    """What does not fit waits."""
+    reading, writing = os.pipe()
+    writer = LineWriter(writing)
+    record = {"event": "x" * 1000}
+    for _ in range(200):
+        writer.write(record)
+    assert writer.flush() is False
+    received = b""
+    reader = LineReader(reading)
+    lines: list[str] = []
+    while len(lines) < 200:
+        lines += reader.lines()
+        writer.flush()
+    assert received == b""
+    assert all(json.loads(line) == record for line in lines)
+    os.close(writing)
+    assert reader.lines() == []
+    assert reader.is_closed
+    os.close(reading)
+
+
+def test_a_reader_that_has_gone_takes_everything() -> None:
+    """The agent ends in peace when the runner has died."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    writer = LineWriter(writing)
+    writer.write({"event": "late"})
+    assert writer.flush() is True
+    writer.drain()
+    os.close(writing)
+
+
+def test_lines_are_whole_however_they_arrive() -> None:
+    """Split anywhere, joined again."""
+    reading, writing = os.pipe()
+    reader = LineReader(reading)
+    os.write(writing, b"sta")
+    assert reader.lines() == []
+    os.write(writing, b"rt 5\nstop\nrest")
+    assert reader.lines() == ["start 5", "stop"]
+    assert not reader.is_closed
+    os.close(writing)
+    reader.lines()
+    assert reader.is_closed
+    os.close(reading)
+
+
+@pytest.mark.parametrize("instant_ns", [0, 1], ids=["zero", "long ago"])
+def test_a_timer_for_the_past_fires_at_once(instant_ns: int) -> None:
+    """And only once."""
+    timer = MonotonicTimer()
+    timer.arm(instant_ns)
+    assert select.select([timer], [], [], 10)[0] == [timer]
+    timer.clear()
+    assert select.select([timer], [], [], 0)[0] == []
+    timer.clear()
+    timer.close()
+
+
+def test_a_timer_can_be_called_off() -> None:
+    """None means never."""
+    timer = MonotonicTimer()
+    timer.arm(1)
+    timer.arm(None)
+    assert select.select([timer], [], [], 0)[0] == []
+    timer.close()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Transport settings: validation, dilation, plain values."""
+
+import dataclasses
+import inspect
+import json
+
+import pytest
+
+from hosts.transport.messages import NicAddress, OutgoingMessage
+from hosts.transport.settings import TransportSettings
+from wire.dilation import Dilation
+
+
+def test_settings_survive_json() -> None:
+    """As configs and agents carry them."""
+    settings = TransportSettings(congestion="window", congestion_parameters={"window_ns": 50_000}, verify=False)
+    assert TransportSettings.from_dict(json.loads(json.dumps(settings.as_dict()))) == settings
+
+
+def test_dilation_reaches_durations_and_rates_only() -> None:
+    """Bytes, counts and names stay."""
+    wall = TransportSettings().dilated(Dilation(1000))
+    assert (wall.line_rate_bps, wall.base_rtt_ns, wall.rto_ns) == (100_000_000, 10_000_000, 4_000_000_000)
+    assert (wall.payload_bytes, wall.ack_every, wall.congestion) == (1000, 1, "none")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"congestion": "cubic"}, "unknown congestion control 'cubic'; known are: none, window"),
+        ({"flow_control": "stop"}, "unknown flow control 'stop'; known are: none, sfc"),
+        ({"loss_recovery": "hope"}, "unknown loss recovery 'hope'; known are: go-back-n, irn"),
+        ({"loss_recovery_parameters": {"rto": 1}}, "unknown parameter rto; known are: nak_interval_ns"),
+        ({"flow_control_parameters": {"x": 1}}, "unknown parameter x; known are: none"),
+        ({"speed": 1}, "unknown parameter speed"),
+        ({"payload_bytes": 0}, "payload_bytes must be"),
+        ({"line_rate_bps": 0}, "line_rate_bps must be at least 1"),
+    ],
+)
+def test_mistakes_are_named_with_what_there_is(fields: dict[str, object], message: str) -> None:
+    """One clear line, before anything starts."""
+    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+        TransportSettings.from_dict(fields)
+
+
+def test_every_setting_is_documented() -> None:
+    """A string under each field: the settings are the manual."""
+    source = inspect.getsource(TransportSettings)
+    for item in dataclasses.fields(TransportSettings):
+        after = source.split(f"\n    {item.name}:", 1)[1].split("\n", 2)[1]
+        assert after.strip().startswith('"""'), item.name
+
+
+def test_addresses_are_read_as_people_write_them() -> None:
+    """Text at the edge, integers inside."""
+    address = NicAddress.parse("h1", "02:00:00:00:00:01", "10.0.0.1", "02:00:00:00:00:ff")
+    assert address == NicAddress("h1", 0x0200_0000_0001, 0x0A00_0001, 0x0200_0000_00FF)
+
+
+@pytest.mark.parametrize("fields", [{"size_bytes": 0}, {"source_qpn": 0}, {"destination_qpn": 1 << 24}])
+def test_impossible_messages_are_refused(fields: dict[str, int]) -> None:
+    """At once, not when they are sent."""
+    good = {"flow_id": 1, "source_qpn": 1, "destination_qpn": 1, "destination_ip": 1, "size_bytes": 1, "ready_ns": 0}
+    with pytest.raises(ValueError, match="flow 1"):
+        OutgoingMessage(**{**good, **fields})

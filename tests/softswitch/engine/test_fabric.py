@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Switches joined by links in C."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+
+import pytest
+
+from softswitch.engine import EdgeDeparture, Fabric, SwitchEngine
+from tests.softswitch.programs.steered import Op, library, steer
+
+LINK, EDGE = 9, 4
+"""A frame for port 4 leaves either switch at the edge; one for port 9 crosses the link, and comes back, and so on."""
+
+
+def pair(*, rate_bps: int = 8_000_000_000, delay_ns: int = 500) -> tuple[Fabric, SwitchEngine, SwitchEngine]:
+    """Two switches joined by their ports 9."""
+    engines = SwitchEngine(library()), SwitchEngine(library())
+    fabric = Fabric()
+    fabric.connect(engines[0], LINK, engines[1], LINK)
+    for engine in engines:
+        engine.command(f"port_rate {LINK} {rate_bps}")
+        engine.command(f"port_delay {LINK} {delay_ns}")
+    return fabric, *engines
+
+
+def clones_to_edge(engine: SwitchEngine) -> None:
+    """Frames that ask for a clone send it out at the edge."""
+    engine.command(f"mirroring_add 1 {EDGE}")
+
+
+def test_unconnected_port_is_an_edge() -> None:
+    """What leaves by a port without a link comes out with the index of its switch."""
+    fabric, _, _ = pair()
+    with fabric:
+        fabric.receive(1, 1, steer(EDGE, 100), 10)
+        [(engine, port, due_ns, frame)] = fabric.advance(10)
+        assert (engine, port, due_ns, len(frame)) == (1, EDGE, 10, 100)
+
+
+def test_frame_crosses_the_link_in_wire_time_and_delay() -> None:
+    """The far switch sees it after serialization, propagation and its own ingress delay."""
+    fabric, _, far = pair()
+    with fabric:
+        clones_to_edge(far)
+        far.command(f"port_ingress_delay {LINK} 70")
+        fabric.receive(0, 1, steer(LINK, 1_000, ops=Op.CLONE_INGRESS, session=1), 10)
+        [(engine, port, due_ns, _)] = fabric.advance(2_000)
+        assert (engine, port, due_ns) == (1, EDGE, 10 + 1_000 + 500 + 70)
+
+
+def test_advance_stops_where_a_host_may_answer() -> None:
+    """No event after the earliest departure runs before the caller has had its say."""
+    fabric, near, _ = pair()
+    with fabric:
+        near.command(f"port_rate {EDGE} 8000000000")
+        fabric.receive(0, 1, steer(EDGE, 100), 0)
+        fabric.receive(0, 1, steer(EDGE, 100), 5_000)
+        assert [due for _, _, due, _ in fabric.advance(1_000_000)] == [100]
+        assert fabric.next_timer_ns() == 5_000
+        fabric.receive(0, 2, steer(EDGE, 100), 100)
+        assert [due for _, _, due, _ in fabric.advance(1_000_000)] == [200]
+        assert [due for _, _, due, _ in fabric.advance(1_000_000)] == [5_100]
+        assert fabric.next_timer_ns() is None
+
+
+def test_departures_before_the_first_answer_come_together() -> None:
+    """Propagation delay is lookahead: one call brings all that starts before the first frame arrives."""
+    fabric, near, _ = pair()
+    with fabric:
+        near.command(f"port_rate {EDGE} 8000000000")
+        near.command(f"port_delay {EDGE} 1000")
+        for _ in range(50):
+            fabric.receive(0, 1, steer(EDGE, 100), 0)
+        assert [due for _, _, due, _ in fabric.advance(1_000_000)] == [1_100 + 100 * i for i in range(12)]
+
+
+def test_frames_go_round_a_link_for_as_long_as_they_are_let() -> None:
+    """Two switches that send a frame to and fro make one event a hop."""
+    fabric, near, far = pair()
+    with fabric:
+        fabric.receive(0, 1, steer(LINK, 1_000), 0)
+        assert fabric.advance(1_500 * 100 - 1) == []
+        hops = near.statistics()["tx_packets"] + far.statistics()["tx_packets"]
+        assert hops == 100
+
+
+def test_telemetry_of_an_idle_member_reaches_the_end() -> None:
+    """A switch that had nothing to do still has its whole-switch rows."""
+    engines = SwitchEngine(library(), sample_ns=1_000), SwitchEngine(library(), sample_ns=1_000)
+    with Fabric() as fabric:
+        fabric.connect(engines[0], LINK, engines[1], LINK)
+        fabric.receive(0, 1, steer(LINK, 1_000), 2_000)
+        fabric.receive(0, 1, steer(511), 10_000)
+        assert fabric.advance(1_999) == []
+        assert engines[1].telemetry()["time_ns"].tolist() == [0 + 1_000]
+
+
+def test_ports_cannot_be_joined_twice() -> None:
+    """A port has one link."""
+    fabric, near, far = pair()
+    with fabric:
+        with pytest.raises(ValueError, match="cannot be joined"):
+            fabric.connect(near, LINK, far, 3)
+        with pytest.raises(ValueError, match="cannot be joined"):
+            fabric.connect(near, 5, near, 5)
+
+
+def test_member_is_driven_through_its_fabric() -> None:
+    """Driving one switch of a fabric by hand would break the order of time."""
+    fabric, near, _ = pair()
+    with fabric, pytest.raises(RuntimeError, match="part of a fabric"):
+        near.advance(1)
+
+
+def test_frame_for_an_unknown_engine_is_an_error() -> None:
+    """Indexes and ports are checked."""
+    fabric, _, _ = pair()
+    with fabric, pytest.raises(ValueError, match="no engine 2"):
+        fabric.receive(2, 1, steer(1), 0)
+
+
+def random_run(seed: int) -> list[EdgeDeparture]:
+    """A ring of four switches under random traffic with answers from the edge."""
+    draw = random.Random(seed)
+    engines = [SwitchEngine(library(), seed=seed) for _ in range(4)]
+    log: list[EdgeDeparture] = []
+    with Fabric() as fabric:
+        for a, b in pairwise([*engines, engines[0]]):
+            fabric.connect(a, 20, b, 21)
+        for engine in engines:
+            for port in (EDGE, 20, 21):
+                engine.command(f"port_rate {port} {draw.choice([1_000_000_007, 10_000_000_000])}")
+                engine.command(f"port_delay {port} 700")
+            engine.command("mirroring_add 1 20")
+        for _ in range(400):
+            ops = draw.choice([0, Op.CLONE_INGRESS])
+            frame = steer(EDGE, draw.randint(70, 1_500), class_=draw.randint(0, 7), ops=ops, session=1)
+            fabric.receive(draw.randrange(4), draw.randint(1, 3), frame, draw.randint(0, 20_000))
+        while (next_ns := fabric.next_timer_ns()) is not None:
+            departed = fabric.advance(next_ns + 500)
+            log += departed
+            for index, _, due_ns, frame in departed:
+                if len(frame) % 3 == 0:
+                    fabric.receive(index, 2, steer(EDGE, len(frame) - 1), due_ns)
+    return log
+
+
+def test_two_runs_are_identical_to_the_byte() -> None:
+    """Order, times and bytes."""
+    first = random_run(5)
+    assert len(first) > 400
+    assert first == random_run(5)
+
+
+def test_another_process_gives_the_same_run() -> None:
+    """Nothing depends on addresses, hashing or the run of the interpreter."""
+    script = """
+        import hashlib
+        from tests.softswitch.engine.test_fabric import random_run
+        print(hashlib.sha256(repr(random_run(5)).encode()).hexdigest())
+    """
+    run = [sys.executable, "-c", textwrap.dedent(script)]
+    digests = {subprocess.run(run, check=True, capture_output=True, text=True).stdout for _ in range(2)}
+    assert len(digests) == 1
+
+
+def test_switches_of_two_libraries_join(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Members may run different programs: two shared objects in one fabric."""
+    copy = tmp_path_factory.mktemp("copy") / "other.so"
+    copy.write_bytes(library().read_bytes())
+    near, far = SwitchEngine(library()), SwitchEngine(copy)
+    with Fabric() as fabric:
+        fabric.connect(near, LINK, far, LINK)
+        clones_to_edge(far)
+        far.command(f"port_rate {LINK} 8")
+        fabric.receive(0, 1, steer(LINK, ops=Op.CLONE_INGRESS, session=1), 10)
+        assert [(engine, port) for engine, port, _, _ in fabric.advance(10)] == [(1, EDGE)]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Depths and high-water marks, against the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softswitch.engine import SwitchEngine
+from tests.softswitch.programs import steered
+from tests.softswitch.programs.steered import Op, steer, steer_small
+from tests.softswitch.traffic_manager.queue_model import Arrival, PortModel, telemetry_rows
+
+ARRIVALS = st.lists(
+    st.builds(
+        Arrival,
+        time_ns=st.integers(0, 40_000),
+        port=st.sampled_from([1, 2, 70]),
+        class_=st.sampled_from([0, 3, 7]),
+        size=st.integers(14, 1500),
+    ),
+    max_size=80,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrivals=ARRIVALS,
+    rates=st.tuples(*[st.sampled_from([0, 100_000_000, 1_000_000_007, 8_000_000_000, 100_000_000_000])] * 3),
+    sample_ns=st.sampled_from([700, 1_000, 9_999]),
+)
+def test_departures_and_rows_agree_with_the_model(
+    arrivals: list[Arrival], rates: tuple[int, int, int], sample_ns: int
+) -> None:
+    """Any mix of times, ports, classes and sizes: the same departures, the same depths, the same marks."""
+    arrivals = sorted(arrivals, key=lambda a: a.time_ns)
+    end_ns = 200_000
+    models = [PortModel(port, rate) for port, rate in zip((1, 2, 70), rates, strict=True)]
+    with SwitchEngine(steered.library(), sample_ns=sample_ns) as engine:
+        for model in models:
+            engine.command(f"port_rate {model.port} {model.rate_bps}")
+            model.run([a for a in arrivals if a.port == model.port])
+        for a in arrivals:
+            engine.receive(9, steer_small(a.port, a.size, class_=a.class_), a.time_ns)
+        out = engine.advance(end_ns)
+        rows = [tuple(row) for row in engine.telemetry().tolist()]
+    for model in models:
+        sent = [(due, len(frame)) for port, due, frame in out if port == model.port]
+        assert sent == [d for d, c in zip(model.departures, _starts(model), strict=True) if c <= end_ns]
+    assert rows == telemetry_rows([c for m in models for c in m.changes], sample_ns, end_ns)
+
+
+def _starts(model: PortModel) -> list[int]:
+    return [time_ns for time_ns, _, _, size in model.changes if size < 0]
+
+
+@pytest.fixture
+def sampled() -> SwitchEngine:
+    """A switch that samples every microsecond; port 1 sends a byte a nanosecond."""
+    engine = SwitchEngine(steered.library(), sample_ns=1_000)
+    engine.command("port_rate 1 8000000000")
+    return engine
+
+
+def test_packet_that_finds_the_wire_idle_never_waits(sampled: SwitchEngine) -> None:
+    """Only the whole-switch row appears for it."""
+    sampled.step(0, steer(1, 500), 10)
+    sampled.advance(1_000)
+    assert sampled.telemetry().tolist() == [(1_000, -1, -1, 0, 0)]
+
+
+def test_high_water_shows_a_burst_between_samples(sampled: SwitchEngine) -> None:
+    """The mark is what sampling the depth alone would miss."""
+    for _ in range(3):
+        sampled.step(0, steer(1, 100, class_=2), 10)
+    sampled.advance(1_000)
+    assert sampled.telemetry().tolist() == [(1_000, 1, 2, 0, 200), (1_000, -1, -1, 0, 200)]
+
+
+def test_drained_rows_do_not_come_again(sampled: SwitchEngine) -> None:
+    """Each row is handed out once, and depth carries into the next interval."""
+    sampled.step(0, steer(1, 3_000), 0)
+    sampled.step(0, steer(1, 100), 0)
+    sampled.advance(1_500)
+    assert sampled.telemetry().tolist() == [(1_000, 1, 0, 100, 100), (1_000, -1, -1, 100, 100)]
+    sampled.advance(4_000)
+    assert sampled.telemetry()["time_ns"].tolist() == [2_000, 2_000, 3_000, 3_000, 4_000]
+
+
+def test_time_before_the_epoch_leaves_no_rows() -> None:
+    """Rows start at the epoch; stamps count from it."""
+    with SwitchEngine(steered.library(), epoch_ns=10_000, sample_ns=1_000) as engine:
+        engine.command("port_rate 1 8000000")
+        engine.step(0, steer(1, 1_000), 0)
+        engine.step(0, steer(1, 100), 0)
+        engine.advance(11_000)
+        assert engine.telemetry().tolist() == [(1_000, 1, 0, 100, 100), (1_000, -1, -1, 100, 100)]
+
+
+def test_recirculation_port_is_left_out(sampled: SwitchEngine) -> None:
+    """What recirculates never waits and never counts."""
+    sampled.step(0, steer(510, ops=Op.RECIRCULATE, second=2), 5)
+    sampled.advance(1_000)
+    assert sampled.telemetry()["port"].tolist() == [-1]
+
+
+def test_rows_are_an_array_of_the_documented_type(sampled: SwitchEngine) -> None:
+    """The columns that traces are made from."""
+    sampled.advance(3_000)
+    rows = sampled.telemetry()
+    assert rows.dtype.names == ("time_ns", "port", "class", "depth_bytes", "high_water_bytes")
+    assert np.array_equal(rows["time_ns"], [1_000, 2_000, 3_000])
+    sampled.close()
