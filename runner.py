@@ -21,6 +21,7 @@ try:
 except ModuleNotFoundError:
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
 
+from dataclasses import replace
 from typing import Annotated
 
 from rich.console import Console
@@ -61,6 +62,7 @@ Settings = Annotated[
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Where run folders are made.")]
 TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
+Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is captured, separated by commas.")]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 
 
@@ -77,10 +79,12 @@ def run(
     settings: Settings = None,
     topology: TopologyName = None,
     out: Out = Path("runs"),
+    pcap: Pcap = "",
     json: Json = False,
 ) -> None:
     """Run a scenario once and report on it."""
     request = _request(scenario, scheme, switch, clock, dilation, scale, seed, duration, settings, topology)
+    request = replace(request, captures=tuple(name.strip() for name in pcap.split(",") if name.strip()))
     plan = _checked([request], out)[0]
     finished = _execute(plan, out, quiet=json)
     if json:

@@ -49,6 +49,7 @@ class Emulation:
 
     def prompt(self) -> None:
         """Mininet's own prompt, until the user leaves it."""
+        setLogLevel("output")  # what commands print goes through Mininet's log
         CLI(self.net)
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 from analysis.build import RunCounters
 from analysis.fidelity import Lateness
 from testbed.agents import AgentProcess, start_agents
+from testbed.capture import capture_folder, live_captures
 from testbed.counters import SwitchCounts
 from testbed.drops import target_only_drops
 from testbed.emulation import Emulation, emulation
@@ -80,8 +81,11 @@ def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
     with _terminate_like_interrupt(), live_network(plan, folder / "logs") as network:
         pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
         agents = start_agents(plan, network.run_id, network.logs, pids=pids, epoch_ns=network.epoch_ns)
+        captured = {name: pids[name] for name in plan.config.captures}
+        pcaps = capture_folder(folder, plan.config.captures)
         try:
-            return _Run(network, agents, recorder, progress, began_s).outcome()
+            with live_captures(captured, pcaps, network.run_id, network.logs):
+                return _Run(network, agents, recorder, progress, began_s).outcome()
         finally:
             for agent in agents:
                 agent.child.stop()

@@ -52,6 +52,7 @@ class RunRequest:
     duration_ms: float | None = None
     topology: str | None = None
     settings: Sequence[str] = field(default_factory=tuple)
+    captures: Sequence[str] = field(default_factory=tuple)
 
 
 class RunConfig(BaseModel):
@@ -74,6 +75,7 @@ class RunConfig(BaseModel):
     switch_settings: dict[str, Any]
     transport_settings: dict[str, Any]
     thresholds_bytes: dict[str, int]
+    captures: tuple[str, ...] = ()
     command: str
     versions: dict[str, str]
 
@@ -126,6 +128,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         switch_settings=switch_settings.model_dump(),
         transport_settings=asdict(transport),
         thresholds_bytes=_thresholds(switch_settings),
+        captures=_captures(request.captures, topology),
         command=repeat_command(request, factor),
         versions=versions(),
     )
@@ -242,6 +245,13 @@ def _thresholds(settings: SwitchSettings) -> dict[str, int]:
     if settings.bts == "off":
         return {}
     return {"Q_th": settings.q_th_bytes, "Q_tg": settings.q_tg_bytes}
+
+
+def _captures(names: Sequence[str], topology: Topology) -> tuple[str, ...]:
+    for name in names:
+        if name not in topology.host:
+            raise UsageError(f"--pcap: no host {name!r} in this network (h1 to h{len(topology.hosts)})")
+    return tuple(names)
 
 
 def _flows(workload: Workload, topology: Topology, seed: int) -> tuple[Flow, ...]:

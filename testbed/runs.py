@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -42,12 +43,12 @@ class FinishedRun:
 
 
 def check_output(parent: Path) -> None:
-    """UsageError unless run folders can be made there; creates nothing."""
+    """UsageError unless run folders can be made there; leaves nothing."""
     existing = next(each for each in (parent, *parent.absolute().parents) if each.exists())
-    if not existing.is_dir():
-        raise UsageError(f"--out {parent}: {existing} is not a folder")
-    if not os.access(existing, os.W_OK | os.X_OK) or _is_read_only(existing):
-        raise UsageError(f"--out {parent}: cannot write to {existing}")
+    try:
+        Path(tempfile.mkdtemp(prefix=".sfc-testbed-", dir=existing)).rmdir()
+    except OSError as error:
+        raise UsageError(f"--out {parent}: cannot write to {existing}: {error.strerror}") from error
 
 
 def make_folder(parent: Path, name: str) -> Path:
@@ -109,7 +110,3 @@ def _identity(plan: RunPlan) -> RunIdentity:
         seed=config.seed,
         base_rtt_us=plan.transport.base_rtt_ns / 1000,
     )
-
-
-def _is_read_only(folder: Path) -> bool:
-    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)

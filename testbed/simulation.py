@@ -19,6 +19,7 @@ from hosts.build import build_nics
 from hosts.records import RecordWriter
 from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
+from testbed.capture import VirtualCapture, capture_folder
 from testbed.counters import SwitchCounts, read_counts
 from testbed.drops import target_only_drops
 from testbed.outcome import Outcome, Progress
@@ -35,7 +36,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
     """Runs the plan until all flows are done or its duration is over, then lets what is in flight arrive."""
     began_s = time.perf_counter()
     interrupted = False
-    with _Simulation(plan, recorder, progress) as simulation:
+    with _Simulation(plan, folder, recorder, progress) as simulation:
         try:
             simulation.run_until(plan.duration_wall_ns)
         except KeyboardInterrupt:
@@ -49,7 +50,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
 class _Simulation:
     """The event queue of one run. A host is known by its index in the topology."""
 
-    def __init__(self, plan: RunPlan, recorder: Recorder, progress: Progress) -> None:
+    def __init__(self, plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> None:
         self._plan = plan
         self._recorder = recorder
         self._progress = progress
@@ -62,6 +63,10 @@ class _Simulation:
         )
         self._records = RecordWriter(recorder, plan.dilation, start_ns=0)
         self._edge_of_host, self._host_of_edge = _edges(plan.topology, self._index)
+        captured = {
+            index: host.name for index, host in enumerate(plan.topology.hosts) if host.name in plan.config.captures
+        }
+        self._capture = VirtualCapture(captured, capture_folder(folder, plan.config.captures))
         self._now_ns = 0
         self._events: list[tuple[int, int, int, bytes | None]] = []  # time, sequence, host, frame or None for a timer
         self._sequence = 0
@@ -76,6 +81,7 @@ class _Simulation:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._capture.close()
         self._fabric.close()
 
     def run_until(self, limit_ns: int) -> None:
@@ -138,6 +144,7 @@ class _Simulation:
         nic = self._nics[host]
         self._now_ns = time_ns
         if frame is not None:
+            self._capture.frame(host, frame, time_ns)
             nic.receive(frame, time_ns)
         elif self._timer_ns[host] != time_ns:
             return  # a timer that was set anew since
@@ -146,6 +153,7 @@ class _Simulation:
         if self._is_sending:
             engine, port = self._edge_of_host[host]
             for left_ns, sent in nic.frames_to_send(time_ns):
+                self._capture.frame(host, sent, left_ns)
                 self._fabric.receive(engine, port, sent, left_ns)
             self._arm(host)
         while (event := nic.next_event()) is not None:

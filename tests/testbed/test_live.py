@@ -67,10 +67,10 @@ def _leaves_nothing() -> object:
 
 def _started(tmp_path: Path) -> subprocess.Popen[bytes]:
     """A long run, once its flows are under way."""
-    log = (tmp_path / "log").open("wb")
-    child = subprocess.Popen(
-        _command("run", "incast", *LONG, "--json", "--out", str(tmp_path / "runs")), stdout=log, stderr=log
-    )
+    with (tmp_path / "log").open("wb") as log:
+        child = subprocess.Popen(
+            _command("run", "incast", *LONG, "--json", "--out", str(tmp_path / "runs")), stdout=log, stderr=log
+        )
     deadline = time.monotonic() + 60
     while not list((tmp_path / "runs").glob("*/logs/agent*.json")) and time.monotonic() < deadline:
         assert child.poll() is None, (tmp_path / "log").read_text()
@@ -142,5 +142,5 @@ def test_prompt_pings(tmp_path: Path) -> None:
         check=False,
         timeout=120,
     )
-    assert "2 received" in done.stdout, done.stdout + done.stderr
+    assert "2 received" in done.stderr, done.stdout + done.stderr  # Mininet prints what commands say there
     assert done.returncode == 0
