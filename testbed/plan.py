@@ -60,7 +60,7 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    schema_name: str = Field(CONFIG_SCHEMA, serialization_alias="schema")
+    schema_name: str = Field(default=CONFIG_SCHEMA, serialization_alias="schema")
     scenario: str
     scheme: str
     scale: str
