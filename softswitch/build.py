@@ -4,9 +4,9 @@
 
 Owns compiler flags and the cache. It must not know what generated code contains, nor how the result is used.
 
-The cache holds objects (shared by all programs), libraries and executables, each named by a hash of everything that went
-into it, so nothing in it is ever stale and two processes may build at once: both make the same file and the last rename
-wins.
+The cache holds objects (shared by all programs), libraries and executables, each named by a hash of everything that
+went into it, so nothing in it is ever stale and two processes may build at once: both make the same file and the last
+rename wins.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MAIN_SOURCE = SOURCE_DIR / "main.c"
 
 _FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror")
 _SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+_OWN_SYMBOLS = ("-Wl,-Bsymbolic",)  # several programs may be loaded in one process; each has its own sw_program
 _LIBRARIES = ("-lm", "-lpthread")
 _SHOWN_ERROR_LINES = 20
 
@@ -40,7 +41,7 @@ class BuildError(Exception):
 def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
     """The path of a shared object with the whole switch for a program, built unless it is in the cache.
 
-    Raises CodegenError for a program that cannot be turned into C, BuildError when the compiler fails, OSError for files.
+    Raises CodegenError for a program that cannot be turned into C, BuildError when the compiler fails, and OSError.
     """
     return _Builder.here(sanitize).link(json_path, executable=False)
 
@@ -48,11 +49,6 @@ def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
 def build_executable(json_path: Path, *, sanitize: bool = False) -> Path:
     """The path of an executable with the whole switch for a program; errors as build_library."""
     return _Builder.here(sanitize).link(json_path, executable=True)
-
-
-def generated_source(json_path: Path) -> Path:
-    """The path of the generated C in the cache, for people who want to read it."""
-    return _Builder.here(sanitize=False).generate(json_path)
 
 
 def cache_dir() -> Path:
@@ -97,7 +93,7 @@ class _Builder:
             sources = [s for s in sources if s != MAIN_SOURCE]
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             objects = list(pool.map(self._object, sources))
-        kind, suffix = (("-pie",), "") if executable else (("-shared",), ".so")
+        kind, suffix = (("-pie",), "") if executable else (("-shared", *_OWN_SYMBOLS), ".so")
         path = self.cache / f"{json_path.stem}-{_digest(self.base, *(o.name for o in objects))}{suffix}"
         if not path.exists():
             with _replacing(path) as part:

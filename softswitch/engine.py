@@ -21,6 +21,8 @@ import numpy.typing as npt
 
 from softswitch.control import CommandError
 
+__all__ = ["TELEMETRY_RECORD", "CommandError", "Departure", "EdgeDeparture", "Fabric", "SwitchEngine"]
+
 TELEMETRY_RECORD = np.dtype(
     [
         ("time_ns", "<i8"),
@@ -169,8 +171,7 @@ class SwitchEngine:
 
     def command(self, line: str) -> str:
         """Runs one control command (`simple_switch_CLI` syntax); raises CommandError naming the word that is wrong."""
-        text = ctypes.byref(self._text)
-        self._library.sw_text_clear(text)
+        text = self._ready_text()
         failed = self._library.sw_control_execute(self._handle, line.encode(), text)
         answer = ctypes.string_at(self._text.bytes, self._text.length).decode() if self._text.length else ""
         if failed:
@@ -211,9 +212,7 @@ class SwitchEngine:
 
     def statistics(self) -> dict[str, Any]:
         """Counters since creation; keys in `src/statistics.c`."""
-        text = ctypes.byref(self._text)
-        self._library.sw_text_clear(text)
-        self._library.sw_switch_statistics(self._handle, text)
+        self._library.sw_switch_statistics(self._handle, self._ready_text())
         values: dict[str, Any] = json.loads(ctypes.string_at(self._text.bytes, self._text.length))
         return values
 
@@ -244,6 +243,13 @@ class SwitchEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _ready_text(self) -> Any:
+        """An empty text for an answer, with the switch's clock at the present."""
+        self._library.sw_fabric_settle(self._owner.handle)
+        text = ctypes.byref(self._text)
+        self._library.sw_text_clear(text)
+        return text
 
     def _alone(self) -> _Loop:
         if self._loop is None:

@@ -45,7 +45,7 @@ class EventLoop:
         self._readers: dict[int, Callable[[], None]] = {}
         self._due: list[tuple[int, int]] = []
         self._is_sending = True
-        self._is_running = False
+        self._is_running = True
 
     def add_nic(self, nic: Nic, socket: PacketSocket) -> None:
         """Serve a NIC over a socket; the caller keeps both and closes the socket after the loop."""
@@ -79,8 +79,7 @@ class EventLoop:
         self._is_running = False
 
     def run(self) -> None:
-        """Serve until `stop`."""
-        self._is_running = True
+        """Serve until `stop`, which may have come already."""
         timer_descriptor = self._timer.fileno()
         while self._is_running:
             self._timer.arm(self._next_due_ns())

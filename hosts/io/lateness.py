@@ -27,7 +27,7 @@ class LatenessHistogram:
 
     def percentile_ns(self, share: float) -> int:
         """Upper end of the bucket in which that share (0..1) of all records is reached; 0 without records."""
-        wanted = share * self._counts.total() if hasattr(self._counts, "total") else share * sum(self._counts.values())
+        wanted = share * self._counts.total()
         seen = 0
         for upper_ns in sorted(self._counts):
             seen += self._counts[upper_ns]

@@ -24,7 +24,7 @@ _FRAME_BYTES = 9500
 _CONTROL_BYTES = socket.CMSG_SPACE(16)
 _TIMESPEC = struct.Struct("@ll")
 _STATISTICS = struct.Struct("@II")
-_BURST = 256
+_BURST = 64
 _NS = 1_000_000_000
 
 

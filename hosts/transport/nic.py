@@ -10,15 +10,13 @@ This module dispatches; queue pairs, the wire's schedule and the algorithms stan
 from collections import deque
 from typing import NamedTuple
 
-from hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.counters import NicStatistics, SignalVerdict
-from hosts.transport.flow_control import FLOW_CONTROLS
-from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import BtsReceived, Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
 from hosts.transport.receiver import ReceiverQueuePair, is_data
 from hosts.transport.sender import SenderQueuePair
-from hosts.transport.settings import TransportSettings, build_parameters, row_of
+from hosts.transport.settings import TransportSettings
 from hosts.transport.wire_schedule import WireSchedule
 from wire import bts, ethernet, ipv4, pfc, udp
 from wire.addresses import pack_mac
@@ -37,20 +35,18 @@ from wire.constants import (
 )
 from wire.dilation import Dilation
 from wire.roce import (
-    BODY_OFFSET,
     BTH_OFFSET,
-    ICRC_BYTES,
-    IMMEDIATE_BYTES,
     IP_OFFSET,
     UDP_OFFSET,
     Opcode,
     RoceDecoder,
     RoceFramer,
     RoceHeader,
+    data_frame_bytes,
     source_port,
     unpack_aeth,
 )
-from wire.units import NS_PER_US, bandwidth_delay_bytes
+from wire.units import NS_PER_US
 
 
 class _PendingMessage:
@@ -90,28 +86,10 @@ class Nic:
         self._mac = pack_mac(address.mac)
         self._epoch_ns = epoch_ns
         self._settings = wall = settings.dilated(dilation)
-        self._path = PathContext(
-            line_rate_bps=wall.line_rate_bps,
-            base_rtt_ns=wall.base_rtt_ns,
-            payload_bytes=wall.payload_bytes,
-            bdp_bytes=bandwidth_delay_bytes(wall.line_rate_bps, wall.base_rtt_ns),
-        )
-        self._congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
-        self._flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
-        self._recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
-        self._congestion_parameters = build_parameters(
-            self._congestion.Parameters, settings.congestion_parameters, dilation
-        )
-        self._flow_control_parameters = build_parameters(
-            self._flow_control.Parameters, settings.flow_control_parameters, dilation
-        )
-        self._recovery_parameters = build_parameters(
-            self._recovery.Parameters, settings.loss_recovery_parameters, dilation
-        )
-        ecn = ECN_CAPABLE if self._congestion.ecn_capable else ECN_NOT_CAPABLE
+        self._algorithms = Algorithms(settings, dilation)
+        ecn = ECN_CAPABLE if self._algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
-        full_frame_bytes = BODY_OFFSET + IMMEDIATE_BYTES + wall.payload_bytes + ICRC_BYTES
-        self._wire = WireSchedule(wall.line_rate_bps, full_frame_bytes)
+        self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
         self._decoder = RoceDecoder()
         self._counters = NicStatistics()
         self._events: deque[Event] = deque()
@@ -119,13 +97,20 @@ class Nic:
         self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
         self._idle_senders: dict[int, _IdleSender] = {}
         self._idle_by_peer: dict[tuple[int, int], _IdleSender] = {}
+        self._peers: dict[int, tuple[int, int]] = {}
         self._receivers: dict[int, ReceiverQueuePair] = {}
         self._class_pause_end_ns = 0
 
     # messages
 
     def send_message(self, message: OutgoingMessage) -> None:
-        """Send a message once `ready_ns` has come (at once if it has passed)."""
+        """Send a message once `ready_ns` has come (at once if it has passed).
+
+        Raises ValueError if the QP already has another peer.
+        """
+        peer = (message.destination_ip, message.destination_qpn)
+        if self._peers.setdefault(message.source_qpn, peer) != peer:
+            raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
         self._wire.wake_at(message.ready_ns, _PendingMessage(self, message))
 
     def expect_message(self, message: IncomingMessage) -> None:
@@ -133,7 +118,7 @@ class Nic:
         receiver = self._receivers.get(message.destination_qpn)
         if receiver is None:
             receiver = self._receivers[message.destination_qpn] = self._new_receiver(message)
-        elif receiver.source_ip != message.source_ip:
+        elif (receiver.source_ip, receiver.source_qpn) != (message.source_ip, message.source_qpn):
             raise ValueError(f"flow {message.flow_id}: QP {message.destination_qpn} belongs to another sender")
         receiver.expect(message)
 
@@ -308,7 +293,7 @@ class Nic:
         ports = (signal.protocol, signal.destination_port, signal.source_port)
         if flow is None or ports != (IP_PROTOCOL_UDP, ROCE_UDP_PORT, source_port(flow.source_qpn)):
             return SignalVerdict.UNKNOWN_FLOW, None, None
-        if not self._flow_control.obeys_signals:
+        if not self._algorithms.flow_control.obeys_signals:
             return SignalVerdict.FLOW_CONTROL_OFF, flow.flow_id, None
         if isinstance(flow, _IdleSender):
             return SignalVerdict.FLOW_IDLE, flow.flow_id, None
@@ -320,7 +305,7 @@ class Nic:
             self._counters.malformed += 1
             return
         self._counters.pfc_received += 1
-        if not self._flow_control.obeys_class_pause:
+        if not self._algorithms.flow_control.obeys_class_pause:
             return
         rate_bps = self._settings.line_rate_bps
         ends_ns = {number: now_ns + pfc.quanta_ns(quanta, rate_bps) for number, quanta in request.pause_quanta.items()}
@@ -334,14 +319,14 @@ class Nic:
     # queue pairs
 
     def _new_sender(self, message: OutgoingMessage, first_index: int) -> SenderQueuePair:
-        settings = self._settings
+        algorithms = self._algorithms
         return SenderQueuePair(
             message,
             framer=self._framer(message.source_qpn, message.destination_ip, message.destination_qpn, self._data_tos),
-            recovery=self._recovery(self._recovery_parameters, self._path, settings.rto_ns, first_index),
-            congestion=self._congestion(self._congestion_parameters, self._path),
-            flow_control=self._flow_control(self._flow_control_parameters, self._path, settings.max_pause_ns),
-            ack_every=settings.ack_every,
+            recovery=algorithms.new_recovery(first_index),
+            congestion=algorithms.new_congestion(),
+            flow_control=algorithms.new_flow_control(),
+            ack_every=self._settings.ack_every,
             scheduler=self._wire,
             counters=self._counters,
             events=self._events,
@@ -353,7 +338,8 @@ class Nic:
 
         return ReceiverQueuePair(
             message.source_ip,
-            order=self._recovery.Order(self._recovery_parameters),
+            message.source_qpn,
+            order=self._algorithms.new_order(),
             make_framer=make_framer,
             cnp_interval_ns=self._settings.cnp_interval_ns,
             verify=self._settings.verify,

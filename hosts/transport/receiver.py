@@ -44,12 +44,13 @@ class ReceiverQueuePair:
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_make_framer",
-        "_messages_done", "_next_cnp_ns", "_order", "_send", "_verify", "source_ip",
+        "_messages_done", "_next_cnp_ns", "_order", "_send", "_verify", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
         self,
         source_ip: int,
+        source_qpn: int,
         *,
         order: PacketOrder,
         make_framer: Callable[[], RoceFramer],
@@ -61,6 +62,7 @@ class ReceiverQueuePair:
     ) -> None:
         """`make_framer` builds the framer of the answers when one is due; `send` queues a control frame."""
         self.source_ip = source_ip
+        self.source_qpn = source_qpn
         self._order = order
         self._make_framer = make_framer
         self._framer: RoceFramer | None = None

@@ -22,6 +22,11 @@ from wire.roce import ACK_REQUEST, Opcode, RoceFramer, pack_immediate
 from wire.units import NS_PER_S
 
 _PSN_HALF = 1 << 23
+_OPCODES = (
+    (Opcode.SEND_FIRST, Opcode.SEND_MIDDLE),
+    (Opcode.SEND_ONLY_WITH_IMMEDIATE, Opcode.SEND_LAST_WITH_IMMEDIATE),
+)
+"""[is the last packet][has packets before it]"""
 
 
 class Scheduler(Protocol):
@@ -80,10 +85,8 @@ class SenderQueuePair:
         events: deque[Event],
     ) -> None:
         """Ready for `add_message`; `first` only names the peer."""
-        self.source_qpn = first.source_qpn
-        self.destination_qpn = first.destination_qpn
-        self.destination_ip = first.destination_ip
-        self.flow_id = first.flow_id
+        self.source_qpn, self.flow_id = first.source_qpn, first.flow_id
+        self.destination_ip, self.destination_qpn = first.destination_ip, first.destination_qpn
         self._framer = framer
         self._recovery = recovery
         self._congestion = congestion
@@ -107,9 +110,7 @@ class SenderQueuePair:
         self._pace = (0, 0)
         self._pause_start_ns = self.pause_end_ns = self._paused_before_ns = self._class_pause_end_ns = 0
         self._blocked_until_ns = NEVER
-        self.queued = False
-        self.deficit = 0
-        self.wake_ns = NEVER
+        self.queued, self.deficit, self.wake_ns = False, 0, NEVER
 
     # what there is to send
 
@@ -184,11 +185,8 @@ class SenderQueuePair:
         if is_last or (index + 1) % self._ack_every == 0 or self._window_is_full():
             word |= ACK_REQUEST
         if is_last:
-            opcode = Opcode.SEND_LAST_WITH_IMMEDIATE if offset else Opcode.SEND_ONLY_WITH_IMMEDIATE
             body = pack_immediate(current.crc) + body
-        else:
-            opcode = Opcode.SEND_MIDDLE if offset else Opcode.SEND_FIRST
-        frame = self._framer.frame(opcode, word.to_bytes(4, "big"), body)
+        frame = self._framer.frame(_OPCODES[is_last][offset > 0], word.to_bytes(4, "big"), body)
         self._pace = (now_ns, len(frame))
         if self._tell_sent:
             self._congestion.on_sent(size, now_ns)
@@ -221,6 +219,7 @@ class SenderQueuePair:
                 return True
             cumulative, negative = before, False
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - self.paused_ns(now_ns))
+        cumulative = recovery.cumulative
         if self._samples_wanted:
             self._tell_sample(before, cumulative, selective, marked, arrival_ns)
             self.refresh_pause(now_ns)
@@ -253,9 +252,7 @@ class SenderQueuePair:
         return self._flow_control.earliest_send_ns(arrival_ns)
 
     def on_wake(self, now_ns: int) -> None:
-        """A time asked for by `wake_at` has come."""
-        if not self._transmissions:
-            return
+        """A time asked for by `wake_at` has come; only while a message is unfinished."""
         recovery = self._recovery
         flow_now_ns = now_ns - self.paused_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self.pause_end_ns <= now_ns:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from softswitch.codegen.blocks import Program
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Action, Const, Named, Param, Primitive, Program
+from softswitch.codegen.ir import Action, Const, Named, Param, Primitive
 from softswitch.codegen.names import Scope
 from softswitch.codegen.primitives import emit_primitive
 from softswitch.codegen.values import Kind, constant, lowered
@@ -74,7 +75,8 @@ def emit_actions(program: Program, out: Writer) -> None:
     for action in program.actions.values():
         names = param_names(action)
         params = "".join(f", {_param_type(p)}{n}" for p, n in zip(action.params, names, strict=True))
-        out.comment(f"action {action.name}" + (f", {action.where.source}" if action.where.source else ""))
+        sources = [w.source for w in (action.where, *(p.where for p in action.primitives)) if w.source]
+        out.comment(", ".join([f"action {action.name}", *sources[:1]]))
         expressions = Expressions(program, tuple(zip(action.params, names, strict=True)))
         with out.block(f"static inline void action_{action.c_name}({CONTEXT_PARAMS}{params})"):
             emit_primitives(program, expressions, action.primitives, out)

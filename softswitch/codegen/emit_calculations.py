@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from softswitch.codegen.blocks import Calculation, Checksum, Program
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Calculation, Checksum, FieldRef, Header, HeaderRef, Program
-from softswitch.codegen.places import field_lvalue, place_of
-from softswitch.codegen.primitives import calculation_call
+from softswitch.codegen.ir import FieldRef, Header, HeaderRef
+from softswitch.codegen.places import calculation_call, field_lvalue, place_of
 from softswitch.codegen.stores import Target, store_low
 from softswitch.codegen.values import bits_mask
 from softswitch.codegen.wire import Piece, piece_of, store_fields
@@ -67,7 +67,9 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
         else:
             _emit_bitwise(segments, out)
             length = "(bits + 7) / 8"
-        payload = "packet->buffer + packet->head, sw_packet_payload_bytes(packet)" if calculation.with_payload else "NULL, 0"
+        payload = (
+            "packet->buffer + packet->head, sw_packet_payload_bytes(packet)" if calculation.with_payload else "NULL, 0"
+        )
         out.line(f"return sw_hash_{_FUNCTIONS[calculation.algorithm]}(bytes, {length}, {payload});")
     out.line()
 

@@ -2,16 +2,16 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Emits the control flow of ingress and egress as structured C.
 
-BMv2's graph of tables and conditions becomes ifs and switches that meet again at the nearest node common to all branches;
-a node reached from elsewhere as well is a label to jump to. It must not know tables beyond calling them.
+BMv2's graph of tables and conditions becomes ifs and switches that meet again at the nearest node common to all
+branches; a node reached from elsewhere as well is a label to jump to. It must not know tables beyond calling them.
 """
 
 from __future__ import annotations
 
+from softswitch.codegen.blocks import Call, Conditional, Node, Pipeline, Program, Table
 from softswitch.codegen.emit_actions import CONTEXT, CONTEXT_PARAMS, can_exit
 from softswitch.codegen.emit_tables import emit_fixed, is_fixed
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Call, Conditional, Node, Pipeline, Program, Table
 from softswitch.codegen.writer import Writer
 
 
@@ -111,9 +111,7 @@ class _ControlEmitter:
         yes, no = node.next_true, node.next_false
         if yes == meeting and no != meeting:
             condition, yes, no = f"!{condition}", no, yes
-        if not condition.startswith("("):
-            condition = f"({condition})"
-        with self.out.block(f"if {condition}"):
+        with self.out.block(f"if {_in_parentheses(condition)}"):
             self._run(yes, meeting)
         if no != meeting:
             with self.out.block("else"):
@@ -145,10 +143,16 @@ class _ControlEmitter:
         return meeting
 
     def _hit_or_miss(self, table: Table, meeting: str | None) -> None:
+        hit, miss = _after_hit(table), _after_miss(table)
+        if hit == meeting:
+            with self.out.block("if (!applied.hit)"):
+                self._run(miss, meeting)
+            return
         with self.out.block("if (applied.hit)"):
-            self._run(_after_hit(table), meeting)
-        with self.out.block("else"):
-            self._run(_after_miss(table), meeting)
+            self._run(hit, meeting)
+        if miss != meeting:
+            with self.out.block("else"):
+                self._run(miss, meeting)
 
     def _by_action(self, table: Table, meeting: str | None) -> None:
         groups: dict[str | None, list[str]] = {}
@@ -167,6 +171,16 @@ class _ControlEmitter:
             with self.out.block(""):
                 self._run(table.next_default, meeting)
             self.out.line("break;")
+
+
+def _in_parentheses(text: str) -> str:
+    """The text in one pair of parentheses, which may be its own."""
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return text if position == len(text) - 1 and text[0] == "(" else f"({text})"
+    return f"({text})"
 
 
 class _Meetings:

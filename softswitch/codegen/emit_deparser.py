@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from softswitch.codegen.blocks import Program
 from softswitch.codegen.emit_actions import CONTEXT_PARAMS, emit_primitives
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Field, Program
+from softswitch.codegen.ir import Field
 from softswitch.codegen.places import HeaderPlace, place_of
 from softswitch.codegen.stores import fixed_bytes
 from softswitch.codegen.wire import piece_of, store_fields

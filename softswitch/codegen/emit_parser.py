@@ -9,26 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from softswitch.codegen.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
 from softswitch.codegen.emit_actions import CONTEXT_PARAMS
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import (
-    Advance,
-    Const,
-    Expr,
-    Extract,
-    Field,
-    FieldRef,
-    Header,
-    Lookahead,
-    ParserOp,
-    ParserSet,
-    Primitive,
-    Program,
-    Stack,
-    State,
-    Transition,
-    Verify,
-)
+from softswitch.codegen.ir import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack
 from softswitch.codegen.load_parser import key_bits
 from softswitch.codegen.places import HeaderPlace, place_of, stack_place, union_stack_place
 from softswitch.codegen.primitives import emit_primitive
@@ -79,7 +63,8 @@ class _ParserEmitter:
     def _state(self, state: State) -> None:
         self.out.line()
         self.out.label(f"state_{state.c_name}")
-        self.out.comment(state.where.source)
+        sources = [w for w in (state.where.source, *map(_source, state.ops)) if w]
+        self.out.comment(", ".join([f"state {state.name}", *sources[:1]]))
         for op in state.ops:
             self._op(op)
         self._select(state)
@@ -234,6 +219,10 @@ class _ParserEmitter:
         signed = isinstance(element, FieldRef) and element.field.signed
         text = self.expressions.low(element, everything.bit_length())
         return text if mask == everything and not signed else masked_text(text, mask, kind)
+
+
+def _source(op: ParserOp) -> str:
+    return "" if isinstance(op, Verify | Advance) else op.where.source
 
 
 def _unmasked(cases: list[Transition]) -> bool:

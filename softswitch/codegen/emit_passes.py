@@ -7,8 +7,8 @@ Owns the order of v1model's blocks. It must not know their insides.
 
 from __future__ import annotations
 
+from softswitch.codegen.blocks import FieldList, Program
 from softswitch.codegen.emit_actions import CONTEXT
-from softswitch.codegen.ir import FieldList, Program
 from softswitch.codegen.places import field_lvalue, std_member
 from softswitch.codegen.wire import Piece, piece_of, store_fields
 from softswitch.codegen.writer import Writer

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from softswitch.codegen.ir import ActionCall, Array, Key, Program, Table
+from softswitch.codegen.blocks import ActionCall, Array, Key, Program, Table
 from softswitch.codegen.names import c_string
 from softswitch.codegen.writer import Writer
 
@@ -43,13 +43,13 @@ def _array(out: Writer, head: str, rows: Iterable[str]) -> None:
 def _emit_actions(program: Program, out: Writer) -> None:
     for action in program.actions.values():
         if action.params:
-            rows = (f"{{{c_string(p.name)}, {p.bits}}}" for p in action.params)
-            _array(out, f"struct sw_field_info params_{action.c_name}[]", rows)
+            params = [f"{{{c_string(p.name)}, {p.bits}}}" for p in action.params]
+            _array(out, f"struct sw_field_info params_{action.c_name}[]", params)
     rows = []
     for number in range(len(program.actions)):
         action = program.actions[number]
-        params = f"params_{action.c_name}" if action.params else "NULL"
-        rows.append(f"{{{c_string(action.name)}, {params}, {len(action.params)}}}")
+        name = f"params_{action.c_name}" if action.params else "NULL"
+        rows.append(f"{{{c_string(action.name)}, {name}, {len(action.params)}}}")
     _array(out, "struct sw_action_info actions[]", rows)
 
 
@@ -63,9 +63,7 @@ def _emit_tables(program: Program, out: Writer) -> None:
             _array(out, f"uint16_t actions_{table.c_name}[]", (str(a.id) for a in table.actions))
         rows.append(_table_row(table))
     _array(out, "struct sw_table_info tables[]", rows)
-    profiles = (
-        f"{{{c_string(p.name)}, {p.max_members}, {_bool(p.selector is not None)}}}" for p in program.profiles
-    )
+    profiles = (f"{{{c_string(p.name)}, {p.max_members}, {_bool(p.selector is not None)}}}" for p in program.profiles)
     _array(out, "struct sw_profile_info profiles[]", profiles)
 
 
@@ -186,4 +184,3 @@ def _emit_descriptor(program: Program, out: Writer) -> None:
         out.line(".init = install,")
         for name in ("ingress", "egress", "copy_fields", "parse", "copy_headers"):
             out.line(f".{name} = program_{name},")
-

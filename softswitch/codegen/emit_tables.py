@@ -7,16 +7,16 @@ It must not know what follows a table.
 
 from __future__ import annotations
 
+from softswitch.codegen.blocks import Key, Profile, Program, Table
 from softswitch.codegen.emit_actions import CONTEXT, CONTEXT_PARAMS, constant_arguments, entry_arguments
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import FieldRef, Key, Profile, Program, Table
-from softswitch.codegen.places import c_type, field_lvalue, place_of
-from softswitch.codegen.primitives import calculation_call
+from softswitch.codegen.ir import FieldRef
+from softswitch.codegen.places import c_type, calculation_call, field_lvalue, place_of
 from softswitch.codegen.stores import field_target, store_low
 from softswitch.codegen.values import bits_mask
 from softswitch.codegen.writer import Writer
 
-_LPM_MOST_WORDS = 8  # sw_table_lpm keeps a masked key on the stack
+_LPM_MOST_WORDS = 8  # SW_LPM_MOST_WORDS
 
 
 def is_fixed(table: Table) -> bool:
@@ -65,7 +65,9 @@ def _emit_direct(program: Program, table: Table, out: Writer) -> None:
     """Direct counters and meters act on hits alone, the meter after the counter."""
     with out.block("if (entry->hit)"):
         if table.counter is not None:
-            out.line(f"sw_counter_count(&pipeline->counters[{table.counter.id}], entry->index, phv->pass.ingress_bytes);")
+            out.line(
+                f"sw_counter_count(&pipeline->counters[{table.counter.id}], entry->index, phv->pass.ingress_bytes);"
+            )
         if table.meter is not None:
             if table.meter.result is None:
                 raise table.where.error(f"direct meter of table '{table.name}' has no result field")
@@ -99,7 +101,9 @@ def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
     kinds = {k.kind for k in table.keys}
     look_up = "ternary" if kinds & {"ternary", "range", "optional"} else "lpm" if "lpm" in kinds else "exact"
     if look_up == "lpm" and len(words) > _LPM_MOST_WORDS:
-        raise table.where.error(f"longest-prefix table '{table.name}' with a key of {len(words)} words is not supported")
+        raise table.where.error(
+            f"longest-prefix table '{table.name}' with a key of {len(words)} words is not supported"
+        )
     if sum(k.kind == "lpm" for k in table.keys) > 1:
         raise table.where.error(f"table '{table.name}' has more than one lpm key")
     with out.block(f"const uint64_t key[{len(words)}] =", ";"):

@@ -7,7 +7,8 @@ Only the first part needs zeroing for a fresh packet. It must not know how field
 
 from __future__ import annotations
 
-from softswitch.codegen.ir import Field, Header, HeaderType, Program
+from softswitch.codegen.blocks import Program
+from softswitch.codegen.ir import Field, Header, HeaderType
 from softswitch.codegen.places import c_type, std_member
 from softswitch.codegen.writer import Writer
 
@@ -30,7 +31,9 @@ def emit_types(program: Program, out: Writer) -> None:
         for header in plain:
             out.line(f"struct hdr_{header.type.c_name} {header.place};")
         for array, header_type, size in program.arrays:
-            out.line(f"struct hdr_{header_type.c_name} {array}[{size + 1}]; /* the last one absorbs what is out of bounds */")
+            out.line(
+                f"struct hdr_{header_type.c_name} {array}[{size + 1}]; /* the last one absorbs what is out of bounds */"
+            )
     out.line()
     out.line("#define PHV_RESET_BYTES offsetof(struct phv, headers)")
     out.line()

@@ -2,14 +2,12 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Turns expressions into C.
 
-BMv2 computes with integers of any size and cuts when it stores. Here every operation gets the C type that provably holds
-its result, found from the ranges of its operands; where only the low bits are asked for (a store, a mask), wrapping
-arithmetic of that width does. It must not know statements.
+BMv2 computes with integers of any size and cuts when it stores. Here every operation gets the C type that provably
+holds its result, found from the ranges of its operands; where only the low bits are asked for (a store, a mask),
+wrapping arithmetic of that width does. It must not know statements.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
 
 from softswitch.codegen.errors import CodegenError
 from softswitch.codegen.ir import (
@@ -17,78 +15,39 @@ from softswitch.codegen.ir import (
     Bool,
     Const,
     Expr,
-    Field,
     FieldRef,
     HeaderRef,
     Local,
     Lookahead,
     Op,
-    Param,
-    Program,
     StackField,
     StackRef,
-    UnionRef,
     UnionStackField,
-    UnionStackRef,
 )
+from softswitch.codegen.operands import Operands
 from softswitch.codegen.places import (
-    HeaderPlace,
     field_lvalue,
     last_index,
-    place_of,
     stack_place,
-    std_member,
     union_stack_place,
 )
-from softswitch.codegen.values import Kind, Value, bits_mask, constant, converted, field_value, lowered, masked_text
+from softswitch.codegen.values import WIDE_BITS, Kind, Value, bits_mask, constant, converted, lowered, masked_text
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _WRAPPING = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
+_LEFT_SHIFTS = {Kind.U64: "sw_shl64", Kind.U128: "sw_shl128", Kind.WIDE: "sw_wide_shl"}
+_RIGHT_SHIFTS = {
+    Kind.U64: "sw_shr64",
+    Kind.I64: "sw_sar64",
+    Kind.U128: "sw_shr128",
+    Kind.I128: "sw_sar128",
+    Kind.WIDE: "sw_wide_shr",
+}
 _BOOLEAN = ("and", "or", "not", "valid", "valid_union", "d2b", *_COMPARISONS)
 
 
-@dataclass(frozen=True)
-class Expressions:
-    """Emits expressions inside one C function; `params` are the parameters of the enclosing action."""
-
-    program: Program
-    params: tuple[tuple[Param, str], ...] = ()
-    _known: dict[int, Value | None] = field(default_factory=dict, compare=False, repr=False)
-
-    # ---- headers ----
-
-    def header(self, expr: Expr) -> HeaderPlace:
-        """The header an operand denotes."""
-        if isinstance(expr, HeaderRef):
-            return place_of(expr.header)
-        if isinstance(expr, Op) and expr.op == "dereference_header_stack" and isinstance(expr.left, StackRef):
-            return stack_place(expr.left.stack, self.index(expr.right))
-        if isinstance(expr, Op) and expr.op == "access_union_header" and isinstance(expr.right, Const):
-            return self._union_header(expr, expr.right.value)
-        raise self._refuse(expr, "a header operand")
-
-    def _union_header(self, expr: Op, member: int) -> HeaderPlace:
-        union = expr.left
-        if isinstance(union, UnionRef):
-            return place_of(union.union.members[member])
-        if isinstance(union, Op) and isinstance(union.left, UnionStackRef):
-            return union_stack_place(union.left.stack, member, self.index(union.right))
-        raise self._refuse(expr, "a header union operand")
-
-    def union_valid(self, expr: Expr) -> str:
-        """C for "some member is valid"."""
-        if isinstance(expr, UnionRef):
-            return "(" + " || ".join(place_of(m).valid for m in expr.union.members) + ")"
-        if isinstance(expr, Op) and isinstance(expr.left, UnionStackRef):
-            stack = expr.left.stack
-            index = self.index(expr.right)
-            members = (union_stack_place(stack, m, index).valid for m in range(len(stack.arrays)))
-            return "(" + " || ".join(members) + ")"
-        raise self._refuse(expr, "a header union operand")
-
-    def index(self, expr: Expr) -> str:
-        """A 64-bit index; a negative one is far out of bounds."""
-        return lowered(self.value(expr), 64)
+class Expressions(Operands):
+    """Emits expressions inside one C function."""
 
     # ---- booleans ----
 
@@ -192,34 +151,6 @@ class Expressions:
             return self._operation(expr)
         raise self._refuse(expr, "an integer operand")
 
-    def _field(self, ref: FieldRef) -> Value:
-        text = field_lvalue(self.program, ref)
-        if std_member(self.program, ref.header, ref.field) is not None:
-            return field_value(text, ref.field.bits, ref.field.signed)
-        return self._member(place_of(ref.header), ref.field)
-
-    def _member(self, place: HeaderPlace, field: Field) -> Value:
-        if field is VALID:
-            return field_value(place.valid, 1, False)
-        if field.varbit:
-            raise CodegenError(f"varbit '{field.name}' of {place.type.name} used as an integer is not supported")
-        return field_value(f"{place.fields}.{field.c_name}", field.bits, field.signed)
-
-    def _local(self, expr: Local) -> Value:
-        if expr.index >= len(self.params):
-            raise CodegenError(f"action parameter {expr.index} does not exist")
-        param, name = self.params[expr.index]
-        return field_value(name, param.bits, False)
-
-    def _lookahead(self, expr: Lookahead) -> Value:
-        if expr.bits > 128:
-            text = f"sw_wide_from_wire(at, {expr.offset}, {expr.bits})"
-            return Value(text, 0, bits_mask(expr.bits), Kind.WIDE)
-        text = f"sw_get_bits(at, {expr.offset}, {expr.bits})"
-        if expr.bits <= 64:
-            text = f"(uint64_t){text}"
-        return Value(text, 0, bits_mask(expr.bits), Kind.holding(0, bits_mask(expr.bits)))
-
     def _operation(self, expr: Op) -> Value:
         if expr.op == "access_field" and isinstance(expr.right, Const) and expr.left is not None:
             place = self.header(expr.left)
@@ -238,7 +169,7 @@ class Expressions:
         if expr.op in ("two_comp_mod", "sat_cast", "usat_cast"):
             return self._cast(expr)
         if expr.op in ("<<", ">>"):
-            return self._shift(expr)
+            return self._shift_left(expr) if expr.op == "<<" else self._shift_right(expr)
         if expr.op == "&":
             return self._and(expr)
         return self._arithmetic(expr)
@@ -274,34 +205,39 @@ class Expressions:
     def exact_or_none(self, expr: Expr) -> Value | None:
         """The exact value, or None where only low bits can be had; found once an expression."""
         if id(expr) not in self._known:
+            value: Value | None
             try:
-                self._known[id(expr)] = self.value(expr)
+                value = self.value(expr)
             except CodegenError:
-                self._known[id(expr)] = None
-        return self._known[id(expr)]
+                value = None
+            self._known[id(expr)] = (expr, value)  # holding expr keeps its id from being used again
+        return self._known[id(expr)][1]
 
-    def _shift(self, expr: Op) -> Value:
+    def _shift_right(self, expr: Op) -> Value:
         assert expr.left is not None
         left, by = self.value(expr.left), self.value(expr.right)
         least, most = max(by.low, 0), by.high
-        if expr.op == ">>":
-            ends = [left.low >> least, left.low >> min(most, 4096), left.high >> least, left.high >> min(most, 4096)]
-            call = {Kind.U64: "sw_shr64", Kind.I64: "sw_sar64", Kind.U128: "sw_shr128", Kind.I128: "sw_sar128"}
-            text = f"{call.get(left.kind, 'sw_wide_shr')}({left.text}, {lowered(by, 64)})"
-            if least == most < 64 and left.kind is Kind.U64:
-                text = f"({left.text} >> {most})"
-            return Value(text, min(ends), max(ends), left.kind).narrowed()
-        if most > 4096:
+        nearest, farthest = min(least, WIDE_BITS), min(most, WIDE_BITS)
+        ends = [end >> distance for end in (left.low, left.high) for distance in (nearest, farthest)]
+        if least == most < 64 and left.kind is Kind.U64:
+            text = f"({left.text} >> {most})"
+        else:
+            text = f"{_RIGHT_SHIFTS[left.kind]}({left.text}, {lowered(by, 64)})"
+        return Value(text, min(ends), max(ends), left.kind).narrowed()
+
+    def _shift_left(self, expr: Op) -> Value:
+        assert expr.left is not None
+        left, by = self.value(expr.left), self.value(expr.right)
+        most = by.high
+        if most > WIDE_BITS:
             raise self._refuse(expr, f"a left shift by up to {most} bits whose result is not cut")
         low, high = min(left.low << most, left.low), max(left.high << most, left.high)
         kind = self._kind(expr, low, high)
-        call = {Kind.U64: "sw_shl64", Kind.U128: "sw_shl128", Kind.WIDE: "sw_wide_shl"}.get(kind)
-        operand = converted(left, kind)
-        if call is None:
-            unsigned, signed = ("sw_shl64", "int64_t") if kind is Kind.I64 else ("sw_shl128", "sw_i128")
-            cast = "uint64_t" if kind is Kind.I64 else "sw_u128"
-            return Value(f"({signed}){unsigned}(({cast}){operand}, {lowered(by, 64)})", low, high, kind)
-        return Value(f"{call}({operand}, {lowered(by, 64)})", low, high, kind)
+        unsigned = {Kind.I64: Kind.U64, Kind.I128: Kind.U128}.get(kind, kind)
+        call, operand = _LEFT_SHIFTS[unsigned], converted(left, kind)
+        if unsigned is kind:
+            return Value(f"{call}({operand}, {lowered(by, 64)})", low, high, kind)
+        return Value(f"({kind.value}){call}(({unsigned.value}){operand}, {lowered(by, 64)})", low, high, kind)
 
     def _and(self, expr: Op) -> Value:
         mask, other = _constant_mask(expr)
@@ -391,29 +327,16 @@ class Expressions:
         return lowered(self.value(expr), bits)
 
     def _low_shift(self, left: Expr, by: Expr, bits: int, kind: Kind) -> str:
-        call = {Kind.U64: "sw_shl64", Kind.U128: "sw_shl128"}.get(kind, "sw_wide_shl")
         inner = self.low(left, bits)
         if isinstance(by, Const) and kind is Kind.U64 and 0 <= by.value < 64:
             return f"({inner} << {by.value})"
-        return f"{call}({inner}, {lowered(self.value(by), 64)})"
-
-    # ---- complaints ----
+        return f"{_LEFT_SHIFTS[kind]}({inner}, {lowered(self.value(by), 64)})"
 
     def _kind(self, expr: Op, low: int, high: int) -> Kind:
         try:
             return Kind.holding(low, high)
         except OverflowError:
             raise self._refuse(expr, "an intermediate result of more than 2176 bits") from None
-
-    def _constant(self, expr: Expr, owner: Op) -> int:
-        if not isinstance(expr, Const):
-            raise self._refuse(owner, "a cast to a width that is not constant")
-        return expr.value
-
-    def _refuse(self, expr: Expr, what: str) -> CodegenError:
-        if isinstance(expr, Op):
-            return expr.where.error(f"{what} ('{expr.op}') is not supported")
-        return CodegenError(f"{type(expr).__name__} as {what} is not supported")
 
 
 def _same_varbits(a: str, b: str) -> str:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.ir import Calculation, Const, FieldRef, HeaderRef
+from softswitch.codegen.blocks import Calculation
+from softswitch.codegen.ir import Const, FieldRef, HeaderRef
 from softswitch.codegen.load_expressions import ExpressionLoader
 from softswitch.codegen.source import Json
 

@@ -7,6 +7,7 @@ Owns the reading of `{"type": ..., "value": ...}` objects. It must know neither 
 
 from __future__ import annotations
 
+from softswitch.codegen.blocks import Program
 from softswitch.codegen.ir import (
     VALID,
     Argument,
@@ -22,7 +23,6 @@ from softswitch.codegen.ir import (
     Named,
     Op,
     Primitive,
-    Program,
     StackField,
     StackRef,
     UnionRef,

@@ -4,24 +4,17 @@
 
 from __future__ import annotations
 
+from softswitch.codegen.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
 from softswitch.codegen.ir import (
-    Advance,
     Const,
     Expr,
-    Extract,
     FieldRef,
     Header,
     Lookahead,
-    ParserOp,
-    ParserSet,
-    Program,
     Stack,
     StackField,
-    State,
-    Transition,
     UnionStack,
     UnionStackField,
-    Verify,
 )
 from softswitch.codegen.load_expressions import ExpressionLoader
 from softswitch.codegen.names import Scope

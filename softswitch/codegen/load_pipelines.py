@@ -4,15 +4,12 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.ir import (
-    VALID,
+from softswitch.codegen.blocks import (
     ActionCall,
     Array,
     Call,
     Conditional,
     ConstEntry,
-    FieldRef,
-    HeaderRef,
     Key,
     Node,
     Pipeline,
@@ -20,6 +17,7 @@ from softswitch.codegen.ir import (
     Program,
     Table,
 )
+from softswitch.codegen.ir import VALID, FieldRef, HeaderRef
 from softswitch.codegen.load_calculations import load_calculation
 from softswitch.codegen.load_expressions import ExpressionLoader
 from softswitch.codegen.names import Scope
@@ -53,7 +51,11 @@ class _PipelineLoader:
         for profile in item.items("action_profiles"):
             self._profile(profile)
         nodes: dict[str, Node] = {}
-        for member, load in (("tables", self._table), ("conditionals", self._conditional), ("action_calls", self._call)):
+        for member, load in (
+            ("tables", self._table),
+            ("conditionals", self._conditional),
+            ("action_calls", self._call),
+        ):
             for element in item.items(member):
                 node = load(element)
                 nodes[node.name] = node
@@ -72,7 +74,9 @@ class _PipelineLoader:
     def _conditional(self, item: Json) -> Node:
         name = item["name"].text()
         condition = self.expressions.expression(item["expression"])
-        return Conditional(name, self.scope.unique(name), condition, _next(item, "true_next"), _next(item, "false_next"), item)
+        return Conditional(
+            name, self.scope.unique(name), condition, _next(item, "true_next"), _next(item, "false_next"), item
+        )
 
     def _call(self, item: Json) -> Node:
         name = item["name"].text()
@@ -88,6 +92,8 @@ class _PipelineLoader:
         next_by_action = {ids[n]: following.value[n] for n in following.value if n in ids}
         default = item.get("default_entry")
         entries = tuple(self._entry(e, keys) for e in item.items("entries"))
+        if entries and item["type"].text() != "simple":
+            raise item["entries"].error(f"entries of table '{name}', which has an action profile, are not supported")
         table = Table(
             id=len(self.program.tables),
             name=name,
@@ -100,7 +106,8 @@ class _PipelineLoader:
             counter=self._counter(item, name) if item.flag("with_counters") else None,
             meter=self._named_meter(item),
             default=None if default is None else self._action_call(default),
-            default_is_const=default is not None and (default.flag("action_const") or default.flag("action_entry_const")),
+            default_is_const=default is not None
+            and (default.flag("action_const") or default.flag("action_entry_const")),
             entries=entries,
             entries_are_const=item.get("entries") is not None,
             next_by_action=next_by_action,
@@ -148,7 +155,9 @@ class _PipelineLoader:
         mask = item.get("mask")
         name = item.get("name")
         if kind == "valid":
-            operand = self.expressions.expression(Json({"type": "header", "value": target.value}, target.path, target.source))
+            operand = self.expressions.expression(
+                Json({"type": "header", "value": target.value}, target.path, target.source)
+            )
             assert isinstance(operand, HeaderRef)
             ref = FieldRef(operand.header, VALID)
             kind = "exact"
@@ -170,13 +179,17 @@ class _PipelineLoader:
         if number not in self.program.actions:
             raise item["action_id"].error(f"unknown action {number}")
         action = self.program.actions[number]
-        args = tuple(a.hexstr() & ((1 << p.bits) - 1) for a, p in zip(item.items("action_data"), action.params, strict=True))
+        args = tuple(
+            a.hexstr() & ((1 << p.bits) - 1) for a, p in zip(item.items("action_data"), action.params, strict=True)
+        )
         return ActionCall(action, args)
 
     def _entry(self, item: Json, keys: tuple[Key, ...]) -> ConstEntry:
         values = tuple(_match(m, k) for m, k in zip(item.items("match_key"), keys, strict=True))
         priority = item.get("priority")
-        return ConstEntry(values, self._action_call(item["action_entry"]), 0 if priority is None else priority.integer())
+        return ConstEntry(
+            values, self._action_call(item["action_entry"]), 0 if priority is None else priority.integer()
+        )
 
 
 def _match(item: Json, key: Key) -> tuple[int, int]:

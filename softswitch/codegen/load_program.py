@@ -9,15 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from softswitch.codegen.ir import (
-    Action,
-    Array,
-    Checksum,
-    FieldList,
-    FieldRef,
-    Param,
-    Program,
-)
+from softswitch.codegen.blocks import Array, Checksum, FieldList, Program
+from softswitch.codegen.ir import Action, FieldRef, Param
 from softswitch.codegen.load_calculations import load_calculation
 from softswitch.codegen.load_expressions import ExpressionLoader
 from softswitch.codegen.load_parser import load_parser

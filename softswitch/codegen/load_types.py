@@ -9,17 +9,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from softswitch.codegen.ir import Field, Header, HeaderType, Program, Stack, Union, UnionStack
+from softswitch.codegen.blocks import Program
+from softswitch.codegen.ir import Field, Header, HeaderType, Stack, Union, UnionStack
 from softswitch.codegen.names import Scope
 from softswitch.codegen.source import Json
 
 WIDEST_FIELD_BITS = 2048
 
 # standard_metadata_t as struct sw_standard_metadata spells it; the target owns these fields.
-STANDARD_FIELDS = (
-    "ingress_global_timestamp egress_global_timestamp ingress_port egress_spec egress_port instance_type packet_length "
-    "enq_timestamp enq_qdepth deq_timedelta deq_qdepth mcast_grp egress_rid checksum_error parser_error priority qid"
-).split()
+STANDARD_FIELDS = [
+    "ingress_global_timestamp",
+    "egress_global_timestamp",
+    "ingress_port",
+    "egress_spec",
+    "egress_port",
+    "instance_type",
+    "packet_length",
+    "enq_timestamp",
+    "enq_qdepth",
+    "deq_timedelta",
+    "deq_qdepth",
+    "mcast_grp",
+    "egress_rid",
+    "checksum_error",
+    "parser_error",
+    "priority",
+    "qid",
+]
 
 
 def load_types(root: Json, program: Program) -> None:
@@ -125,9 +141,7 @@ class _Headers:
             raise item.error(f"header union stack '{name}' is empty")
         member_ids = [[i.integer() for i in u.items("header_ids")] for u in union_items]
         types = tuple(self._type(self.items[i]) for i in member_ids[0])
-        arrays = tuple(
-            self._array(f"{name}_{n}_{t.name}", t, len(union_items)) for n, t in enumerate(types)
-        )
+        arrays = tuple(self._array(f"{name}_{n}_{t.name}", t, len(union_items)) for n, t in enumerate(types))
         for position, ids in enumerate(member_ids):
             for member, i in enumerate(ids):
                 self._header(self.items[i], i, f"{arrays[member]}[{position}]")

@@ -8,9 +8,60 @@ import re
 from collections.abc import Iterable
 
 _RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false "
-    "phv packet pipeline valid next asm typeof linux unix".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "bool",
+        "true",
+        "false",
+        "phv",
+        "packet",
+        "pipeline",
+        "valid",
+        "next",
+        "pass",
+        "headers",
+        "none",
+        "errno",
+        "NULL",
+        "EOF",
+        "asm",
+        "typeof",
+        "linux",
+        "unix",
+    ]
 )
 
 

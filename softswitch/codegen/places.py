@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softswitch.codegen.ir import Field, FieldRef, Header, HeaderType, Program, Stack, UnionStack
+from softswitch.codegen.blocks import Calculation, Program
+from softswitch.codegen.ir import Field, FieldRef, Header, HeaderType, Stack, UnionStack
 
 NATIVE_BITS = (8, 16, 32, 64, 128)
 
@@ -84,3 +85,8 @@ def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: s
     if member is not None:
         return f"{packet}->std.{member}"
     return f"{phv}->{ref.header.place}.{ref.field.c_name}"
+
+
+def calculation_call(calculation: Calculation) -> str:
+    """C that evaluates a calculation."""
+    return f"calculate_{calculation.c_name}(packet, phv)"

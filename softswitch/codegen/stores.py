@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from softswitch.codegen.blocks import Program
 from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import VALID, Const, Expr, Field, FieldRef, Op, Program, StackField
+from softswitch.codegen.ir import VALID, Const, Expr, Field, FieldRef, Op, StackField
 from softswitch.codegen.places import (
     HeaderPlace,
     c_type,
@@ -18,7 +19,7 @@ from softswitch.codegen.places import (
     stack_place,
 )
 from softswitch.codegen.source import Json
-from softswitch.codegen.values import Kind, Value, bits_mask, converted, masked_text
+from softswitch.codegen.values import Kind, Value, bits_mask, converted, lowered, masked_text
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ def _cast(name: str, text: str) -> str:
     plain = re.fullmatch(r"\(uint64_t\)([\w.\[\]]+(?:->[\w.\[\]]+)*)", text)
     small = re.fullmatch(r"(\d|0x[0-9a-f]{1,8})ull", text)
     if plain:
-        return plain[1] if plain[1].startswith(("phv->", "packet->std.")) and name != "sw_u128" else f"({name}){plain[1]}"
+        return (
+            plain[1] if plain[1].startswith(("phv->", "packet->std.")) and name != "sw_u128" else f"({name}){plain[1]}"
+        )
     return small[1] if small else f"({name}){text}"
 
 
@@ -121,3 +124,10 @@ def fixed_bytes(place: HeaderPlace) -> str:
     fixed = place.type.fixed_bits // 8
     varbit = place.type.varbit
     return f"{fixed}u" if varbit is None else f"({fixed}u + {place.fields}.{varbit.c_name}.n_bytes)"
+
+
+def store_any(to: Target, value: Value) -> str:
+    """A value that may not fit."""
+    if value.high <= bits_mask(to.bits - to.signed):
+        return store_value(to, value)
+    return store_low(to, lowered(value, to.bits))

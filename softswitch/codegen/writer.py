@@ -36,7 +36,10 @@ class Writer:
     @contextmanager
     def block(self, head: str, tail: str = "") -> Iterator[None]:
         """`head {` ... `}tail`."""
-        self.line(f"{head} {{" if head else "{")
+        if head.startswith("else") and self._lines[-1].endswith("}"):
+            self._lines[-1] += f" {head} {{"
+        else:
+            self.line(f"{head} {{" if head else "{")
         self._depth += 1
         yield
         self._depth -= 1

@@ -16,6 +16,7 @@
 #include "pipeline.h"
 
 #define SW_NO_ACTION (-1)
+#define SW_LPM_MOST_WORDS 8u /* of a key with a longest-prefix element; codegen refuses more */
 
 enum sw_entry_kind { SW_ENTRY_DIRECT, SW_ENTRY_MEMBER, SW_ENTRY_GROUP };
 
@@ -111,7 +112,7 @@ static inline const struct sw_entry *sw_table_lpm(const struct sw_table *t, cons
 {
     for (unsigned p = 0; p < t->n_prefixes; p++) {
         const uint64_t *mask = t->prefix_masks + (size_t)p * n;
-        uint64_t masked[8];
+        uint64_t masked[SW_LPM_MOST_WORDS];
         for (unsigned i = 0; i < n; i++)
             masked[i] = key[i] & mask[i];
         const struct sw_entry *entry = sw_table_probe(t, masked, n, t->prefixes[p]);

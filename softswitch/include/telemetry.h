@@ -3,10 +3,10 @@
  *
  * Queue depths over time. Depth is bytes enqueued and not yet started on the wire, as it stands when all events of an
  * instant are done: a packet that finds its wire idle never shows. Interval k is [epoch + k * sample, epoch + (k + 1) *
- * sample); its rows are stamped with its end, carry the depth just before the end and the highest depth inside, and
- * stand for (port, class) pairs whose highest depth is above 0, then one row (-1, -1) for the whole switch: the sum
- * over ports with a device, taken as a whole and so not the sum of the rows. Ports without a device (recirculation) are
- * left out: nothing waits there.
+ * sample); its rows are stamped with its end, carry the depth just before the end and the highest depth inside (with
+ * what it began with), and stand for (port, class) pairs whose highest depth is above 0, then one row (-1, -1) for the
+ * whole switch: the sum over ports with a device, taken as a whole and so not the sum of the rows. Ports without a
+ * device (recirculation) are left out: nothing waits there.
  */
 #ifndef SW_TELEMETRY_H
 #define SW_TELEMETRY_H

@@ -20,12 +20,8 @@ int sw_register_init(struct sw_register *reg, const struct sw_array_info *info)
     }
     reg->count = info->count;
     reg->cell_bytes = cell;
-    size_t total = (size_t)info->count * cell;
-    reg->cells = aligned_alloc(16, (total + 16) / 16 * 16);
-    if (!reg->cells)
-        return -ENOMEM;
-    memset(reg->cells, 0, total);
-    return 0;
+    reg->cells = calloc(info->count + 1u, cell);
+    return reg->cells ? 0 : -ENOMEM;
 }
 
 static struct sw_register *register_of(const struct sw_pipeline *p, uint16_t reg, uint32_t index)

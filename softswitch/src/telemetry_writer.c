@@ -43,9 +43,12 @@ static int write_all(int fd, const struct buffer *buffer)
 
 static void *write_loop(void *argument)
 {
+    const struct sched_param ordinary = {0};
     struct sw_writer *writer = argument;
     struct buffer taken = {0};
 
+    /* Writing waits for whoever has work, also when the process runs in real time. */
+    pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
     pthread_mutex_lock(&writer->lock);
     while (writer->pending.used || !writer->closing) {
         struct buffer full = writer->pending;

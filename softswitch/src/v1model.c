@@ -150,7 +150,7 @@ static void clone_ingress(struct sw_switch *sw, struct sw_frame *frame, struct e
 }
 
 /* The clone has the headers as egress left them, the payload, and no metadata but a field list. */
-static void clone_egress(struct sw_switch *sw, struct sw_frame *frame, struct extent payload, uint32_t length)
+static void clone_egress(struct sw_switch *sw, struct sw_frame *frame, struct extent payload)
 {
     const struct sw_mirror_session *session = clone_session(sw, &frame->packet);
     struct sw_frame *clone;
@@ -168,8 +168,7 @@ static void clone_egress(struct sw_switch *sw, struct sw_frame *frame, struct ex
     sw->program->copy_headers(&frame->packet, &clone->packet);
     sw->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
     clone->packet.std.instance_type = SW_INSTANCE_EGRESS_CLONE;
-    clone->packet.parsed_bytes = length - payload.len;
-    clone->length = length;
+    clone->length = frame->packet.std.packet_length;
     sw->counters.egress_clones++;
     send_clone(sw, session, clone);
 }
@@ -204,7 +203,7 @@ void sw_v1model_ingress(struct sw_switch *sw, struct sw_frame *frame)
     sw_pipeline_set_time(sw->pipeline, sw_switch_us(sw));
     sw->program->ingress(sw->pipeline, packet);
     keep_truncation(frame);
-    frame->length = packet->parsed_bytes + packet->len;
+    frame->length = packet->std.packet_length; /* the pass has taken headers added and removed into it */
     if (packet->std.parser_error)
         sw->counters.malformed++;
 
@@ -262,7 +261,7 @@ static void set_egress_metadata(const struct sw_switch *sw, struct sw_frame *fra
 
 void sw_v1model_egress(struct sw_switch *sw, uint32_t port)
 {
-    uint32_t class_, payload_len, length;
+    uint32_t class_, payload_len;
     struct sw_frame *frame = sw_tm_start(&sw->tm, port, sw->now_ns, &class_);
     struct sw_packet *packet;
     bool dropped;
@@ -279,11 +278,10 @@ void sw_v1model_egress(struct sw_switch *sw, uint32_t port)
     keep_truncation(frame);
 
     dropped = packet->std.egress_spec == SW_DROP_PORT;
-    length = dropped ? packet->parsed_bytes + packet->len : packet->len;
     if (packet->requests.clone) {
         struct extent payload = {packet->head + packet->len - payload_len, payload_len};
 
-        clone_egress(sw, frame, payload, length);
+        clone_egress(sw, frame, payload);
     }
     if (dropped) {
         sw_tm_occupy(&sw->tm, port, sw->now_ns, 0);

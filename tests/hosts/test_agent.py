@@ -128,13 +128,13 @@ def test_messages_cross_a_real_wire(stations: tuple[Station, Station], tmp_path:
     with agent(config_of(stations, time.monotonic_ns()), tmp_path) as running:
         running.tell(f"start {time.monotonic_ns() + LEAD_NS}")
         running.until("flow", "flow", "flow", "received", "received", "received")
-        assert "1 received" in stations[0].run("ping", "-c", "1", "-W", "5", stations[1].ip)
+        assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "5", stations[1].ip)
         running.tell("stop")
         running.until("stopped")
     assert not any(event["corrupted"] for event in running.of("received"))
     for event in running.of("flow"):
         assert event["start_us"] == 0.0
-        assert 50_000 * 8 / 100_000 < event["finish_us"]
+        assert event["finish_us"] > 50_000 * 8 / 100_000
     sides = running.of("statistics")
     assert [side["host"] for side in sides] == ["h1", "h2"]
     assert sides[0]["frames_sent"] == sides[1]["frames_received"]

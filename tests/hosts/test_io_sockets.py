@@ -162,6 +162,7 @@ def icmp_until_ping(stations: tuple[Station, Station]) -> list[int]:
 
 def test_the_kernel_answers_our_packets_unless_it_is_silenced(stations: tuple[Station, Station]) -> None:
     """Without the bound sockets: port unreachable (type 3). With them: only the echo reply (type 0)."""
+    stations[1].run("sysctl", "-qw", "net.ipv4.icmp_ratelimit=0")
     assert icmp_until_ping(stations) == [3, 3, 0]
     with network_namespace(stations[1].pid):
         silencers = silence_kernel()

@@ -107,6 +107,26 @@ def test_after_a_timeout_each_round_trip_recovers_a_packet() -> None:
     assert resend_all(recovery, 330_000) == [1]
 
 
+def test_gaps_resent_by_the_timeout_are_not_resent_by_its_acknowledgements() -> None:
+    """They are on their way already."""
+    recovery = sender()
+    recovery.on_ack(2, 5, True, 100)
+    resend_all(recovery)
+    recovery.on_timer(400_000)
+    resend_all(recovery, 400_000)
+    assert recovery.on_ack(3, -1, False, 450_000) == 0
+    assert recovery.on_ack(6, -1, False, 460_000) == 1
+    assert resend_all(recovery) == [6]
+
+
+def test_acknowledgements_that_overtake_each_other_are_no_contradiction() -> None:
+    """What has arrived stays arrived: the older cumulative value is read together with the newer selective one."""
+    recovery = sender()
+    recovery.on_ack(0, 1, True, 100)
+    recovery.on_ack(1, -1, False, 110)
+    assert (recovery.cumulative, recovery.in_flight()) == (2, 8)
+
+
 def test_a_spurious_timeout_resends_nothing_more() -> None:
     """An acknowledgement sooner than a round trip after the resend is for the first sending."""
     recovery = sender()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageReceived
+from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageReceived, OutgoingMessage
 from hosts.transport.settings import TransportSettings
 from tests.hosts.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire.ethernet import pack_header
@@ -262,11 +262,50 @@ def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> 
     assert link.of(MessageCompleted, "a")[0].report.timeouts == 0
 
 
-def test_a_queue_pair_belongs_to_one_sender() -> None:
+@pytest.mark.parametrize("other", [IncomingMessage(2, 1, 101, IP_A + 1, 10), IncomingMessage(2, 2, 101, IP_A, 10)])
+def test_a_queue_pair_receives_from_one_peer(other: IncomingMessage) -> None:
     """Another source on the same QP is a mistake of the caller."""
     link = receiving_link()
     with pytest.raises(ValueError, match="belongs to another sender"):
-        link.b.expect_message(IncomingMessage(2, 1, 101, IP_A + 1, 10))
+        link.b.expect_message(other)
+
+
+def test_a_queue_pair_sends_to_one_peer() -> None:
+    """Connections are made once."""
+    link = FakeLink()
+    link.a.send_message(OutgoingMessage(1, 1, 101, IP_B, 10, 0))
+    with pytest.raises(ValueError, match="connected elsewhere"):
+        link.a.send_message(OutgoingMessage(2, 1, 102, IP_B, 10, 0))
+
+
+def test_a_packet_before_the_first_is_not_acknowledged() -> None:
+    """There is nothing yet that an ACK could name."""
+    link = receiving_link()
+    link.inject(0, link.b, framer().frame(Opcode.SEND_FIRST, pack_psn_word(0xFFFFFF, ack_request=True), bytes(8)))
+    link.run()
+    assert link.b.statistics().duplicates_received == 1
+    assert link.sent == []
+
+
+def test_verification_can_be_switched_off() -> None:
+    """Then damage passes unnoticed, which is the price of the time it saves."""
+    link = FakeLink(
+        TransportSettings(verify=False),
+        change=lambda number, name, frame: frame[:100] + b"!" + frame[101:] if name == "a" else frame,
+    )
+    link.transfer(3_000)
+    link.run()
+    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
+    assert link.b.statistics().corrupted == 0
+
+
+def test_a_bts_for_another_host_is_misdelivered() -> None:
+    """Neither MAC nor address may differ."""
+    link = FakeLink()
+    frame = link.bts(1, 5)
+    link.a.receive(b"\x02" + bytes(5) + frame[6:], 1)
+    link.b.receive(frame, 1)
+    assert link.a.statistics().misdelivered == link.b.statistics().misdelivered == 1
 
 
 def test_statistics_are_a_snapshot() -> None:

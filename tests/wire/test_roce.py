@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
+from wire import ipv4, udp
 from wire.constants import ROCE_UDP_PORT
 from wire.roce import (
     ACK_FRAME_BYTES,
@@ -128,6 +129,13 @@ def test_frames_padded_by_the_link_are_read_to_their_ip_length() -> None:
     assert header is not None
     assert header.body(frame) == b""
     assert header.icrc_is_right(frame)
+
+
+def test_a_datagram_too_short_for_a_transport_header_is_refused() -> None:
+    """UDP to the RoCEv2 port with eight bytes."""
+    frame = framer().frame(Opcode.SEND_ONLY, pack_psn_word(0), b"")
+    ip = ipv4.pack_header(1, 2, 17, 16, 0)
+    assert parse_header(frame[:14] + ip + udp.pack_header(1, ROCE_UDP_PORT, 8) + bytes(60)) is None
 
 
 def test_unknown_opcodes_are_refused() -> None:

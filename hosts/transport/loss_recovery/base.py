@@ -79,7 +79,7 @@ class LossRecovery:
     def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
         """Every packet before `cumulative` has arrived; so has `selective` unless -1. Returns packets found lost.
 
-        `cumulative` lies between `self.cumulative` and `self.next_new`.
+        `cumulative` lies between `self.cumulative` and `self.next_new`; `self.cumulative` moves at least to it.
         """
         raise NotImplementedError
 

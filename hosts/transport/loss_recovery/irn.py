@@ -74,7 +74,8 @@ class Irn(LossRecovery):
     """
 
     __slots__ = (
-        "_after_timeout", "_base_rtt_ns", "_cap_packets", "_highest", "_lost", "_parameters", "_resent_ns", "_sacked",
+        "_after_timeout", "_base_rtt_ns", "_cap_packets", "_highest", "_highest_resent", "_lost", "_parameters",
+        "_resent_ns", "_sacked",
     )  # fmt: skip
 
     Parameters = IrnParameters
@@ -91,7 +92,7 @@ class Irn(LossRecovery):
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1
         self._after_timeout = False
-        self._resent_ns = 0
+        self._resent_ns, self._highest_resent = 0, -1
 
     def next_packet(self) -> int:
         """The first packet found lost; else a new one, if the cap allows."""
@@ -110,6 +111,7 @@ class Irn(LossRecovery):
         else:
             self._lost.pop(index, None)
             self._resent_ns = now_ns
+            self._highest_resent = max(self._highest_resent, index)
         if self.deadline_ns == NEVER:
             self.deadline_ns = now_ns + self._timeout_ns()
 
@@ -133,6 +135,7 @@ class Irn(LossRecovery):
         """Resend the first unacknowledged packet and every gap below what has arrived."""
         self.deadline_ns = now_ns + self._timeout_ns()
         self._after_timeout = True
+        self._highest_resent = -1
         before = len(self._lost)
         self._lost = {self.cumulative: None}
         for index in range(self.cumulative + 1, self._highest):
@@ -141,9 +144,13 @@ class Irn(LossRecovery):
         return max(0, len(self._lost) - before)
 
     def _advance(self, cumulative: int) -> None:
+        """Acknowledgements may overtake each other: what is known to have arrived beyond `cumulative` counts too."""
         for index in range(self.cumulative, cumulative):
             self._sacked.discard(index)
             self._lost.pop(index, None)
+        while cumulative in self._sacked:
+            self._sacked.remove(cumulative)
+            cumulative += 1
         self.cumulative = cumulative
         if self._highest < cumulative - 1:
             self._highest = cumulative - 1
@@ -163,7 +170,7 @@ class Irn(LossRecovery):
     def _continue_after_timeout(self, now_ns: int) -> int:
         if self.cumulative >= self.next_new or now_ns - self._resent_ns < self._base_rtt_ns:
             self._after_timeout = False
-        elif not self._lost and self.cumulative not in self._sacked:
+        elif not self._lost and self.cumulative > self._highest_resent:
             self._lost[self.cumulative] = None
             return 1
         return 0

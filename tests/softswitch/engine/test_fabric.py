@@ -138,6 +138,7 @@ def random_run(seed: int) -> list[EdgeDeparture]:
             for port in (EDGE, 20, 21):
                 engine.command(f"port_rate {port} {draw.choice([1_000_000_007, 10_000_000_000])}")
                 engine.command(f"port_delay {port} 700")
+        for engine in engines[:3]:  # a clone goes on along the ring and is cloned again, up to the last
             engine.command("mirroring_add 1 20")
         for _ in range(400):
             ops = draw.choice([0, Op.CLONE_INGRESS])

@@ -63,7 +63,8 @@ def test_frame_too_short_for_the_parser_is_malformed(engine: SwitchEngine) -> No
 def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
     """A clone has the received bytes, parsed anew, the preserved field, priority 0 and nothing else of the metadata."""
     engine.command("mirroring_add 5 3")
-    out = engine.step(1, steer(2, 200, class_=6, ops=Op.CLONE_INGRESS | Op.TRUNCATE_INGRESS, session=5, truncate=80, mark=9), 0)
+    ops = Op.CLONE_INGRESS | Op.TRUNCATE_INGRESS
+    out = engine.step(1, steer(2, 200, class_=6, ops=ops, session=5, truncate=80, mark=9), 0)
     by_port = {port: frame for port, _, frame in out}
     clone = report(by_port[3])
     assert (clone.instance_type, clone.mark, clone.qid, clone.ingress_port) == (INGRESS_CLONE, 9, 0, 0)
@@ -145,9 +146,7 @@ def test_recirculated_packet_starts_anew(engine: SwitchEngine) -> None:
 
 def test_recirculation_ignores_truncation_of_its_pass(engine: SwitchEngine) -> None:
     """As on BMv2: what recirculates is whole."""
-    frame = steer(
-        RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE | Op.TRUNCATE_INGRESS, second=4, truncate=70
-    )
+    frame = steer(RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE | Op.TRUNCATE_INGRESS, second=4, truncate=70)
     [(_, _, out)] = engine.step(1, frame, 0)
     assert len(out) == 150
 

@@ -8,6 +8,7 @@ Owns nothing of the product; it must not know queues or ports. Tables, actions a
 from __future__ import annotations
 
 import ctypes as c
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -213,7 +214,7 @@ class Pipeline:
 
     def __init__(self, json_path: Path | str, *, seed: int = 1) -> None:
         path = Path(json_path) if isinstance(json_path, Path) else PROGRAMS / f"{json_path}.json"
-        self.lib = c.CDLL(str(build_library(path)))
+        self.lib = c.CDLL(str(build_library(path, sanitize="SFC_TEST_SANITIZE" in os.environ)))
         self.program = Program.in_dll(self.lib, "sw_program")
         self.lib.sw_pipeline_create.restype = c.c_void_p
         self.lib.sw_pipeline_create.argtypes = (c.POINTER(Program), U64)

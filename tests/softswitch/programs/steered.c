@@ -105,7 +105,7 @@ static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
         truncate_to(packet, port_at(phv, 8));
     if ((phv->ethernet[11] & FLAG_POP_EARLY) && phv->has_report) {
         phv->has_report = false;
-        packet->parsed_bytes -= sizeof(phv->report);
+        packet->std.packet_length -= (uint32_t)sizeof(phv->report);
     }
 }
 

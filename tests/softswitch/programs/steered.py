@@ -22,6 +22,9 @@ DROP_PORT = 511
 RECIRCULATION_PORT = 510
 ETHERNET_BYTES = 14
 
+SANITIZE_VARIABLE = "STEERED_SANITIZE"
+"""When set in the environment, `library()` is built with ASan and UBSan (and the process must preload them)."""
+
 _REPORT = struct.Struct(">13I")
 _HEADER = struct.Struct(">HBBHBBHBBH")
 _REPORT_ETHERTYPE = 0x88B5
@@ -98,9 +101,9 @@ def report(frame: bytes) -> Report:
 
 
 @functools.cache
-def library(*, sanitize: bool = False) -> Path:
+def library() -> Path:
     """The program as a shared object, built once a test session."""
-    return _build("steered.so", ("-shared",), sanitize, with_main=False)
+    return _build("steered.so", ("-shared",), SANITIZE_VARIABLE in os.environ, with_main=False)
 
 
 @functools.cache
@@ -120,7 +123,5 @@ def _build(name: str, kind: tuple[str, ...], sanitize: bool, *, with_main: bool)
     output = Path(_directory().name) / f"{'sanitized-' if sanitize else ''}{name}"
     include = (f"-I{SOFTSWITCH / 'include'}", f"-I{SOFTSWITCH / 'src'}")
     compiler = os.environ.get("CC", "cc")
-    subprocess.run(
-        [compiler, *flags, *kind, *include, "-o", output, PROGRAM, *sources, "-lm", "-lpthread"], check=True
-    )
+    subprocess.run([compiler, *flags, *kind, *include, "-o", output, PROGRAM, *sources, "-lm", "-lpthread"], check=True)
     return output

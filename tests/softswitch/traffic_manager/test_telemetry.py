@@ -81,13 +81,13 @@ def test_high_water_shows_a_burst_between_samples(sampled: SwitchEngine) -> None
 
 
 def test_drained_rows_do_not_come_again(sampled: SwitchEngine) -> None:
-    """Each row is handed out once, and depth carries into the next interval."""
+    """Each row is handed out once, and an interval counts the depth that it begins with."""
     sampled.step(0, steer(1, 3_000), 0)
     sampled.step(0, steer(1, 100), 0)
     sampled.advance(1_500)
     assert sampled.telemetry().tolist() == [(1_000, 1, 0, 100, 100), (1_000, -1, -1, 100, 100)]
     sampled.advance(4_000)
-    assert sampled.telemetry()["time_ns"].tolist() == [2_000, 2_000, 3_000, 3_000, 4_000]
+    assert sampled.telemetry()["time_ns"].tolist() == [2_000, 2_000, 3_000, 3_000, 4_000, 4_000]
 
 
 def test_time_before_the_epoch_leaves_no_rows() -> None:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,5 +135,5 @@ def test_classes_together_never_exceed_the_rate(rate_bps: int, packets: list[tup
             engine.receive(0, steer_small(1, size, class_=class_), gap_ns)
         out = engine.advance(60 * NS_PER_S)
     assert len(out) == len(packets)
-    for (_, before_ns, _), (_, due_ns, frame) in zip(out, out[1:], strict=False):
+    for (_, before_ns, _), (_, due_ns, frame) in pairwise(out):
         assert (due_ns - before_ns + 1) * rate_bps > 8 * len(frame) * NS_PER_S

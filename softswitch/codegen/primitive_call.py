@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A primitive call being emitted, with its arguments read as what they must be. It must not know any primitive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from softswitch.codegen.blocks import Array, Program
+from softswitch.codegen.errors import CodegenError
+from softswitch.codegen.expressions import Expressions
+from softswitch.codegen.ir import (
+    Argument,
+    Expr,
+    Named,
+    Primitive,
+)
+from softswitch.codegen.places import HeaderPlace
+from softswitch.codegen.stores import (
+    Target,
+    target,
+)
+from softswitch.codegen.values import lowered
+
+
+@dataclass(frozen=True)
+class Call:
+    """A primitive being emitted."""
+
+    program: Program
+    expressions: Expressions
+    primitive: Primitive
+
+    def expr(self, index: int) -> Expr:
+        """An argument that must be an expression."""
+        argument = self.argument(index)
+        if isinstance(argument, Named):
+            raise self.refuse(f"'{argument.kind}' as argument {index}")
+        return argument
+
+    def argument(self, index: int) -> Argument:
+        """Any argument."""
+        if index >= len(self.primitive.args):
+            raise self.primitive.where.error(f"primitive '{self.primitive.op}' lacks argument {index}")
+        return self.primitive.args[index]
+
+    def named(self, index: int) -> str:
+        """The name of a stateful object or calculation."""
+        argument = self.argument(index)
+        if not isinstance(argument, Named):
+            raise self.refuse(f"argument {index} of this type")
+        return argument.name
+
+    def array(self, arrays: dict[str, Array], index: int) -> Array:
+        """A register, counter or meter."""
+        name = self.named(index)
+        if name not in arrays:
+            raise self.primitive.where.error(f"unknown '{name}'")
+        return arrays[name]
+
+    def target(self, index: int) -> Target:
+        """A field to assign."""
+        return target(self.expressions, self.expr(index), self.primitive.where)
+
+    def u64(self, index: int) -> str:
+        """The low 64 bits of an argument."""
+        return lowered(self.expressions.value(self.expr(index)), 64)
+
+    def header(self, index: int) -> HeaderPlace:
+        """A header argument."""
+        return self.expressions.header(self.expr(index))
+
+    def refuse(self, what: str) -> CodegenError:
+        """A complaint about this call."""
+        return self.primitive.where.error(f"primitive '{self.primitive.op}' with {what} is not supported")

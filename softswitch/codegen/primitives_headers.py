@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Primitives on headers, structs, stacks and unions. It must not know where they are called from."""
+
+from __future__ import annotations
+
+from softswitch.codegen.ir import (
+    Const,
+    FieldRef,
+    HeaderRef,
+    Op,
+    Stack,
+    StackRef,
+    UnionRef,
+    UnionStack,
+    UnionStackRef,
+)
+from softswitch.codegen.places import HeaderPlace
+from softswitch.codegen.primitive_call import Call
+from softswitch.codegen.stores import (
+    copy_header,
+    field_target,
+    fixed_bytes,
+    set_valid,
+    store,
+)
+
+
+def assign_vl(call: Call) -> list[str]:
+    to, source = call.target(0), call.target(1)
+    if not (to.varbit and source.varbit):
+        raise call.refuse("fields that are not varbits")
+    return [f"memmove(&{to.lvalue}, &{source.lvalue}, sizeof {to.lvalue});"]
+
+
+def assign_header(call: Call) -> list[str]:
+    to, source = call.expr(0), call.expr(1)
+    if isinstance(to, HeaderRef) and isinstance(source, HeaderRef) and to.header.metadata:
+        return _assign_metadata(call, to, source)
+    return copy_header(call.header(0), call.header(1), call.primitive.where)
+
+
+def _assign_metadata(call: Call, to: HeaderRef, source: HeaderRef) -> list[str]:
+    """A struct goes field by field: some of its fields may be the target's."""
+    if to.header.type is not source.header.type:
+        raise call.refuse("structs of different types")
+    pairs = ((FieldRef(to.header, f), FieldRef(source.header, f)) for f in to.header.type.fields)
+    return [store(call.expressions, field_target(call.program, a), b) for a, b in pairs]
+
+
+def _union_places(call: Call, index: int) -> list[HeaderPlace]:
+    """The members of a union argument."""
+    expr = call.expr(index)
+    if isinstance(expr, UnionRef):
+        count = len(expr.union.members)
+    elif isinstance(expr, Op) and isinstance(expr.left, UnionStackRef):
+        count = len(expr.left.stack.arrays)
+    else:
+        raise call.refuse("this header union")
+    where = call.primitive.where
+    return [call.expressions.header(Op("access_union_header", expr, Const(m), where)) for m in range(count)]
+
+
+def assign_union(call: Call) -> list[str]:
+    pairs = zip(_union_places(call, 0), _union_places(call, 1), strict=True)
+    return [line for to, source in pairs for line in _copy_member(to, source, call)]
+
+
+def _copy_member(to: HeaderPlace, source: HeaderPlace, call: Call) -> list[str]:
+    """A member's copy without the sibling rule: all members are copied, and at most one of the source's is valid."""
+    return copy_header(HeaderPlace(to.path, to.type, to.metadata), source, call.primitive.where)
+
+
+def assign_header_stack(call: Call) -> list[str]:
+    to, source = _stack(call, 0), _stack(call, 1)
+    return [line for a, b in zip(_arrays(to), _arrays(source), strict=True) for line in _copy_array(a, b)] + [
+        f"phv->next.{_counter(to)} = phv->next.{_counter(source)};"
+    ]
+
+
+def _copy_array(to: str, source: str) -> list[str]:
+    return [
+        f"memmove(phv->{to}, phv->{source}, sizeof phv->{to});",
+        f"memmove(phv->valid.{to}, phv->valid.{source}, sizeof phv->valid.{to});",
+    ]
+
+
+def add_header(call: Call) -> list[str]:
+    place = call.header(0)
+    if place.metadata:
+        return []
+    body = [
+        f"memset(&{place.fields}, 0, sizeof {place.fields});",
+        *set_valid(place),
+        f"phv->pass.grown_bytes += {place.type.fixed_bits // 8};",
+    ]
+    return [f"if (!{place.valid}) {{", *(f"    {line}" for line in body), "}"]
+
+
+def add_header_fast(call: Call) -> list[str]:
+    return set_valid(call.header(0))
+
+
+def remove_header(call: Call) -> list[str]:
+    place = call.header(0)
+    if place.metadata:
+        return []
+    return [
+        f"if ({place.valid})",
+        f"    phv->pass.grown_bytes -= (int32_t){fixed_bytes(place)};",
+        f"{place.valid} = 0;",
+    ]
+
+
+def _stack(call: Call, index: int) -> Stack | UnionStack:
+    expr = call.expr(index)
+    if not isinstance(expr, StackRef | UnionStackRef):
+        raise call.refuse("an argument that is not a stack")
+    return expr.stack
+
+
+def _arrays(stack: Stack | UnionStack) -> tuple[str, ...]:
+    return (stack.array,) if isinstance(stack, Stack) else stack.arrays
+
+
+def _counter(stack: Stack | UnionStack) -> str:
+    return stack.array if isinstance(stack, Stack) else stack.c_name
+
+
+def _size(stack: Stack | UnionStack) -> int:
+    return len(stack.headers) if isinstance(stack, Stack) else len(stack.unions)
+
+
+def _amount(call: Call, size: int) -> int:
+    amount = call.expr(1)
+    if not isinstance(amount, Const):
+        raise call.refuse("an amount that is not constant")
+    return min(amount.value, size)
+
+
+def push(call: Call) -> list[str]:
+    stack = _stack(call, 0)
+    size = _size(stack)
+    n = _amount(call, size)
+    lines = []
+    for array in _arrays(stack):
+        lines += [
+            f"memmove(&phv->{array}[{n}], &phv->{array}[0], {size - n} * sizeof phv->{array}[0]);",
+            f"memmove(&phv->valid.{array}[{n}], &phv->valid.{array}[0], {size - n});",
+            f"memset(&phv->valid.{array}[0], 0, {n});",
+        ]
+    counter = f"phv->next.{_counter(stack)}"
+    return [*lines, f"{counter} = {counter} + {n} < {size} ? {counter} + {n} : {size};"]
+
+
+def pop(call: Call) -> list[str]:
+    stack = _stack(call, 0)
+    size = _size(stack)
+    n = _amount(call, size)
+    lines = []
+    for array in _arrays(stack):
+        lines += [
+            f"memmove(&phv->{array}[0], &phv->{array}[{n}], {size - n} * sizeof phv->{array}[0]);",
+            f"memmove(&phv->valid.{array}[0], &phv->valid.{array}[{n}], {size - n});",
+            f"memset(&phv->valid.{array}[{size - n}], 0, {n});",
+        ]
+    counter = f"phv->next.{_counter(stack)}"
+    return [*lines, f"{counter} = {counter} > {n} ? {counter} - {n} : 0;"]

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Building: the cache, concurrent builds, compiler errors, and freedom from undefined behaviour."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from softswitch import build
+from softswitch.build import BuildError, build_library
+
+PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "sfc-testbed"
+
+
+def test_second_build_makes_nothing_and_programs_share_objects(cache: Path) -> None:
+    """A file of the cache is written once; another program adds its own C, object and library only."""
+    first = build_library(PROGRAMS / "l3.json")
+    made = {p: p.stat().st_mtime_ns for p in cache.iterdir()}
+    assert build_library(PROGRAMS / "l3.json") == first
+    assert {p: p.stat().st_mtime_ns for p in cache.iterdir()} == made
+    build_library(PROGRAMS / "again.json")
+    assert len(list(cache.iterdir())) == len(made) + 3
+
+
+def test_a_changed_program_is_built_anew(cache: Path, tmp_path: Path) -> None:
+    """The cache goes by content, not by name or date."""
+    path = tmp_path / "program.json"
+    shutil.copy(PROGRAMS / "l3.json", path)
+    first = build_library(path)
+    shutil.copy(PROGRAMS / "again.json", path)
+    assert build_library(path) != first
+
+
+def test_two_builds_at_once_agree(cache: Path) -> None:
+    """Both end with the same whole file, and nothing half done stays."""
+    with ThreadPoolExecutor(2) as pool:
+        paths = set(pool.map(build_library, [PROGRAMS / "l3.json"] * 2))
+    assert len(paths) == 1
+    assert not list(cache.glob(".build-*"))
+
+
+def test_compiler_errors_carry_the_compilers_words(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing compiler and a failing one are BuildErrors."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(BuildError, match="no-such-compiler"):
+        build_library(PROGRAMS / "l3.json")
+    monkeypatch.delenv("CC")
+    monkeypatch.setattr(build, "generate", lambda _: "int broken(void) { return missing; }\n")
+    with pytest.raises(BuildError, match="missing"):
+        build_library(PROGRAMS / "l3.json")
+    assert not list(cache.glob(".build-*"))
+
+
+def test_pipeline_tests_pass_under_the_sanitizers() -> None:
+    """Address and undefined-behaviour sanitizers over every pipeline test, in a process that has them loaded."""
+    compiler = os.environ.get("CC", "cc")
+    libraries = [_sanitizer(compiler, name) for name in ("libasan.so", "libubsan.so")]
+    if not all(Path(library).is_absolute() for library in libraries):
+        pytest.skip("the compiler has no sanitizer libraries")
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "SFC_TEST_SANITIZE": "1",
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/softswitch/pipeline"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+def _sanitizer(compiler: str, name: str) -> str:
+    command = [compiler, f"-print-file-name={name}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

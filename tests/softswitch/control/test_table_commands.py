@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Commands on tables, action profiles, registers, counters and meters."""
+
+from __future__ import annotations
+
+import pytest
+
+from softswitch.engine import CommandError, SwitchEngine
+
+FILTER_KEYS = "00:11:22:33:44:55 2001:db8::1&&&ffff:: 100->200 17"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "table_add Main.routes Main.forward 10.0.0.0/8 => 3 00:11:22:33:44:55",
+        "table_add routes forward 10.0.0.0/8 => 0x3 0x001122334455",
+        "table_add routes drop 0/0 =>",
+        "table_add routes forward 167772160/8 => 511 0",
+        f"table_add filter drop {FILTER_KEYS} => 10",
+        "table_add filter drop 0 0&&&0 0->0xffff _ => 1",
+        "table_add filter drop 0 0&&&0 0b0->0o17 0x11&&&0xff => 1",
+    ],
+)
+def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
+    """The notations of simple_switch_CLI: decimal, hex, IPv4, IPv6, MAC, lpm, ternary, range, optional."""
+    assert engine.command(line) == "Entry has been added with handle 0"
+    assert engine.command(f"table_num_entries {line.split()[1]}") == "1"
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("table_add nowhere drop 1 =>", "'nowhere'"),
+        ("table_add routes teleport 10.0.0.0/8 =>", "'teleport'"),
+        ("table_add routes forward 10.0.0.0/8 => 3", "2 parameters, not 1"),
+        ("table_add routes forward 10.0.0.0/8 3 4", "'=>'"),
+        ("table_add routes drop 10.0.0.0 =>", "'10.0.0.0' lacks '/'"),
+        ("table_add routes drop 10.0.0.0/33 =>", "'33' is above 32"),
+        ("table_add routes drop 10.0.0.256/8 =>", "'10.0.0.256' is not an IPv4 address"),
+        ("table_add routes drop 10.0.0.0/8 1.1.1.1/8 =>", "1 keys, not 2"),
+        ("table_add routes forward 10.0.0.0/8 => 512 0", "'512' does not fit in 9 bits"),
+        ("table_add routes forward 10.0.0.0/8 => -1 0", "'-1' is not a number"),
+        ("table_add routes forward 10.0.0.0/8 => 1 00:11:22:33:44", "'00:11:22:33:44' is not a MAC address"),
+        ("table_add routes forward 10.0.0.0/8 => 1 0x1000000000000", "does not fit in 48 bits"),
+        ("table_add filter drop 0 1:2&&&0 0->1 1 => 1", "'1:2' is not an IPv6 address"),
+        ("table_add filter drop 0 0 0->1 1 => 1", "'0' lacks '&&&'"),
+        ("table_add filter drop 0 0&&&0 5 1 => 1", "'5' lacks '->'"),
+        ("table_add filter drop 0 0&&&0 5->4 1 => 1", "'5->4'"),
+        ("table_add filter drop 0 0&&&0 0->1 1 =>", "priority"),
+        ("table_add filter drop 0 0&&&0 0->1 1 => high", "priority 'high'"),
+        ("table_add select drop 1 =>", "table_indirect"),
+        ("table_modify routes drop 7", "does not exist"),
+        ("table_delete routes 7", "does not exist"),
+        ("table_delete routes seven", "handle 'seven'"),
+        ("table_set_default routes forward 1", "2 parameters, not 1"),
+        ("table_add routes", "too few"),
+        ("table_clear routes now", "too many"),
+        ("register_read depth 0", "more than one register 'depth'"),
+        ("register_read state 8", "index '8' is outside Main.state, which has 8"),
+        ("register_write state 0 0x1000000000000", "does not fit in 48 bits"),
+        ("counter_read hits 4", "index '4'"),
+        ("counter_read nothing 4", "no counter 'nothing'"),
+        ("meter_set_rates limit 0 1:2", "2 rates, not 1"),
+        ("meter_set_rates limit 0 1:2 fast", "'fast' is not RATE:BURST"),
+        ("act_prof_create_member spread teleport", "'teleport'"),
+        ("act_prof_add_member_to_group spread 0 0", "does not exist"),
+        ("table_indirect_add select 1 => 9", "no member '9'"),
+        ("table_indirect_add_with_group select 1 => 9", "no group '9'"),
+        ("table_indirect_add routes 10.0.0.0/8 => 0", "no action profile"),
+    ],
+)
+def test_bad_line_is_refused_by_the_wrong_word(engine: SwitchEngine, line: str, wrong: str) -> None:
+    """One clear line that starts with the command and names what is wrong; nothing changes."""
+    with pytest.raises(CommandError) as refusal:
+        engine.command(line)
+    text = str(refusal.value)
+    assert text.startswith(line.split()[0] + ": ")
+    assert wrong in text
+    assert "\n" not in text
+    assert engine.command("table_num_entries routes") == "0"
+
+
+def test_same_key_twice_is_refused(engine: SwitchEngine) -> None:
+    """An entry is changed by table_modify, not by adding it again."""
+    engine.command("table_add routes drop 10.0.0.0/8 =>")
+    with pytest.raises(CommandError, match="already"):
+        engine.command("table_add routes drop 10.0.0.0/8 =>")
+
+
+def test_dump_shows_entries_in_the_words_of_the_commands(engine: SwitchEngine) -> None:
+    """table_dump follows add, modify, delete, default and clear."""
+    engine.command("table_add routes forward 10.0.0.0/8 => 3 0")
+    engine.command("table_add routes forward 11.0.0.0/8 => 4 0")
+    engine.command("table_modify routes drop 0")
+    engine.command("table_delete routes 1")
+    engine.command("table_set_default routes forward 7 0")
+    assert engine.command("table_dump routes") == "entry 0: 10.0.0.0/8 => Main.drop\ndefault: Main.forward 7 0"
+    engine.command("table_clear routes")
+    assert engine.command("table_dump routes") == "default: Main.forward 7 0"
+
+
+def test_groups_and_members(engine: SwitchEngine) -> None:
+    """Profiles in BMv2's order of arguments: profile, member, group."""
+    assert engine.command("act_prof_create_member spread forward 1 0") == "Member has been created with handle 0"
+    assert engine.command("act_prof_create_member spread drop") == "Member has been created with handle 1"
+    assert engine.command("act_prof_create_group spread") == "Group has been created with handle 0"
+    for line in (
+        "act_prof_add_member_to_group spread 0 0",
+        "act_prof_add_member_to_group spread 1 0",
+        "act_prof_modify_member spread forward 1 => 2 0",
+        "table_indirect_set_default select 0",
+        "table_indirect_set_default_with_group select 0",
+    ):
+        assert engine.command(line) == ""
+    assert engine.command("table_indirect_add_with_group select 5 => 0") == "Entry has been added with handle 0"
+    assert engine.command("table_indirect_add select 6 => 1") == "Entry has been added with handle 1"
+    assert engine.command("table_dump select") == "entry 0: 5 => group 0\nentry 1: 6 => member 1\ndefault: group 0"
+    with pytest.raises(CommandError, match="in use"):
+        engine.command("act_prof_delete_group spread 0")
+    engine.command("table_indirect_set_default select 0")
+    engine.command("table_indirect_delete select 0")
+    engine.command("act_prof_remove_member_from_group spread 0 0")
+    engine.command("act_prof_delete_group spread 0")
+    assert engine.command("table_num_entries select") == "1"
+
+
+def test_registers_hold_values_of_their_width(engine: SwitchEngine) -> None:
+    """Read one, read all, write, reset; a name may be any unique suffix."""
+    engine.command("register_write Main.state 3 0xffffffffffff")
+    assert engine.command("register_read state 3") == "state[3]= 281474976710655"
+    engine.command("register_write east.depth 1 7")
+    assert engine.command("register_read east.depth") == "east.depth= 0, 7, 0, 0"
+    assert engine.command("register_read west.depth") == "west.depth= 0, 0, 0, 0"
+    engine.command("register_reset state")
+    assert engine.command("register_read state 3") == "state[3]= 0"
+
+
+def test_counters_are_read_written_and_reset(engine: SwitchEngine) -> None:
+    """Bytes before packets on output, packets before bytes on input, as in simple_switch_CLI."""
+    engine.command("counter_write hits 2 5 640")
+    assert engine.command("counter_read hits 2") == "hits[2]= (640 bytes, 5 packets)"
+    engine.command("counter_reset hits")
+    assert engine.command("counter_read hits 2") == "hits[2]= (0 bytes, 0 packets)"
+
+
+def test_direct_counter_goes_by_entry(engine: SwitchEngine) -> None:
+    """The index of a direct counter is the entry's handle."""
+    engine.command("table_add routes drop 10.0.0.0/8 =>")
+    engine.command("counter_write routes_hits 0 1 64")
+    assert engine.command("counter_read routes_hits 0") == "routes_hits[0]= (64 bytes, 1 packets)"
+
+
+def test_meter_rates_are_set(engine: SwitchEngine) -> None:
+    """Units per microsecond and bursts, one pair a rate."""
+    assert engine.command("meter_array_set_rates limit 0.5:100 1.5:200") == ""
+    assert engine.command("meter_set_rates limit 3 1:2 3:4") == ""
+
+
+def test_program_describes_itself(engine: SwitchEngine) -> None:
+    """Tables and actions with their keys and parameters."""
+    assert "Main.routes" in engine.command("show_tables")
+    assert "ipv4.destination(lpm, 32)" in engine.command("table_info routes")
+    assert "address(48)" in engine.command("show_actions")

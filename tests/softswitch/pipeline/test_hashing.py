@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Hashes and checksums against independent computations."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.softswitch.pipeline.harness import Pipeline
+from tests.softswitch.pipeline.test_l3 import checksum
+from tests.softswitch.pipeline.test_stateful import crc16
+
+PROGRAM = "hashing"
+
+
+def request(which: int, a: int, b: int, c: int, d: int, e: int = 0, check: int = 0, rest: bytes = b"") -> bytes:
+    return struct.pack(">BHIBQH", which, a << 12 | b, c, d << 5 | e, 0, check) + rest
+
+
+def packed(a: int, b: int, c: int, d: int) -> bytes:
+    """The input of the hashes: 51 bits, padded with zeros at the end."""
+    return struct.pack(">HIB", a << 12 | b, c, d << 5)
+
+
+def even(data: bytes) -> bytes:
+    return data + bytes(len(data) % 2)
+
+
+def xor16(data: bytes) -> int:
+    result = 0
+    for (word,) in struct.iter_unpack(">H", even(data)):
+        result ^= word
+    return result
+
+
+HASHES = {
+    0: crc16,
+    1: zlib.crc32,
+    2: lambda data: checksum(even(data)),
+    3: xor16,
+    4: lambda data: int.from_bytes(data, "big"),
+    5: crc16,
+    6: zlib.crc32,
+    7: lambda data: 1000 + zlib.crc32(data) % 7,
+    8: lambda data: 5,
+    9: lambda data: 5 + zlib.crc32(data) % 29,
+}
+
+
+@pytest.mark.parametrize("which", HASHES)
+@given(st.integers(0, 15), st.integers(0, 4095), st.integers(0, 0xFFFFFFFF), st.integers(0, 7))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hash_of_packed_bits(pipeline: Pipeline, which: int, a: int, b: int, c: int, d: int) -> None:
+    """(hash mod maximum) + base; a maximum of zero counts as one."""
+    sent = pipeline.send(request(which, a, b, c, d, e=29 if which == 9 else 0))
+    assert sent is not None
+    assert int.from_bytes(sent[1][8:16], "big") == HASHES[which](packed(a, b, c, d))
+
+
+def test_known_values() -> None:
+    """The check values of the CRC catalogue, computed on the helpers used above."""
+    assert crc16(b"123456789") == 0xBB3D
+    assert zlib.crc32(b"123456789") == 0xCBF43926
+
+
+def test_fields_of_invalid_headers_are_left_out(pipeline: Pipeline) -> None:
+    """As in BMv2: the checksum covers what there is."""
+    sent = pipeline.send(request(22, 0, 0, 0x01020304, 0, rest=b"rest"))
+    assert sent is not None
+    assert int.from_bytes(sent[1][16:18], "big") == checksum(b"\1\2\3\4rest")
+
+
+@pytest.mark.parametrize("payload", [b"", b"x", b"odd", b"even", bytes(range(255))])
+def test_checksum_over_the_payload_is_updated_and_verified(pipeline: Pipeline, payload: bytes) -> None:
+    """The payload of odd length is padded with a zero byte."""
+    sent = pipeline.send(request(20, 0, 0, 0xA0B0C0D0, 0, rest=b"\x11\x22" + payload))
+    assert sent is not None
+    check = int.from_bytes(sent[1][16:18], "big")
+    assert check == checksum(even(b"\xa0\xb0\xc0\xd0\x11\x22" + payload))
+    for wrong in (0, 1):
+        frame = request(21, 0, 0, 0xA0B0C0D0, 0, check=check ^ wrong, rest=b"\x11\x22" + payload)
+        sent = pipeline.send(frame)
+        assert sent is not None and sent[0] == 1 + wrong

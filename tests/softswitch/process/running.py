@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A switch's process under test: starting it, wiring it to sockets of the test, ending it.
+
+Owns processes that it starts; knows nothing of what the tests check.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.softswitch.programs import steered
+
+FRAME_LIMIT = 65_536
+PATIENCE_S = 20.0
+
+
+class NotReady(Exception):
+    """The process ended with status 2 and this on stderr instead of getting ready."""
+
+
+class Running:
+    """A process that has said `ready`, with one socket of the test a port."""
+
+    def __init__(self, process: subprocess.Popen[str], ports: dict[int, socket.socket]) -> None:
+        self.process = process
+        self.ports = ports
+
+    def send(self, port: int, frame: bytes) -> None:
+        """Puts a frame on a port's wire."""
+        self.ports[port].send(frame)
+
+    def receive(self, port: int) -> bytes:
+        """Waits for a frame from a port."""
+        return self.ports[port].recv(FRAME_LIMIT)
+
+    def stop(self) -> tuple[int, str]:
+        """SIGTERM; exit status and what it wrote to stderr."""
+        self.process.send_signal(signal.SIGTERM)
+        _, errors = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, errors
+
+
+@contextmanager
+def running(*arguments: str | Path, ports: tuple[int, ...] = (1, 2), sanitize: bool = False) -> Iterator[Running]:
+    """A switch with socket ports, killed at the end if a test has not stopped it."""
+    pairs = {port: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for port in ports}
+    command: list[str | Path] = [steered.executable(sanitize=sanitize)]
+    for port, (_, inner) in pairs.items():
+        command += ["-i", f"{port}@fd:{inner.fileno()}"]
+    process = subprocess.Popen(
+        [*command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        pass_fds=[inner.fileno() for _, inner in pairs.values()],
+    )
+    try:
+        for outer, inner in pairs.values():
+            inner.close()
+            outer.settimeout(PATIENCE_S)
+        assert process.stdout is not None
+        if process.stdout.readline() != "ready\n":
+            _, errors = process.communicate(timeout=PATIENCE_S)
+            assert process.returncode == 2
+            raise NotReady(errors)
+        yield Running(process, {port: outer for port, (outer, _) in pairs.items()})
+    finally:
+        for outer, _ in pairs.values():
+            outer.close()
+        with process:  # closes its pipes and waits
+            process.kill()
+
+
+def refusal(*arguments: str | Path) -> str:
+    """What a process that must not start says; it exits with 2 and says nothing else."""
+    done = subprocess.run(
+        [steered.executable(), *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def statistics(path: Path) -> dict[str, Any]:
+    """The file of --statistics."""
+    values: dict[str, Any] = json.loads(path.read_text())
+    return values

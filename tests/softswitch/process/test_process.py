@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The switch as a process, wired to sockets: no interface and no privilege needed."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softswitch.control import CommandError, ControlClient
+from softswitch.engine import TELEMETRY_RECORD
+from tests.softswitch.process.running import PATIENCE_S, NotReady, refusal, running, statistics
+from tests.softswitch.programs.steered import Op, executable, report, steer
+
+
+def test_frames_pass_from_port_to_port() -> None:
+    """What enters one socket leaves another, in order."""
+    with running() as switch:
+        for tag in range(100):
+            switch.send(1, steer(2, tag=tag))
+        assert [switch.receive(2)[-1] for _ in range(100)] == list(range(100))
+        assert switch.stop() == (0, "")
+
+
+def test_commands_file_runs_before_the_first_frame(tmp_path: Path) -> None:
+    """Rates and delays are in force: the second frame waits for the first one's wire time, in the switch's clock."""
+    commands = tmp_path / "commands"
+    commands.write_text("# a wire of 1000 B in 10 ms\nport_rate 2 800000\n\nport_delay 2 1000\n")
+    with running("--commands", commands) as switch:
+        switch.send(1, steer(2, 1_000))
+        switch.send(1, steer(2, 1_000))
+        first, second = report(switch.receive(2)), report(switch.receive(2))
+    assert second.deq_timedelta > 0
+    assert second.egress_us - first.egress_us == 10_000
+
+
+def test_departures_are_never_early(tmp_path: Path) -> None:
+    """Lateness is measured for every departure, and the ideal schedule is kept."""
+    counters = tmp_path / "statistics"
+    with running("--statistics", counters) as switch:
+        for tag in range(50):
+            switch.send(1, steer(2, tag=tag))
+        for _ in range(50):
+            switch.receive(2)
+        assert switch.stop() == (0, "")
+    lateness = statistics(counters)["lateness"]
+    assert lateness["departures"]["count"] == 50
+    assert lateness["ingress"]["count"] == 50
+    assert 0 <= lateness["departures"]["p50_ns"] <= lateness["departures"]["p99_ns"]
+    assert lateness["departures"]["p99_ns"] <= lateness["departures"]["max_ns"]
+
+
+def test_control_socket_answers(tmp_path: Path) -> None:
+    """Commands and refusals over the socket, several clients at a time; the socket goes with the switch."""
+    path = tmp_path / "control"
+    with running("--control", path) as switch:
+        with ControlClient(path) as first, ControlClient(path) as second:
+            assert first.command("mirroring_add 5 2") == ""
+            assert second.command("mirroring_get 5") == "port=2"
+            assert len(first.command("help").splitlines()) > 40
+            with pytest.raises(CommandError, match="port_rate: port '9' has no interface"):
+                first.command("port_rate 9 1000")
+            assert first.command("# nothing") == ""
+        assert switch.stop() == (0, "")
+    assert not path.exists()
+
+
+def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
+    """A socket file that nobody listens on is no obstacle; one in use is refused, and kept."""
+    path = tmp_path / "control"
+    with running("--control", path) as dead:
+        dead.process.kill()
+        dead.process.wait()
+    assert path.exists()
+    with running("--control", path):
+        with pytest.raises(NotReady, match="Address already in use"), running("--control", path):
+            pass
+        with ControlClient(path) as client:
+            assert "fd:" in client.command("show_ports")
+
+
+def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
+    """Rows of every interval from the epoch on, in the documented layout."""
+    rows, commands = tmp_path / "telemetry", tmp_path / "commands"
+    commands.write_text("port_rate 2 800000\n")
+    with running("--commands", commands, "--telemetry", rows, "--sample-ns", "1000000") as switch:
+        for _ in range(5):
+            switch.send(1, steer(2, 1_000, class_=3))
+        for _ in range(5):
+            switch.receive(2)
+        assert switch.stop() == (0, "")
+    table = np.fromfile(rows, TELEMETRY_RECORD)
+    whole = table[table["port"] == -1]
+    assert np.array_equal(np.diff(whole["time_ns"]), np.full(len(whole) - 1, 1_000_000))
+    queue = table[(table["port"] == 2) & (table["class"] == 3)]
+    assert 3_000 <= queue["high_water_bytes"].max() <= 4_000
+    assert whole["high_water_bytes"].max() == queue["high_water_bytes"].max()
+
+
+def test_interrupt_ends_it_as_well(tmp_path: Path) -> None:
+    """Ctrl-C is a clean stop that keeps what was measured."""
+    counters = tmp_path / "statistics"
+    with running("--statistics", counters) as switch:
+        switch.process.send_signal(signal.SIGINT)
+        assert switch.process.wait(PATIENCE_S) == 0
+    assert statistics(counters)["rx_packets"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ((), "no port"),
+        (("-i", "1"), "'1' is not PORT@IFACE"),
+        (("-i", "x@lo"), "'x@lo'"),
+        (("-i", "510@lo"), "above 509"),
+        (("-i", "1@lo", "-i", "1@lo"), "twice"),
+        (("-i", "1@no-such-interface"), "no interface 'no-such-interface'"),
+        (("-i", "1@fd:77"), "'fd:77' is not an open"),
+        (("-i", "1@fd:1", "--seed", "many"), "'many' is not a number"),
+        (("-i", "1@fd:1", "--telemetry", "x"), "--sample-ns"),
+        (("-i", "1@fd:1", "what"), "'what'"),
+        (("--frobnicate",), "frobnicate"),
+    ],
+)
+def test_bad_option_is_one_line(arguments: tuple[str, ...], wrong: str) -> None:
+    """Exit status 2 and one line that names the word."""
+    text = refusal(*arguments)
+    assert wrong in text
+    assert text.count("\n") == 1
+
+
+def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A wrong commands file is named with its line, before any file is created."""
+    commands = tmp_path / "commands"
+    commands.write_text("mirroring_add 1 2\ntable_add nowhere drop 1 =>\n")
+    files = ("--control", tmp_path / "c", "--telemetry", tmp_path / "t", "--sample-ns", "5")
+    with (
+        pytest.raises(NotReady, match="commands:2: table_add: no table 'nowhere'"),
+        running("--commands", commands, *files),
+    ):
+        pass
+    assert [p.name for p in tmp_path.iterdir()] == ["commands"]
+
+
+def test_switch_dies_with_its_parent() -> None:
+    """A parent that is killed takes the switch along: its end of the socket closes."""
+    script = f"""
+        import os, socket, subprocess, sys
+        outer = socket.socket(fileno=int(sys.argv[1]))
+        subprocess.Popen(
+            [{str(executable())!r}, "-i", f"1@fd:{{outer.fileno()}}", "--die-with-parent"],
+            pass_fds=[outer.fileno()], stdout=sys.stdout,
+        )
+        outer.close()
+        sys.stdin.read()
+    """
+    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with mine:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(script), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        theirs.close()
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        parent.kill()
+        mine.settimeout(PATIENCE_S)
+        assert mine.recv(1) == b""
+        parent.communicate()
+
+
+def test_process_is_clean_in_the_sanitizers(tmp_path: Path) -> None:
+    """A whole life with frames, commands, clones and telemetry: no bad access, no leak."""
+    control, rows = tmp_path / "control", tmp_path / "telemetry"
+    files = ("--control", control, "--telemetry", rows, "--sample-ns", "1000000", "--statistics", tmp_path / "s")
+    with running(*files, sanitize=True) as switch:
+        with ControlClient(control) as client:
+            for line in ("mirroring_add 5 1", "table_add routes drop 10.0.0.0/8 =>", "port_rate 2 8000000"):
+                client.command(line)
+            with pytest.raises(CommandError):
+                client.command("table_add routes drop 10.0.0.0/99 =>")
+        for tag in range(20):
+            switch.send(1, steer(2, 500, tag=tag, ops=Op.CLONE_INGRESS, session=5))
+        assert [switch.receive(2)[-1] for _ in range(20)] == list(range(20))
+        assert [switch.receive(1)[-1] for _ in range(20)] == list(range(20))
+        assert switch.stop() == (0, "")
