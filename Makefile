@@ -18,7 +18,7 @@ $(READY): pyproject.toml tools/provision.sh
 	tools/provision.sh
 	@# /usr/bin/python3 because the distribution's Mininet lives in its dist-packages.
 	/usr/bin/python3 -m venv --system-site-packages .venv
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	PYTHONWARNINGS=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 setup: $(READY)  ## install packages and the Python environment

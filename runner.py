@@ -117,7 +117,11 @@ def compare(
     requests = [
         _request(scenario, name, switch, clock, dilation, scale, seed, duration, settings, topology) for name in names
     ]
-    finished = [_execute(plan, out, quiet=json) for plan in _checked(requests, out)]
+    finished: list[FinishedRun] = []
+    for plan in _checked(requests, out):
+        finished.append(_execute(plan, out, quiet=json))
+        if finished[-1].result.interrupted:
+            break
     folder = make_folder(out, f"{scenario}-compare")
     report_path = write_comparison_report([each.folder for each in finished], folder)
     give_to_caller(folder)

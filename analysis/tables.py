@@ -29,7 +29,15 @@ def run_table(result: RunResult) -> RenderableType:
 def comparison_table(comparison: Comparison) -> RenderableType:
     """Schemes as rows; the buffer is followed by its ratio to the first row. Fits 80 columns. Warnings stand below."""
     title = Text(f"{comparison.scenario}: slowdown of {comparison.traffic_class} flows")
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+        collapse_padding=True,
+    )
     table.add_column("scheme", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for heading in ("flows", "max buffer", "P50", "P95", "P99", "drops", "BTS"):

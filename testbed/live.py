@@ -8,14 +8,12 @@ import json
 import os
 import select
 import shutil
-import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from analysis.build import RunCounters
@@ -25,6 +23,7 @@ from testbed.capture import capture_folder, live_captures
 from testbed.counters import SwitchCounts
 from testbed.drops import target_only_drops
 from testbed.emulation import Emulation, emulation
+from testbed.interrupt import Interrupt
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
 from testbed.recorder import Recorder
@@ -75,17 +74,17 @@ def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
         shutil.rmtree(state, ignore_errors=True)
 
 
-def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> Outcome:
+def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
     """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case."""
     began_s = time.perf_counter()
-    with _terminate_like_interrupt(), live_network(plan, folder / "logs") as network:
+    with live_network(plan, folder / "logs") as network:
         pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
         agents = start_agents(plan, network.run_id, network.logs, pids=pids, epoch_ns=network.epoch_ns)
         captured = {name: pids[name] for name in plan.config.captures}
         pcaps = capture_folder(folder, plan.config.captures)
         try:
             with live_captures(captured, pcaps, network.run_id, network.logs):
-                return _Run(network, agents, recorder, progress, began_s).outcome()
+                return _Run(network, agents, recorder, progress, interrupt, began_s).outcome()
         finally:
             for agent in agents:
                 agent.child.stop()
@@ -100,6 +99,7 @@ class _Run:
         agents: list[AgentProcess],
         recorder: Recorder,
         progress: Progress,
+        interrupt: Interrupt,
         began_s: float,
     ) -> None:
         self._network = network
@@ -107,6 +107,7 @@ class _Run:
         self._agents = agents
         self._recorder = recorder
         self._progress = progress
+        self._interrupt = interrupt
         self._began_s = began_s
         self._start_ns = 0
         self._failure: str | None = None
@@ -114,16 +115,11 @@ class _Run:
         self._latenesses: list[Mapping[str, Any]] = []
 
     def outcome(self) -> Outcome:
-        interrupted = False
-        try:
-            self._start()
-            self._wait_for_flows()
-        except KeyboardInterrupt:
-            interrupted = True
-        with _ignore_interrupts():
-            self._quiesce()
-            counters = self._collect(interrupted)
-        return Outcome(counters, self._failure)
+        self._start()
+        self._wait_for_flows()
+        interrupted = self._interrupt.is_requested
+        self._quiesce()
+        return Outcome(self._collect(interrupted), self._failure)
 
     def _start(self) -> None:
         up = 0
@@ -137,7 +133,7 @@ class _Run:
 
     def _wait_for_flows(self) -> None:
         deadline_ns = self._start_ns + self._plan.duration_wall_ns
-        while not self._recorder.is_complete and self._failure is None:
+        while not self._recorder.is_complete and self._failure is None and not self._interrupt.is_requested:
             remaining_s = (deadline_ns - time.monotonic_ns()) / 1e9
             if remaining_s <= 0:
                 return
@@ -230,28 +226,3 @@ def worst_lateness(measured: list[Mapping[str, Any]]) -> Lateness | None:
     if not seen:
         return None
     return Lateness(*(float(max(each[name] for each in seen)) for name in ("p50_ns", "p99_ns", "max_ns")))
-
-
-@contextmanager
-def _terminate_like_interrupt() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _ignore_interrupts() -> Iterator[None]:
-    """Nothing may cut off the collection of what was measured."""
-    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)

@@ -17,6 +17,7 @@ from typing import IO
 from testbed.errors import RunError
 from testbed.runid import RUN_VARIABLE
 
+_ROOT = Path(__file__).resolve().parent.parent
 _STOP_SECONDS = 10.0
 
 
@@ -34,6 +35,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env={**os.environ, RUN_VARIABLE: run_id},
+                cwd=_ROOT,  # where our packages are; paths given to a child are absolute
                 start_new_session=True,  # Ctrl-C is the runner's to handle
             )
         os.set_blocking(self._stdout.fileno(), False)

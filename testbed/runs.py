@@ -17,20 +17,22 @@ from analysis.report import write_run_report
 from analysis.result import RunResult, write_result
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError, UsageError
+from testbed.interrupt import Interrupt, interruptible
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
 from testbed.recorder import Recorder
 from testbed.simulation import simulate
 
 
-def _run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> Outcome:
+def _run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
     """Only this clock needs Mininet, which may not be installed where only the other is used."""
     from testbed.live import run_live
 
-    return run_live(plan, folder, recorder, progress)
+    return run_live(plan, folder, recorder, progress, interrupt)
 
 
-CLOCKS: Mapping[str, Callable[[RunPlan, Path, Recorder, Progress], Outcome]] = {"real": _run_live, "virtual": simulate}
+Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], Outcome]
+CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,11 @@ def make_folder(parent: Path, name: str) -> Path:
 
 def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
     """Runs a plan. RunError when it broke; its folder then holds what was measured and why."""
-    folder = make_folder(parent, f"{plan.config.scenario}-{plan.config.scheme}")
+    folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
     try:
-        with Recorder(plan, folder) as recorder:
-            outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress)
+        with interruptible() as interrupt, Recorder(plan, folder) as recorder:
+            outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.frames()
         result = build_result(_identity(plan), outcome.counters, flows=flows, queues=queues, signals=signals)
         if outcome.failure is not None:

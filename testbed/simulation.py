@@ -22,6 +22,7 @@ from softswitch.engine import Fabric, SwitchEngine
 from testbed.capture import VirtualCapture, capture_folder
 from testbed.counters import SwitchCounts, read_counts
 from testbed.drops import target_only_drops
+from testbed.interrupt import Interrupt
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
 from testbed.recorder import Recorder
@@ -32,16 +33,14 @@ _NEVER = 2**63 - 1
 _PROGRESS_EVENTS = 20_000
 
 
-def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> Outcome:
+def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
     """Runs the plan until all flows are done or its duration is over, then lets what is in flight arrive."""
     began_s = time.perf_counter()
-    interrupted = False
     with _Simulation(plan, folder, recorder, progress) as simulation:
-        try:
-            simulation.run_until(plan.duration_wall_ns)
-        except KeyboardInterrupt:
-            interrupted = True
+        simulation.run_until(plan.duration_wall_ns, interrupt)
+        interrupted = interrupt.is_requested
         simulation.drain()
+        simulation.record_unfinished()
         simulation.record_queues()
         counters = simulation.counters(interrupted, time.perf_counter() - began_s)
     return Outcome(counters)
@@ -84,11 +83,11 @@ class _Simulation:
         self._capture.close()
         self._fabric.close()
 
-    def run_until(self, limit_ns: int) -> None:
-        """Runs events in order until every flow is done at both ends, nothing is left to happen, or the limit."""
+    def run_until(self, limit_ns: int, interrupt: Interrupt) -> None:
+        """Runs events until every flow is done at both ends, nothing is left to happen, the limit, or Ctrl-C."""
         total = len(self._plan.flows)
         handled = 0
-        while not self._recorder.is_complete and self._step(limit_ns):
+        while not self._recorder.is_complete and not interrupt.is_requested and self._step(limit_ns):
             handled += 1
             if handled % _PROGRESS_EVENTS == 0:
                 self._progress.flows_done(self._recorder.completed, total)
@@ -97,8 +96,15 @@ class _Simulation:
     def drain(self) -> None:
         """Hosts fall silent; what is on the way arrives and is counted."""
         self._is_sending = False
+        for nic in self._nics:
+            nic.quiesce()
         while self._step(_NEVER - 1):
             pass
+
+    def record_unfinished(self) -> None:
+        """Hands over what is known of flows that the end of the run cut off."""
+        for nic in self._nics:
+            self._records.write_unfinished(nic.unfinished_messages())
 
     def record_queues(self) -> None:
         """Hands the switches' queue samples to the recorder."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from softswitch.build import build_executable, build_library
-
 from softswitch.control import ControlClient
 from telemetry.queue_samples import Samples, read_samples
 from testbed.counters import SwitchCounts, read_counts
@@ -52,7 +51,7 @@ class SwitchProcess:
         commands.write_text("".join(f"{line}\n" for line in switch_commands(plan, name)))
         arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
         arguments += ["--telemetry", str(self._samples), "--sample-ns", str(plan.dilation.wall_ns(SAMPLE_NS))]
-        arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent"]
+        arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent", "--realtime"]
         for port in self._ports:
             arguments += ["-i", f"{port}@{SWITCH_INTERFACE.format(name=name, port=port)}"]
         self.child = Child(name, arguments, state.name, logs / f"{name}.log")

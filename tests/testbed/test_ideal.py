@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from testbed.ideal import ideal_fct_ns, path_between
+from testbed.interrupt import Interrupt
 from testbed.outcome import Silent
 from testbed.plan import RunRequest, plan_run
 from testbed.recorder import Recorder
@@ -42,6 +43,6 @@ def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int)
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}")
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
     with Recorder(plan, tmp_path) as recorder:
-        simulate(plan, tmp_path, recorder, Silent())
+        simulate(plan, tmp_path, recorder, Silent(), Interrupt())
     [slowdown] = recorder.frames()[0]["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=1e-4)
