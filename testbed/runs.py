@@ -46,11 +46,11 @@ class FinishedRun:
 
 def check_output(parent: Path) -> None:
     """UsageError unless run folders can be made there; leaves nothing."""
-    existing = next(each for each in (parent, *parent.absolute().parents) if each.exists())
     try:
+        existing = next(each for each in (parent, *parent.absolute().parents) if each.exists())
         Path(tempfile.mkdtemp(prefix=".sfc-testbed-", dir=existing)).rmdir()
     except OSError as error:
-        raise UsageError(f"--out {parent}: cannot write to {existing}: {error.strerror}") from error
+        raise UsageError(f"--out {parent}: cannot write there: {error.strerror}") from error
 
 
 def make_folder(parent: Path, name: str) -> Path:

@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,17 +69,34 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that every user may write to, unlike pytest's own."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become nobody")
-def test_real_clock_without_root_names_what_is_missing(tmp_path: Path) -> None:
+def test_real_clock_without_root_names_what_is_missing(public_folder: Path) -> None:
     """Not root: one line that says so and what else to do."""
-    tmp_path.chmod(0o777)
     readable = subprocess.run(["test", "-r", str(ROOT / "runner.py")], user=NOBODY, check=False).returncode == 0
     if not readable:
         pytest.skip("the tree cannot be read by other users")
-    done = _runner("run", "incast", "--clock", "real", "--out", str(tmp_path / "runs"), cwd=tmp_path, uid=NOBODY)
+    done = _runner("run", "incast", "--clock", "real", "--out", "runs", cwd=public_folder, uid=NOBODY)
     assert done.returncode == 2, done.stderr
     assert "root" in done.stderr
-    assert not (tmp_path / "runs").exists()
+    assert not (public_folder / "runs").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become nobody")
+def test_output_below_a_closed_folder_is_refused(tmp_path: Path, public_folder: Path) -> None:
+    """A place that the user cannot even look into is one line too."""
+    tmp_path.chmod(0o700)
+    words = ("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
+    done = _runner(*words, cwd=public_folder, uid=NOBODY)
+    assert done.returncode == 2, done.stderr
+    assert "--out" in done.stderr
 
 
 def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
