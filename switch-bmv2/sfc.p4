@@ -20,8 +20,16 @@
 #include "include/control/bts_events.p4"
 #include "include/control/pause_cache.p4"
 #include "include/control/suppression.p4"
+#include "include/control/incast_estimator.p4"
 #include "include/control/bts_trigger.p4"
+#include "include/control/egress_bts.p4"
 #include "include/control/bts_builder.p4"
+#include "include/control/pause_frame.p4"
+#include "include/control/pfc.p4"
+#include "include/control/sfc_p.p4"
+#include "include/control/ecn.p4"
+#include "include/control/telemetry.p4"
+#include "include/control/signal_copies.p4"
 
 control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     Validity() validity;
@@ -29,37 +37,81 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     Forwarding() forwarding;
     QueueRead() queue_read;
     BtsTrigger() bts;
+    SfcP() sfc_p;
     SharedBuffer() shared_buffer;
+    PfcEnqueue() pfc;
+    MirrorAtIngress() mirror;
+
+    // A pause frame of this switch on its second pass: to the neighbour that it is for, before everything else.
+    action send_pause() {
+        std.egress_spec = meta.signal.pause_port;
+        std.priority = PFC_CLASS;
+        meta.traffic_class = PFC_CLASS;
+        meta.accounted_bytes = PFC_FRAME_BYTES;
+        truncate(PFC_FRAME_BYTES);
+    }
+
+    // Trimming works on this second pass only (docs/decisions/0002-bts-by-mirror-and-recirculation.md).
+    action trim_bts() {
+        truncate(BTS_FRAME_BYTES);
+        meta.accounted_bytes = BTS_FRAME_BYTES;
+    }
 
     apply {
-        validity.apply(hdr, meta, std);
-        if (meta.is_dropped == 0) {
-            flow_hash.apply(hdr, meta);
-            forwarding.apply(hdr, meta, std);
+        meta.accounted_bytes = std.packet_length;
+        if (meta.own_signal == own_signal_t.pause) {
+            send_pause();
+        } else {
+            validity.apply(hdr, meta, std);
+            if (meta.is_dropped == 0) {
+                flow_hash.apply(hdr, meta);
+                forwarding.apply(hdr, meta, std);
+            }
+            if (meta.own_signal == own_signal_t.bts) {
+                trim_bts();
+            }
         }
         if (meta.is_dropped == 0) {
-            meta.accounted_bytes = std.packet_length;
-            if (meta.is_own_bts == 1) {
-                // Trimming works on this second pass only (docs/decisions/0002-bts-by-mirror-and-recirculation.md).
-                truncate(BTS_FRAME_BYTES);
-                meta.accounted_bytes = BTS_FRAME_BYTES;
-            }
             queue_read.apply(meta, std);
-            bts.apply(hdr, meta, std);
+            if (meta.own_signal != own_signal_t.pause) {
+                bts.apply(hdr, meta, std);
+                sfc_p.apply(hdr, meta, std);
+            }
             shared_buffer.apply(meta, std);
+            if (meta.is_dropped == 0) {
+                pfc.apply(meta, std);
+            }
+            mirror.apply(meta);
         }
     }
 }
 
 control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
-    BtsBuilder() bts_builder;
+    SignalBuilder() signal_builder;
     QueueLeave() queue_leave;
+    PfcDequeue() pfc;
+    EgressBts() egress_bts;
+    EcnMarking() ecn;
+    Telemetry() telemetry;
+    MirrorAtEgress() mirror;
+
+    // What ingress asked for, its mirror copy has taken along.
+    action forget_signals() {
+        meta.signal.wants_bts = 0;
+        meta.signal.wants_pause = 0;
+    }
 
     apply {
-        if (std.instance_type == INSTANCE_INGRESS_CLONE) {
-            bts_builder.apply(hdr, meta);
+        if (std.instance_type == INSTANCE_INGRESS_CLONE || std.instance_type == INSTANCE_EGRESS_CLONE) {
+            signal_builder.apply(hdr, meta);
         } else {
+            forget_signals();
             queue_leave.apply(meta);
+            pfc.apply(meta, std);
+            egress_bts.apply(hdr, meta, std);
+            ecn.apply(hdr, meta, std);
+            telemetry.apply(hdr, meta, std);
+            mirror.apply(meta);
         }
     }
 }

@@ -10,28 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from topologies.features import ALPHA_ONE, feature_commands
 from topologies.model import SwitchPort, Topology, port_mac
 from topologies.routes import Route, routes
 from topologies.settings import SwitchSettings
-from wire.constants import (
-    BTS_MIRROR_SESSION,
-    CLASS_BTS,
-    CLASS_BY_DSCP,
-    CLASS_CONTROL,
-    CLASS_COUNT,
-    RECIRCULATION_PORT,
-)
+from wire.constants import CLASS_BTS, CLASS_BY_DSCP, CLASS_CONTROL, CLASS_COUNT, CLASS_DATA
 from wire.dilation import Dilation
 
-_ALPHA_ONE = 256
 _UNLIMITED_BYTES = 0xFFFF_FFFF
-_BYTE_US_FRACTION_BITS = 24
 _ECMP_SALT = 0x9E37_79B1
-
-
-def byte_time_us_q24(rate_bps: int) -> int:
-    """The time of a byte at a wall rate in 2^-24 us, rounded to nearest, as `congested_port` wants it."""
-    return ((8_000_000 << _BYTE_US_FRACTION_BITS) + rate_bps // 2) // rate_bps
 
 
 def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
@@ -45,8 +32,7 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
     ]
     lines += _route_commands(topology, switch)
     lines += _buffer_commands(settings)
-    if settings.bts != "off" and (node.is_tor or settings.deployment == "all"):
-        lines += _bts_commands(topology, switch, settings, dilation)
+    lines += feature_commands(topology, switch, settings, dilation)
     return lines
 
 
@@ -95,20 +81,7 @@ def _buffer_commands(settings: SwitchSettings) -> Iterator[str]:
         return
     yield f"table_set_default buffer_size set_limit {settings.buffer_bytes}"
     for traffic_class in range(CLASS_COUNT):
-        if traffic_class not in (CLASS_CONTROL, CLASS_BTS):
-            alpha = round(settings.alpha * _ALPHA_ONE)
+        is_lossless = settings.pfc and traffic_class == CLASS_DATA
+        if traffic_class not in (CLASS_CONTROL, CLASS_BTS) and not is_lossless:
+            alpha = round(settings.alpha * ALPHA_ONE)
             yield f"table_add class_threshold dynamic_threshold {traffic_class} => {alpha}"
-
-
-def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
-    for traffic_class in settings.bts_classes:
-        yield f"table_add bts_trigger ingress_bts {traffic_class} => {settings.q_th_bytes} {settings.q_tg_bytes}"
-    for port in topology.ports[switch]:
-        byte_us = byte_time_us_q24(dilation.wall_bps(port.rate_bps))
-        yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
-    if settings.suppression_ns:
-        period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
-        yield f"table_set_default suppression filter {period_us}"
-    if settings.pause_cache:
-        yield "table_set_default pause_cache cache_on"

@@ -27,13 +27,27 @@ class SwitchSettings(BaseModel):
         le=255,
         description="Dynamic threshold factor: a queue may hold alpha (B - used). 1 lets a lone one take half.",
     )
-    bts: Literal["off", "ingress"] = Field("off", description="Where BTS is triggered.")
+    bts: Literal["off", "ingress", "egress"] = Field("off", description="Where BTS is triggered.")
     q_th_bytes: Bytes = Field(250_000, description="Q_th, the depth above which a BTS is triggered: 2 BDP.")
     q_tg_bytes: Bytes = Field(125_000, description="Q_tg, the depth down to which senders pause: 1 BDP.")
     suppression_ns: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
         5_000, description="Period in which a flow gets one BTS, half an RTT; 0 sends a BTS for every packet."
     )
     pause_cache: bool = Field(False, description="Whether switches remember the pauses of destinations.")
+    estimator: bool = Field(False, description="Whether ToRs estimate incast from what their own servers send.")
+    estimator_tau_ns: Annotated[int, Field(ge=100, le=10_000_000)] = Field(
+        10_000, description="Time constant of the estimator; the paper gives none, one RTT is ours."
+    )
+    sfc_p: bool = Field(False, description="Whether ToRs turn a BTS for one of their servers into an 802.1Qbb frame.")
+    pfc: bool = Field(False, description="Whether switches pause their neighbours (802.1Qbb) rather than drop.")
+    pfc_alpha: float = Field(
+        0.125, gt=0, le=64, description="Xoff threshold factor of a host port; a faster port's grows with its rate."
+    )
+    pfc_xon_offset_bytes: Bytes = Field(3_000, description="How far below Xoff a neighbour is resumed.")
+    ecn_kmin_bytes: Bytes | None = Field(None, description="RED marking begins above this depth; null marks nothing.")
+    ecn_kmax_bytes: Bytes | None = Field(None, description="Above this depth all is marked; null: ecn_kmin_bytes.")
+    ecn_pmax: float = Field(1.0, gt=0, le=1, description="Marking probability just below ecn_kmax_bytes.")
+    int_telemetry: bool = Field(False, description="Whether switches push a record into packets with an INT header.")
     deployment: Literal["tors", "all"] = Field("tors", description="Which switches run SFC.")
     bts_classes: tuple[Annotated[int, Field(ge=0, le=7)], ...] = Field(
         (CLASS_DATA,), description="Traffic classes whose queues are watched."
@@ -43,4 +57,12 @@ class SwitchSettings(BaseModel):
     def _target_below_threshold(self) -> SwitchSettings:
         if self.bts != "off" and self.q_tg_bytes >= self.q_th_bytes:
             raise ValueError(f"q_tg_bytes ({self.q_tg_bytes}) must be below q_th_bytes ({self.q_th_bytes})")
+        return self
+
+    @model_validator(mode="after")
+    def _marking_range(self) -> SwitchSettings:
+        if self.ecn_kmax_bytes is not None and self.ecn_kmax_bytes < (self.ecn_kmin_bytes or 0):
+            raise ValueError("ecn_kmax_bytes must not be below ecn_kmin_bytes")
+        if self.pfc and self.buffer_bytes is None:
+            raise ValueError("pfc needs a buffer_bytes: its thresholds are shares of the buffer")
         return self

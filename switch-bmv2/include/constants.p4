@@ -5,6 +5,8 @@
 #ifndef SFC_CONSTANTS_P4
 #define SFC_CONSTANTS_P4
 
+#include "types.p4"
+
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
 const bit<16> ETHERTYPE_MAC_CONTROL = 0x8808;
 
@@ -14,6 +16,7 @@ const bit<8> PROTOCOL_UDP = 17;
 
 const bit<16> ROCE_UDP_PORT = 4791;
 const bit<16> BTS_UDP_PORT = 49791;
+const bit<16> INT_UDP_PORT = 49792;
 
 const bit<4> BTS_VERSION = 1;
 const bit<6> BTS_DSCP = 56;
@@ -21,6 +24,19 @@ const bit<8> BTS_TTL = 64;
 const bit<16> BTS_UDP_BYTES = 36;    // UDP header + BTS
 const bit<16> BTS_IPV4_BYTES = 56;   // IPv4 header + UDP header + BTS
 const bit<32> BTS_FRAME_BYTES = 70;  // Ethernet header + the above
+
+const mac_address_t PAUSE_ADDRESS = 0x0180C2000001;
+const bit<16> PFC_OPCODE = 0x0101;
+const bit<16> PFC_MAX_QUANTA = 0xFFFF;
+const bit<32> PFC_FRAME_BYTES = 60;  // without FCS
+const bit<3> PFC_CLASS = 7;          // the class in which a switch queues its own pause frames
+
+const bit<8> INT_ECHO = 1;           // flag of an INT header that travels back to the sender
+const bit<8> INT_MAX_HOPS = 5;
+const bit<16> INT_RECORD_BYTES = 16;
+
+const bit<2> ECN_NOT_CAPABLE = 0;
+const bit<2> ECN_CONGESTION_EXPERIENCED = 3;
 
 // Why a BTS was sent, as the BTS header says it.
 enum bit<8> bts_cause_t {
@@ -54,13 +70,29 @@ enum bit<4> bts_event_t {
     cache_collision = 8
 }
 
-// v1model's instance type of a mirror copy.
-const bit<32> INSTANCE_INGRESS_CLONE = 1;
+// What the `pfc_events` counter counts.
+enum bit<4> pfc_event_t {
+    xoff = 0,
+    xon = 1,
+    refresh = 2,
+    sfc_p = 3
+}
 
-// The mirror session that leads a trimmed copy to the recirculation port.
+// What a packet on its second pass is.
+enum bit<2> own_signal_t {
+    none = 0,
+    bts = 1,
+    pause = 2
+}
+
+// v1model's instance types of mirror copies.
+const bit<32> INSTANCE_INGRESS_CLONE = 1;
+const bit<32> INSTANCE_EGRESS_CLONE = 2;
+
+// The mirror session that leads a copy to the recirculation port.
 const bit<32> BTS_MIRROR_SESSION = 1;
 
-// Field lists: what a mirror copy keeps, and what a recirculated BTS keeps.
+// Field lists: what a mirror copy keeps, and what a recirculated signal keeps.
 const bit<8> MIRROR_FIELDS = 1;
 const bit<8> RECIRCULATE_FIELDS = 2;
 

@@ -19,6 +19,21 @@ header mac_control_h {
     bit<16> opcode;
 }
 
+// What follows opcode 0x0101: which classes, then a pause for each; padded to the least Ethernet frame.
+header pfc_h {
+    bit<8> reserved;
+    bit<8> enabled_classes;
+    bit<16> quanta_0;
+    bit<16> quanta_1;
+    bit<16> quanta_2;
+    bit<16> quanta_3;
+    bit<16> quanta_4;
+    bit<16> quanta_5;
+    bit<16> quanta_6;
+    bit<16> quanta_7;
+    bit<208> padding;
+}
+
 header ipv4_h {
     bit<4> version;
     bit<4> ihl;
@@ -61,6 +76,20 @@ header icmp_h {
     bit<16> checksum;
 }
 
+// In-band telemetry between UDP and BTH: each switch on the way pushes a record at dequeue.
+header int_h {
+    bit<8> hops;
+    bit<8> flags;
+    bit<16> reserved;
+}
+
+header int_record_h {
+    bit<32> rate_kbps;      // of the port, wall
+    bit<32> time_us;        // of the dequeue, wall
+    bit<32> tx_bytes;       // sent by the port before this packet
+    bit<32> queue_bytes;    // in all queues of the port after this packet left them
+}
+
 // RoCEv2 base transport header.
 header bth_h {
     bit<8> opcode;
@@ -100,10 +129,13 @@ header bts_h {
 struct headers_t {
     ethernet_h ethernet;
     mac_control_h mac_control;
+    pfc_h pfc;
     ipv4_h ipv4;
     udp_h udp;
     tcp_h tcp;
     icmp_h icmp;
+    int_h telemetry;
+    int_record_h[5] hop;
     bth_h bth;
     bts_h bts;
 }

@@ -26,13 +26,40 @@ struct bts_metadata_t {
     bit<16> switch_id;
 }
 
+// The signals that a packet's copy becomes: a BTS, a pause frame, or one after the other.
+struct signal_metadata_t {
+    @field_list(MIRROR_FIELDS)
+    bit<1> wants_bts;
+    @field_list(MIRROR_FIELDS)
+    bit<1> wants_pause;
+    @field_list(MIRROR_FIELDS, RECIRCULATE_FIELDS)
+    port_t pause_port;
+    @field_list(MIRROR_FIELDS)
+    traffic_class_t pause_class;
+    @field_list(MIRROR_FIELDS)
+    bit<16> pause_quanta;
+}
+
+// PFC of the packet's (ingress port, class); found in ingress, used again in egress.
+struct pfc_metadata_t {
+    bit<1> is_lossless;
+    bit<16> alpha_q8;
+    bytes_t xon_offset_bytes;
+    bytes_t shareable_bytes;  // buffer without headroom
+    duration_us_t refresh_us;
+}
+
 struct metadata_t {
     bts_metadata_t bts;
+    signal_metadata_t signal;
+    pfc_metadata_t pfc;
     @field_list(RECIRCULATE_FIELDS)
-    bit<1> is_own_bts;         // a BTS that this switch made, on its second pass
+    own_signal_t own_signal;   // a signal that this switch made, on its second pass
     bit<1> is_server_ingress;  // came in on a port that faces a server
     bit<1> is_watched;         // the packet's class may trigger a BTS
+    bit<1> is_egress_watched;  // ... and its own queue does so in egress
     bit<1> is_dropped;
+    bit<8> int_hops_left;      // of the parser
     group_t next_hop_group;
     bit<16> group_size;
     bit<32> ecmp_salt;
@@ -45,6 +72,7 @@ struct metadata_t {
     traffic_class_t traffic_class;
     queue_index_t queue;
     bytes_t queue_bytes;       // depth of the packet's queue before it joins
+    bytes_t port_bytes;        // in egress: bytes in all queues of its port without it
     bytes_t buffer_bytes;      // bytes in the whole shared buffer before it joins
     bytes_t q_th_bytes;
     bytes_t accounted_bytes;   // what it adds to both at enqueue and takes at dequeue

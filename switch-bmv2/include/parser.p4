@@ -12,7 +12,8 @@
 error {
     Ipv4Version,
     Ipv4Options,
-    BtsVersion
+    BtsVersion,
+    IntHops
 }
 
 parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
@@ -50,6 +51,7 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         transition select(hdr.udp.dst_port) {
             ROCE_UDP_PORT: parse_bth;
             BTS_UDP_PORT: parse_bts;
+            INT_UDP_PORT: parse_int;
             default: accept;
         }
     }
@@ -64,6 +66,26 @@ parser SfcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
     state parse_icmp {
         packet.extract(hdr.icmp);
         transition accept;
+    }
+
+    state parse_int {
+        packet.extract(hdr.telemetry);
+        verify(hdr.telemetry.hops <= INT_MAX_HOPS, error.IntHops);
+        meta.int_hops_left = hdr.telemetry.hops;
+        transition parse_int_records;
+    }
+
+    state parse_int_records {
+        transition select(meta.int_hops_left) {
+            0: parse_bth;
+            default: parse_int_record;
+        }
+    }
+
+    state parse_int_record {
+        packet.extract(hdr.hop.next);
+        meta.int_hops_left = meta.int_hops_left - 1;
+        transition parse_int_records;
     }
 
     state parse_bth {
@@ -102,10 +124,13 @@ control SfcDeparser(packet_out packet, in headers_t hdr) {
     apply {
         packet.emit(hdr.ethernet);
         packet.emit(hdr.mac_control);
+        packet.emit(hdr.pfc);
         packet.emit(hdr.ipv4);
         packet.emit(hdr.udp);
         packet.emit(hdr.tcp);
         packet.emit(hdr.icmp);
+        packet.emit(hdr.telemetry);
+        packet.emit(hdr.hop);
         packet.emit(hdr.bth);
         packet.emit(hdr.bts);
     }

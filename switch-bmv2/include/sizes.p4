@@ -14,6 +14,7 @@
 #define DROP_COUNTERS 8192   // PORTS * 16 reasons
 #define SUPPRESSION_CELLS 16384  // of each of the three rows, a power of two
 #define CACHE_ENTRIES 32768      // a power of two (paper section 4, "Stateful Table Operations")
+#define WATCHED_DESTINATIONS 1024
 #define CACHE_RING 256           // live entries that the retirement walk can hold, a power of two
 
 #endif

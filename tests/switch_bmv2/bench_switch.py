@@ -39,6 +39,19 @@ class Seen:
         return self.frame[23] == 17 and int.from_bytes(self.frame[36:38], "big") == BTS_UDP_PORT
 
     @property
+    def is_pause(self) -> bool:
+        return self.frame[12:16] == b"\x88\x08\x01\x01"
+
+    @property
+    def pause(self) -> tuple[int, int]:
+        """Class and quanta of a pause frame for one class."""
+        enabled = self.frame[17]
+        traffic_class = enabled.bit_length() - 1
+        assert enabled == 1 << traffic_class
+        begin = 18 + 2 * traffic_class
+        return traffic_class, int.from_bytes(self.frame[begin : begin + 2], "big")
+
+    @property
     def bts(self) -> BackToSender:
         found = unpack_payload(self.frame[BTH_OFFSET:])
         assert found is not None
@@ -56,7 +69,9 @@ class BenchSwitch:
         for line in (*lines, *wire_commands(topology, name, DILATION), *self._no_delays(), *extra):
             self.engine.command(line)
 
-    def data(self, src: str, dst: str, *, qpn: int = 1, destination_qpn: int = 9, payload: int = 1000) -> bytes:
+    def data(
+        self, src: str, dst: str, *, qpn: int = 1, destination_qpn: int = 9, payload: int = 1000, ecn: int = 0
+    ) -> bytes:
         """A RoCEv2 data frame as the host's NIC makes it; 58 bytes longer than its payload."""
         source = self.topology.host[src]
         framer = RoceFramer(
@@ -66,7 +81,7 @@ class BenchSwitch:
             destination_ip=int(self.topology.host[dst].ip),
             source_qpn=qpn,
             destination_qpn=destination_qpn,
-            tos=DSCP_DATA << 2,
+            tos=DSCP_DATA << 2 | ecn,
         )
         return framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(0), bytes(payload))
 

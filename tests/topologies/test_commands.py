@@ -7,7 +7,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from topologies.commands import byte_time_us_q24, pipeline_commands, wire_commands
+from topologies.commands import pipeline_commands, wire_commands
+from topologies.features import byte_time_us_q24
 from topologies.routes import routes
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Turns a mirror copy into a BTS (paper section 3.2, A.5 and A.6; Algorithm 1, lines 15 to 20): headers swapped, pause time
-// from the congested queue's depth as egress knows it now, the flow it is for; then back to ingress to be routed.
+// from the congested queue's depth as egress knows it now, the flow it is for.
 #ifndef SFC_BTS_BUILDER_P4
 #define SFC_BTS_BUILDER_P4
 
@@ -77,6 +77,12 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
         hdr.tcp.setInvalid();
         hdr.icmp.setInvalid();
         hdr.bth.setInvalid();
+        hdr.telemetry.setInvalid();
+        hdr.hop[0].setInvalid();
+        hdr.hop[1].setInvalid();
+        hdr.hop[2].setInvalid();
+        hdr.hop[3].setInvalid();
+        hdr.hop[4].setInvalid();
     }
 
     apply {
@@ -98,8 +104,6 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
         }
         address_to_sender();
         encapsulate();
-        meta.is_own_bts = 1;
-        recirculate_preserving_field_list(RECIRCULATE_FIELDS);
     }
 }
 

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Decides at ingress whether a data packet's sender is to be paused (paper Algorithm 1, lines 7 to 13): its queue is above
-// Q_th before it joins, or the pause cache remembers its destination. Then the packet is mirrored unless suppressed.
+// Q_th before it joins, the pause cache remembers its destination, or the incast estimator expects a queue there. Then the
+// packet is to be mirrored unless suppressed.
 #ifndef SFC_BTS_TRIGGER_P4
 #define SFC_BTS_TRIGGER_P4
 
@@ -10,14 +11,24 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
     PauseCacheLearn() learn;
     PauseCacheLookup() lookup;
     PauseCacheRetire() retire;
+    IncastEstimator() estimator;
     Suppression() suppression;
     bit<1> is_caching = 0;
     bit<1> is_suppressed = 0;
     duration_us_t cached_us = 0;
+    duration_us_t estimate_us = 0;
     bts_cause_t cause = bts_cause_t.none;
 
     action ingress_bts(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
         meta.is_watched = 1;
+        meta.q_th_bytes = q_th_bytes;
+        meta.bts.q_tg_bytes = q_tg_bytes;
+    }
+
+    // Pauses known at the near end only (cache, estimator); egress triggers on the depth that packets leave behind.
+    action egress_bts(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
+        meta.is_watched = 1;
+        meta.is_egress_watched = 1;
         meta.q_th_bytes = q_th_bytes;
         meta.bts.q_tg_bytes = q_tg_bytes;
     }
@@ -29,7 +40,7 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
     // The traffic classes whose queues are watched.
     table bts_trigger {
         key = { meta.traffic_class: exact @name("class"); }
-        actions = { ingress_bts; no_bts; }
+        actions = { ingress_bts; egress_bts; no_bts; }
         default_action = no_bts();
         size = TRAFFIC_CLASSES;
     }
@@ -47,15 +58,14 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         default_action = cache_off();
     }
 
-    // The field list MIRROR_FIELDS takes meta.bts along.
-    action mirror() {
+    action want_bts() {
+        meta.signal.wants_bts = 1;
         meta.bts.port = std.egress_spec;
         meta.bts.traffic_class = meta.traffic_class;
         meta.bts.cause = cause;
         meta.bts.cached_us = cached_us;
         meta.bts.triggered_us = std.ingress_global_timestamp;
         meta.bts.switch_id = meta.switch_id;
-        clone_preserving_field_list(CloneType.I2E, BTS_MIRROR_SESSION, MIRROR_FIELDS);
     }
 
     apply {
@@ -65,7 +75,7 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         }
         if (hdr.bts.isValid()) {
             // A switch knows its own queues better than its own BTS tells: only what others report is cached.
-            if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.is_own_bts == 0) {
+            if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.own_signal == own_signal_t.none) {
                 learn.apply(hdr, std);
             }
         } else {
@@ -74,15 +84,23 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
                 if (is_caching == 1) {
                     lookup.apply(hdr, std, cached_us);
                 }
-                if (meta.queue_bytes > meta.q_th_bytes) {
+                if (meta.is_server_ingress == 1) {
+                    estimator.apply(hdr, meta, std, estimate_us);
+                }
+                if (meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes) {
                     cause = bts_cause_t.queue;
+                } else if (estimate_us > cached_us) {
+                    cause = bts_cause_t.estimator;
                 } else if (cached_us > 0) {
                     cause = bts_cause_t.cache;
+                }
+                if (estimate_us > cached_us) {
+                    cached_us = estimate_us;
                 }
                 if (cause != bts_cause_t.none) {
                     suppression.apply(meta, std, is_suppressed);
                     if (is_suppressed == 0) {
-                        mirror();
+                        want_bts();
                         bts_events.count((bit<32>) ((bit<8>) cause - 1));
                     } else {
                         bts_events.count((bit<32>) ((bit<8>) cause + 2));

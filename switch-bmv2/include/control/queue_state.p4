@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Queue state at ingress (paper section 3.1, A.1): bytes per (port, class) and bytes of the whole shared buffer. Ingress
-// adds when it lets a packet in, egress takes when the packet starts on the wire; both pipelines share the registers.
+// Queue state at ingress (paper section 3.1, A.1): bytes per (port, class), per port, and of the whole shared buffer.
+// Ingress adds when it lets a packet in, egress takes when the packet starts on the wire; both share the registers.
 #ifndef SFC_QUEUE_STATE_P4
 #define SFC_QUEUE_STATE_P4
 
-// Bytes in each queue. Index: port ++ class. Written by QueueJoin and QueueLeave, read by QueueRead and BtsBuilder.
+// Bytes in each queue. Index: port ++ class.
 register<bytes_t>(QUEUES) queue_bytes;
 
-// Bytes in all queues, one cell. Written by QueueJoin and QueueLeave, read by QueueRead.
+// Bytes in all queues of a port. Index: port.
+register<bytes_t>(PORTS) port_bytes;
+
+// Bytes in all queues, one cell.
 register<bytes_t>(1) buffer_bytes;
 
 control QueueRead(inout metadata_t meta, in standard_metadata_t std) {
@@ -22,14 +25,16 @@ control QueueRead(inout metadata_t meta, in standard_metadata_t std) {
 
 // The two pipelines may run at once (they do on BMv2, which locks an action's registers while the action runs), so each
 // read and its write stand in one action: what another packet did to the queue since QueueRead must not be lost.
-control QueueJoin(in metadata_t meta) {
+control QueueJoin(inout metadata_t meta) {
+    bytes_t held;
+
     action join() {
-        bytes_t depth;
-        bytes_t used;
-        queue_bytes.read(depth, (bit<32>) meta.queue);
-        queue_bytes.write((bit<32>) meta.queue, depth + meta.accounted_bytes);
-        buffer_bytes.read(used, 0);
-        buffer_bytes.write(0, used + meta.accounted_bytes);
+        queue_bytes.read(held, (bit<32>) meta.queue);
+        queue_bytes.write((bit<32>) meta.queue, held + meta.accounted_bytes);
+        port_bytes.read(held, (bit<32>) meta.queue[11:3]);
+        port_bytes.write((bit<32>) meta.queue[11:3], held + meta.accounted_bytes);
+        buffer_bytes.read(held, 0);
+        buffer_bytes.write(0, held + meta.accounted_bytes);
     }
 
     apply {
@@ -37,14 +42,18 @@ control QueueJoin(in metadata_t meta) {
     }
 }
 
-control QueueLeave(in metadata_t meta) {
+// Leaves the depths without this packet in meta.queue_bytes, meta.port_bytes and meta.buffer_bytes.
+control QueueLeave(inout metadata_t meta) {
     action leave() {
-        bytes_t depth;
-        bytes_t used;
-        queue_bytes.read(depth, (bit<32>) meta.queue);
-        queue_bytes.write((bit<32>) meta.queue, depth - meta.accounted_bytes);
-        buffer_bytes.read(used, 0);
-        buffer_bytes.write(0, used - meta.accounted_bytes);
+        queue_bytes.read(meta.queue_bytes, (bit<32>) meta.queue);
+        meta.queue_bytes = meta.queue_bytes - meta.accounted_bytes;
+        queue_bytes.write((bit<32>) meta.queue, meta.queue_bytes);
+        port_bytes.read(meta.port_bytes, (bit<32>) meta.queue[11:3]);
+        meta.port_bytes = meta.port_bytes - meta.accounted_bytes;
+        port_bytes.write((bit<32>) meta.queue[11:3], meta.port_bytes);
+        buffer_bytes.read(meta.buffer_bytes, 0);
+        meta.buffer_bytes = meta.buffer_bytes - meta.accounted_bytes;
+        buffer_bytes.write(0, meta.buffer_bytes);
     }
 
     apply {

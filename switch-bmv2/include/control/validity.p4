@@ -37,7 +37,7 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
 
     apply {
         identity.apply();
-        if (meta.is_own_bts == 0) {
+        if (meta.own_signal == own_signal_t.none) {
             ingress_role.apply();
         }
         if (hdr.mac_control.isValid()) {

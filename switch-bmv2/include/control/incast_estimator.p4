@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Incast estimator (paper section 3.3, optional): a discounting rate estimator of what local servers send towards a watched
+// destination. X decays with time constant tau and grows by each packet; X - tau R is the queue to be expected there.
+#ifndef SFC_INCAST_ESTIMATOR_P4
+#define SFC_INCAST_ESTIMATOR_P4
+
+// X of each watched destination, bytes, and when it was brought up to date.
+register<bytes_t>(WATCHED_DESTINATIONS) estimator_bytes;
+register<time_us_t>(WATCHED_DESTINATIONS) estimator_time_us;
+
+control IncastEstimator(in headers_t hdr, in metadata_t meta, in standard_metadata_t std, out duration_us_t estimate_us) {
+    bit<32> place = 0;
+    bit<64> halvings_per_us_q24 = 0;
+    bytes_t tau_rate_bytes = 0;
+    bit<64> us_per_byte_q24 = 0;
+    bytes_t seen_bytes = 0;
+    time_us_t seen_us = 0;
+    bit<64> halvings_q24 = 0;
+    bit<64> fraction_q16 = 0;
+    bit<64> square_q16 = 0;
+    bit<64> factor_q16 = 0;
+    bit<64> estimate = 0;
+
+    // `halvings_q24`: 1 / (tau ln 2) per microsecond; `tau_rate`: tau times the destination's link rate.
+    action watch(bit<32> index, bit<32> halvings, bytes_t tau_rate, bit<32> byte_us_q24) {
+        place = index;
+        halvings_per_us_q24 = (bit<64>) halvings;
+        tau_rate_bytes = tau_rate;
+        us_per_byte_q24 = (bit<64>) byte_us_q24;
+    }
+
+    action no_watch() { }
+
+    table watched_destination {
+        key = { hdr.ipv4.dst_addr: exact @name("dst_addr"); }
+        actions = { watch; @defaultonly no_watch; }
+        const default_action = no_watch();
+        size = WATCHED_DESTINATIONS;
+    }
+
+    // 2^-f for f in [0, 1) as 1 - 0.69315 f + 0.23288 f^2 - 0.03973 f^3: value and slope are right at both ends, so that
+    // packets in close order do not add up an error.
+    action decay() {
+        fraction_q16 = (halvings_q24 >> 8) & 0xffff;
+        square_q16 = (fraction_q16 * fraction_q16) >> 16;
+        factor_q16 = 65536 - ((fraction_q16 * 45426) >> 16) + ((square_q16 * 15262) >> 16)
+            - ((((square_q16 * fraction_q16) >> 16) * 2604) >> 16);
+        seen_bytes = seen_bytes >> (bit<8>) (halvings_q24 >> 24);
+        seen_bytes = (bytes_t) (((bit<64>) seen_bytes * factor_q16) >> 16);
+    }
+
+    action store() {
+        seen_bytes = seen_bytes |+| meta.accounted_bytes;
+        estimator_bytes.write(place, seen_bytes);
+        estimator_time_us.write(place, std.ingress_global_timestamp);
+    }
+
+    apply {
+        estimate_us = 0;
+        if (watched_destination.apply().hit) {
+            estimator_bytes.read(seen_bytes, place);
+            estimator_time_us.read(seen_us, place);
+            halvings_q24 = (bit<64>) (std.ingress_global_timestamp - seen_us) * halvings_per_us_q24;
+            if (halvings_q24 >> 24 >= 32) {
+                seen_bytes = 0;
+            } else {
+                decay();
+            }
+            // Without this packet: a lone sender at line rate must not look like a queue of half a packet.
+            estimate = ((bit<64>) (seen_bytes |-| tau_rate_bytes) * us_per_byte_q24) >> 24;
+            estimate_us = (duration_us_t) estimate;
+            store();
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// 802.1Qbb pause frames as bytes: one class, one pause.
+#ifndef SFC_PAUSE_FRAME_P4
+#define SFC_PAUSE_FRAME_P4
+
+// Frames of each kind that this switch has sent, by pfc_event_t.
+counter(4, CounterType.packets) pfc_events;
+
+// Turns whatever the packet is into a pause frame.
+control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_class_t traffic_class, in bit<16> quanta) {
+    action set_frame() {
+        hdr.ethernet.dst_addr = PAUSE_ADDRESS;
+        hdr.ethernet.src_addr = source;
+        hdr.ethernet.ether_type = ETHERTYPE_MAC_CONTROL;
+        hdr.mac_control.setValid();
+        hdr.mac_control.opcode = PFC_OPCODE;
+        hdr.pfc.setValid();
+        hdr.pfc.reserved = 0;
+        hdr.pfc.enabled_classes = 8w1 << (bit<8>) traffic_class;
+        hdr.pfc.quanta_0 = 0;
+        hdr.pfc.quanta_1 = 0;
+        hdr.pfc.quanta_2 = 0;
+        hdr.pfc.quanta_3 = 0;
+        hdr.pfc.quanta_4 = 0;
+        hdr.pfc.quanta_5 = 0;
+        hdr.pfc.quanta_6 = 0;
+        hdr.pfc.quanta_7 = 0;
+        hdr.pfc.padding = 0;
+    }
+
+    action drop_other_headers() {
+        hdr.ipv4.setInvalid();
+        hdr.udp.setInvalid();
+        hdr.tcp.setInvalid();
+        hdr.icmp.setInvalid();
+        hdr.telemetry.setInvalid();
+        hdr.hop[0].setInvalid();
+        hdr.hop[1].setInvalid();
+        hdr.hop[2].setInvalid();
+        hdr.hop[3].setInvalid();
+        hdr.hop[4].setInvalid();
+        hdr.bth.setInvalid();
+        hdr.bts.setInvalid();
+    }
+
+    apply {
+        set_frame();
+        drop_other_headers();
+        if (traffic_class == 0) { hdr.pfc.quanta_0 = quanta; }
+        if (traffic_class == 1) { hdr.pfc.quanta_1 = quanta; }
+        if (traffic_class == 2) { hdr.pfc.quanta_2 = quanta; }
+        if (traffic_class == 3) { hdr.pfc.quanta_3 = quanta; }
+        if (traffic_class == 4) { hdr.pfc.quanta_4 = quanta; }
+        if (traffic_class == 5) { hdr.pfc.quanta_5 = quanta; }
+        if (traffic_class == 6) { hdr.pfc.quanta_6 = quanta; }
+        if (traffic_class == 7) { hdr.pfc.quanta_7 = quanta; }
+    }
+}
+
+// A mirror copy becomes the pause frame that meta.signal asks for.
+control PauseBuilder(inout headers_t hdr, inout metadata_t meta) {
+    PauseFrame() frame;
+    mac_address_t source = 0;
+
+    action port_address(mac_address_t address) {
+        source = address;
+    }
+
+    table pause_source {
+        key = { meta.signal.pause_port: exact @name("port"); }
+        actions = { port_address; }
+        default_action = port_address(0);
+        size = PORTS;
+    }
+
+    apply {
+        pause_source.apply();
+        frame.apply(hdr, source, meta.signal.pause_class, meta.signal.pause_quanta);
+    }
+}
+
+#endif

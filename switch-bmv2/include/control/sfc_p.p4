@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// SFC-P (paper section 4): the sender-side ToR turns a BTS for one of its servers into an 802.1Qbb frame for the class, so
+// that today's NICs obey. A pause longer than 65535 quanta is clamped; when the server sends again although the pause is
+// not over, the rest is sent (the first packet after a clamped pause asks for it).
+#ifndef SFC_SFC_P_P4
+#define SFC_SFC_P_P4
+
+// When the pause of a server's class ends, and when the frame that says so runs out. Index: port ++ class.
+register<time_us_t>(QUEUES) server_pause_end_us;
+register<time_us_t>(QUEUES) server_frame_end_us;
+
+// Pause time to quanta of a port, rounded up and clamped; 0 quanta a microsecond where SFC-P is off.
+control PauseQuanta(in duration_us_t pause_us, in bit<32> quanta_per_us_q24, out bit<16> quanta) {
+    bit<64> wanted = 0;
+
+    apply {
+        wanted = ((bit<64>) pause_us * (bit<64>) quanta_per_us_q24 + 0xffffff) >> 24;
+        quanta = PFC_MAX_QUANTA;
+        if (wanted < (bit<64>) PFC_MAX_QUANTA) {
+            quanta = (bit<16>) wanted;
+        }
+    }
+}
+
+control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    PauseQuanta() quanta_of_bts;
+    PauseQuanta() quanta_of_rest;
+    PauseFrame() frame;
+    bit<32> quanta_per_us_q24 = 0;
+    duration_us_t longest_us = 0;
+    mac_address_t source = 0;
+    bit<16> quanta = 0;
+    bit<32> place = 0;
+    duration_us_t pause_us = 0;
+    time_us_t pause_end_us = 0;
+    time_us_t frame_end_us = 0;
+    traffic_class_t paused_class = 0;
+
+    // `longest` is the time of 65535 quanta on this port.
+    action pause_server(bit<32> per_us_q24, duration_us_t longest, mac_address_t port_address) {
+        quanta_per_us_q24 = per_us_q24;
+        longest_us = longest;
+        source = port_address;
+    }
+
+    action no_conversion() {
+        quanta_per_us_q24 = 0;
+    }
+
+    // The port towards the server: where a BTS leaves, where a data packet came in.
+    port_t server_port = 0;
+
+    table sfc_p {
+        key = { server_port: exact @name("port"); }
+        actions = { pause_server; @defaultonly no_conversion; }
+        const default_action = no_conversion();
+        size = PORTS;
+    }
+
+    action remember() {
+        server_pause_end_us.write(place, pause_end_us);
+        server_frame_end_us.write(place, frame_end_us);
+    }
+
+    apply {
+        if (hdr.bts.isValid()) {
+            server_port = std.egress_spec;
+            paused_class = (traffic_class_t) hdr.bts.traffic_class;
+            pause_us = hdr.bts.pause_us;
+        } else {
+            server_port = std.ingress_port;
+            paused_class = meta.traffic_class;
+        }
+        if (sfc_p.apply().hit) {
+            place = (bit<32>) (server_port ++ paused_class);
+            if (hdr.bts.isValid()) {
+                quanta_of_bts.apply(pause_us, quanta_per_us_q24, quanta);
+                frame.apply(hdr, source, paused_class, quanta);
+                truncate(PFC_FRAME_BYTES);
+                meta.accounted_bytes = PFC_FRAME_BYTES;
+                pfc_events.count((bit<32>) (bit<4>) pfc_event_t.sfc_p);
+                pause_end_us = std.ingress_global_timestamp + (time_us_t) pause_us;
+            } else {
+                server_pause_end_us.read(pause_end_us, place);
+                server_frame_end_us.read(frame_end_us, place);
+                if (pause_end_us > frame_end_us && std.ingress_global_timestamp >= frame_end_us
+                    && pause_end_us > std.ingress_global_timestamp) {
+                    pause_us = (duration_us_t) (pause_end_us - std.ingress_global_timestamp);
+                    quanta_of_rest.apply(pause_us, quanta_per_us_q24, quanta);
+                    meta.signal.wants_pause = 1;
+                    meta.signal.pause_port = server_port;
+                    meta.signal.pause_class = paused_class;
+                    meta.signal.pause_quanta = quanta;
+                    pfc_events.count((bit<32>) (bit<4>) pfc_event_t.refresh);
+                }
+            }
+            if (pause_us > 0) {
+                if (pause_us > longest_us) {
+                    pause_us = longest_us;
+                }
+                frame_end_us = std.ingress_global_timestamp + (time_us_t) pause_us;
+                remember();
+            }
+        }
+    }
+}
+
+#endif

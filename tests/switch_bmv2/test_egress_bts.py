@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Egress BTS (paper section 2.3, variant 2): the signal comes after the packet has queued."""
+
+from __future__ import annotations
+
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.constants import BtsEvent
+
+STAR = shape("star", {"hosts": 4}).build()
+FRAME = 1000 + FRAME_OVERHEAD
+EGRESS = SwitchSettings(bts="egress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME)
+
+
+def test_every_packet_that_leaves_too_much_behind_signals_its_sender() -> None:
+    """Nothing at arrival; each of the ten packets that leave more than Q_th behind them sends one BTS."""
+    with bench_switch(STAR, "s1", EGRESS) as switch:
+        seen = []
+        for qpn in range(1, 15):
+            seen += switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        assert not [each for each in seen if each.is_bts]
+        signals = [each.bts for each in switch.run_dry() if each.is_bts]
+    # 1 leaves at once; 13 wait. The k-th to leave after it leaves 13 - k behind.
+    assert [signal.queue_depth_bytes for signal in signals] == [(13 - k) * FRAME for k in range(1, 10)]
+    assert [signal.source_port for signal in signals] == [0xC000 + qpn for qpn in range(2, 11)]
+    assert all(signal.cacheable for signal in signals)
+
+
+def test_pause_is_that_of_what_is_left() -> None:
+    """T_P = (qd - Q_tg) / R with qd as the packet leaves it."""
+    with bench_switch(STAR, "s1", EGRESS) as switch:
+        for qpn in range(1, 15):
+            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        first = next(each.bts for each in switch.run_dry() if each.is_bts)
+    assert first.pause_us == (12 - 1) * FRAME * 8 * 10_000 // 10**6
+
+
+def test_nothing_is_suppressed() -> None:
+    """The congested link paces the signals: one flow gets one for each of its packets."""
+    with bench_switch(STAR, "s1", EGRESS) as switch:
+        for _ in range(14):
+            switch.send(switch.data("h1", "h4"), 1, 0)
+        assert len([each for each in switch.run_dry() if each.is_bts]) == 9
+        events = switch.counts().bts
+    assert (events[BtsEvent.SENT_QUEUE], events[BtsEvent.SUPPRESSED_QUEUE]) == (9, 0)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The incast estimator (paper section 3.3): what a sender-side ToR expects at a receiver before any BTS has come."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, bench_switch
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.constants import BtsCause, BtsEvent
+
+CLOS = shape("clos", {"hosts_per_tor": 8, "spines": 2}).build()
+ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True)
+FRAME = 1000 + FRAME_OVERHEAD
+TAU_US = 10_000
+RATE_BYTES_PER_US = 12.5  # 100 Mb/s
+
+
+def _model(times_us: list[int]) -> float:
+    """X after frames at these times, in exact arithmetic (FACTS section 12)."""
+    value, last = 0.0, times_us[0]
+    for time_us in times_us:
+        value = value * math.exp(-(time_us - last) / TAU_US) + FRAME
+        last = time_us
+    return value
+
+
+@pytest.mark.parametrize("gap_us", [1, 85, 700, 5_000, 40_000])
+def test_estimate_follows_the_discounting_rate_estimator(gap_us: int) -> None:
+    """X is the exponentially discounted number of bytes, within 1 %."""
+    times = [gap_us * turn for turn in range(200)]
+    with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
+        for turn, time_us in enumerate(times):
+            switch.send(switch.data("h1", "h16", qpn=turn + 1), 1, time_us * US)
+        assert switch.register("estimator_bytes", 7) == pytest.approx(_model(times), rel=0.01)
+
+
+def test_one_sender_at_line_rate_is_no_incast() -> None:
+    """X stays at tau R and below: no pause however long."""
+    with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
+        for turn in range(600):
+            switch.send(switch.data("h1", "h16"), 1, int(turn * FRAME / RATE_BYTES_PER_US) * US)
+        assert switch.counts().bts_sent == 0
+
+
+def test_many_senders_are_paused_before_any_bts_came() -> None:
+    """Eight local senders at line rate towards one remote receiver: BTS of cause estimator, for (X - tau R) / R."""
+    with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
+        signals = []
+        for turn in range(60):
+            at_ns = int(turn * FRAME / RATE_BYTES_PER_US) * US
+            for host in range(1, 9):
+                for seen in switch.send(switch.data(f"h{host}", "h16"), host, at_ns):
+                    if seen.is_bts:
+                        signals.append(seen.bts)
+        counts = switch.counts()
+    assert signals
+    assert {signal.cause for signal in signals} == {BtsCause.ESTIMATOR}
+    assert counts.bts[BtsEvent.SENT_ESTIMATOR] >= 8
+    assert counts.bts[BtsEvent.SENT_QUEUE] == counts.bts[BtsEvent.SENT_CACHE] == 0
+    first = signals[0]
+    assert 0 < first.pause_us < 2 * FRAME * 8 / RATE_BYTES_PER_US  # the first packets above tau R
+
+
+def test_unwatched_or_local_destinations_are_not_estimated() -> None:
+    """A receiver under the same ToR has its queue here; nothing is estimated."""
+    with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
+        for turn in range(300):
+            switch.send(switch.data("h1", "h2"), 1, turn * US)
+        assert switch.counts().bts[BtsEvent.SENT_ESTIMATOR] == 0

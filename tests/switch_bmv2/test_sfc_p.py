@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""SFC-P: the sender-side ToR turns a BTS into a pause frame for its server's NIC (paper section 4)."""
+
+from __future__ import annotations
+
+from tests.switch_bmv2.bench_switch import US, BenchSwitch, Seen, bench_switch
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.addresses import parse_mac
+from wire.bts import BackToSender, pack_frame
+from wire.constants import DSCP_DATA, BtsCause
+
+CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
+SFC_P = SwitchSettings(bts="ingress", pause_cache=True, sfc_p=True)
+UPLINK = 4
+QUANTUM_US = 5.12  # 512 bits at 100 Mb/s
+LONGEST_US = int(65535 * QUANTUM_US)
+
+
+def _bts(pause_us: int, *, paused: str = "h1") -> bytes:
+    bts = BackToSender(BtsCause.QUEUE, True, pause_us, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
+    return pack_frame(
+        bts,
+        destination_mac=parse_mac("06:00:00:01:00:04"),
+        source_mac=parse_mac("06:00:00:03:00:01"),
+        congested_ip=int(CLOS.host["h6"].ip),
+        paused_ip=int(CLOS.host[paused].ip),
+    )
+
+
+def _give(switch: BenchSwitch, pause_us: int, at_us: int = 0) -> list[Seen]:
+    return switch.send(_bts(pause_us), UPLINK, at_us * US)
+
+
+def test_bts_becomes_a_pause_of_the_class_rounded_up() -> None:
+    """No BTS reaches the server: a 60-byte pause frame of class 3 does, with ceil(T_P R / 512) quanta."""
+    with bench_switch(CLOS, "tor1", SFC_P) as switch:
+        [frame] = _give(switch, 400)
+    assert (frame.port, frame.is_pause, frame.is_bts, len(frame.frame)) == (1, True, False, 60)
+    assert frame.pause == (3, 79)  # 400 / 5.12 = 78.1
+    assert frame.frame[6:12].hex(":") == CLOS.host["h1"].gateway_mac
+
+
+def test_without_sfc_p_the_bts_is_forwarded() -> None:
+    """The feature is off by default."""
+    with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"sfc_p": False})) as switch:
+        assert [each.is_bts for each in _give(switch, 400)] == [True]
+
+
+def test_a_bts_that_passes_through_is_not_converted() -> None:
+    """Only the ToR of the paused server converts: a spine forwards."""
+    with bench_switch(CLOS, "spine1", SFC_P) as switch:
+        seen = switch.send(_bts(400), 2, 0)
+        assert [(each.port, each.is_bts) for each in seen] == [(1, True)]
+
+
+def test_the_cache_still_learns() -> None:
+    """The pause is remembered for later servers, whose BTS becomes a pause frame as well."""
+    with bench_switch(CLOS, "tor1", SFC_P) as switch:
+        _give(switch, 4000)
+        seen = switch.send(switch.data("h2", "h6"), 2, 1000 * US) + switch.run_to(1100 * US)
+        [pause] = [each for each in seen if each.is_pause]
+        assert pause.port == 2
+        assert pause.pause == (3, 586)  # (4000 - 1000) / 5.12 = 585.9
+
+
+def test_a_pause_beyond_the_field_is_clamped_and_refreshed() -> None:
+    """The frame says 65535 quanta; the first packet after they have run out brings the rest, no packet before."""
+    with bench_switch(CLOS, "tor1", SFC_P.model_copy(update={"pause_cache": False})) as switch:
+        [frame] = _give(switch, LONGEST_US + 50_000)
+        assert frame.pause == (3, 0xFFFF)
+        early = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US - 10) * US)
+        late = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US + 10_000) * US)
+        later = switch.send(switch.data("h1", "h6"), 1, (LONGEST_US + 60_000) * US) + switch.run_dry()
+    assert not [each for each in early + later if each.is_pause]
+    [rest] = [each for each in late if each.is_pause]
+    assert rest.port == 1
+    assert rest.pause == (3, 7813)  # 40 000 / 5.12 = 7812.5

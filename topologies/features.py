@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Which mechanisms of the data plane a switch runs, as table entries: BTS, cache, estimator, SFC-P, PFC, ECN, INT.
+
+One function a mechanism, each empty where the settings leave it off. P4 cannot divide, so every ratio becomes a
+fixed-point factor here, from wall rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topologies.model import SwitchPort, Topology, port_mac
+from topologies.settings import SwitchSettings
+from wire.constants import BTS_MIRROR_SESSION, CLASS_DATA, PFC_MAX_QUANTA, PFC_QUANTUM_BITS, RECIRCULATION_PORT
+from wire.dilation import Dilation
+
+ALPHA_ONE = 256
+_Q24 = 1 << 24
+_US = 1_000_000
+_LN2 = 0.6931471805599453
+_HEADROOM_DELAYS = 3  # FACTS section 5: there and back, and frames that were on their way
+
+
+def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    """The entries of every mechanism that the settings switch on for this switch."""
+    runs_sfc = topology.switch[switch].is_tor or settings.deployment == "all"
+    if (settings.bts != "off" and runs_sfc) or settings.pfc or settings.sfc_p:
+        yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
+    if settings.bts != "off" and runs_sfc:
+        yield from _bts_commands(topology, switch, settings, dilation)
+        yield from _estimator_commands(topology, switch, settings, dilation)
+    if settings.sfc_p or settings.pfc:
+        for port in topology.ports[switch]:
+            yield f"table_add pause_source port_address {port.number} => {_mac(topology, switch, port)}"
+    yield from _sfc_p_commands(topology, switch, settings, dilation)
+    yield from _pfc_commands(topology, switch, settings, dilation)
+    yield from _ecn_commands(topology, switch, settings)
+    yield from _int_commands(topology, switch, settings, dilation)
+
+
+def byte_time_us_q24(rate_bps: int) -> int:
+    """The time of a byte at a wall rate in 2^-24 us, rounded to nearest."""
+    return (8 * _US * _Q24 + rate_bps // 2) // rate_bps
+
+
+def headroom_bytes(port: SwitchPort) -> int:
+    """What may still arrive on a port after its neighbour was told to stop (FACTS section 5)."""
+    return _HEADROOM_DELAYS * port.rate_bps * port.delay_ns // (8 * 1_000_000_000)
+
+
+def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    action = f"{settings.bts}_bts"
+    for traffic_class in settings.bts_classes:
+        yield f"table_add bts_trigger {action} {traffic_class} => {settings.q_th_bytes} {settings.q_tg_bytes}"
+    for port in topology.ports[switch]:
+        byte_us = byte_time_us_q24(dilation.wall_bps(port.rate_bps))
+        yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
+    if settings.suppression_ns:
+        period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
+        yield f"table_set_default suppression filter {period_us}"
+    if settings.pause_cache:
+        yield "table_set_default pause_cache cache_on"
+
+
+def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    """Every host elsewhere is a potential incast receiver and needs an entry beforehand (paper section 3.3)."""
+    if not settings.estimator or not topology.switch[switch].is_tor:
+        return
+    halvings = round(_Q24 * 1000 / (dilation.wall_ns(settings.estimator_tau_ns) * _LN2))
+    elsewhere = (host for host in topology.hosts if host.switch != switch)
+    for index, host in enumerate(elsewhere):
+        rate_bps = topology.host_link[host.name].rate_bps
+        tau_rate_bytes = round(settings.estimator_tau_ns * rate_bps / 8e9)
+        byte_us = byte_time_us_q24(dilation.wall_bps(rate_bps))
+        yield f"table_add watched_destination watch {host.ip} => {index} {halvings} {tau_rate_bytes} {byte_us}"
+
+
+def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    if not settings.sfc_p:
+        return
+    for port in topology.ports[switch]:
+        if port.peer_is_host:
+            rate_bps = dilation.wall_bps(port.rate_bps)
+            per_us = round(rate_bps * _Q24 / (PFC_QUANTUM_BITS * _US))
+            mac = _mac(topology, switch, port)
+            yield f"table_add sfc_p pause_server {port.number} => {per_us} {_longest_pause_us(rate_bps)} {mac}"
+
+
+def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    if not settings.pfc:
+        return
+    assert settings.buffer_bytes is not None
+    ports = topology.ports[switch]
+    shareable = max(0, settings.buffer_bytes - sum(headroom_bytes(port) for port in ports))
+    slowest_bps = min(link.rate_bps for link in topology.links)
+    for port in ports:
+        alpha = round(settings.pfc_alpha * ALPHA_ONE * port.rate_bps / slowest_bps)
+        refresh_us = _longest_pause_us(dilation.wall_bps(port.rate_bps)) // 2
+        values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {refresh_us}"
+        yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
+
+
+def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> Iterator[str]:
+    if settings.ecn_kmin_bytes is None:
+        return
+    k_min = settings.ecn_kmin_bytes
+    k_max = settings.ecn_kmax_bytes if settings.ecn_kmax_bytes is not None else k_min
+    slope = min(0xFFFF_FFFF, round(settings.ecn_pmax * 2**32 / max(1, k_max - k_min)))
+    for port in topology.ports[switch]:
+        yield f"table_add ecn red {port.number} {CLASS_DATA} => {k_min} {k_max} {slope}"
+
+
+def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    if settings.int_telemetry:
+        for port in topology.ports[switch]:
+            yield f"table_add int_port port_rate {port.number} => {dilation.wall_bps(port.rate_bps) // 1000}"
+
+
+def _longest_pause_us(rate_bps: int) -> int:
+    """How long 65535 quanta last at a wall rate."""
+    return PFC_MAX_QUANTA * PFC_QUANTUM_BITS * _US // rate_bps
+
+
+def _mac(topology: Topology, switch: str, port: SwitchPort) -> str:
+    return port_mac(topology.switch[switch].switch_id, port.number)
