@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from wire.constants import BtsEvent, DropReason
+from wire.constants import BtsEvent, DropReason, PfcEvent
 
 Command = Callable[[str], str]
 
@@ -24,6 +24,7 @@ class SwitchCounts:
 
     drops: Counter[str] = field(default_factory=Counter)
     bts: Counter[BtsEvent] = field(default_factory=Counter)
+    pfc: Counter[PfcEvent] = field(default_factory=Counter)
     max_suppression_entries: int = 0
     max_cache_entries: int = 0
 
@@ -40,10 +41,21 @@ class SwitchCounts:
     def cache_hits(self) -> int:
         return self.bts[BtsEvent.SENT_CACHE] + self.bts[BtsEvent.SUPPRESSED_CACHE]
 
+    @property
+    def pfc_sent(self) -> int:
+        """Pause frames of every kind."""
+        return self.pfc.total()
+
+    @property
+    def generated(self) -> int:
+        """Frames that this switch made; SFC-P only turns one into another."""
+        return self.bts_sent + self.pfc_sent - self.pfc[PfcEvent.SFC_P]
+
     def add(self, other: SwitchCounts) -> None:
         """Sums counts; the two maxima stay maxima of any one switch."""
         self.drops += other.drops
         self.bts += other.bts
+        self.pfc += other.pfc
         self.max_suppression_entries = max(self.max_suppression_entries, other.max_suppression_entries)
         self.max_cache_entries = max(self.max_cache_entries, other.max_cache_entries)
 
@@ -58,6 +70,8 @@ def read_counts(command: Command, ports: Iterable[int]) -> SwitchCounts:
                 counts.drops[reason.name.lower()] += packets
     for event in BtsEvent:
         counts.bts[event] = _packets(command(f"counter_read bts_events {int(event)}"))
+    for pause in PfcEvent:
+        counts.pfc[pause] = _packets(command(f"counter_read pfc_events {int(pause)}"))
     counts.max_suppression_entries = _value(command(f"register_read suppression_state {_SUPPRESSION_MOST}"))
     counts.max_cache_entries = _value(command("register_read cache_max_entries 0"))
     return counts

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which of a target's own drop counts are not in the P4 program's: those belong into a run's balance as well."""
+"""What a target does to frames by itself, outside the P4 program: it belongs into a run's balance as well."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def target_only_drops(statistics: Mapping[str, Any]) -> Counter[str]:
     """Drops that the target made by itself; what the program drops, the program has counted with a reason."""
     drops: Mapping[str, int] = statistics["drops"]
     return Counter({name: count for name, count in drops.items() if count and name not in _COUNTED_BY_PROGRAM})
+
+
+def absorbed_frames(statistics: Mapping[str, Any]) -> int:
+    """MAC control frames that ended in the target's MACs, as they should."""
+    return int(statistics["pause_frames"] + statistics["mac_control_ignored"])

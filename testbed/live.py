@@ -21,7 +21,7 @@ from analysis.fidelity import Lateness
 from testbed.agents import AgentProcess, start_agents
 from testbed.capture import capture_folder, live_captures
 from testbed.counters import SwitchCounts
-from testbed.drops import target_only_drops
+from testbed.drops import absorbed_frames, target_only_drops
 from testbed.emulation import Emulation, emulation
 from testbed.interrupt import Interrupt
 from testbed.outcome import Outcome, Progress
@@ -192,12 +192,14 @@ class _Run:
             self._take_lines(agent.last_lines())
         counts = SwitchCounts()
         target_drops: Counter[str] = Counter()
+        absorbed = 0
         kernel_drops = sum(each.get("kernel_drops", 0) for each in self._host_statistics.values())
         lateness: list[Mapping[str, Any]] = []
         for switch in self._network.switches:
             counts.add(switch.counts())
             statistics = switch.statistics()
             target_drops.update(target_only_drops(statistics))
+            absorbed += absorbed_frames(statistics)
             kernel_drops += statistics["kernel_drops"]
             lateness.append(statistics["lateness"]["departures"])
             (self._network.logs / f"{switch.name}-statistics.json").write_text(json.dumps(statistics, indent=1))
@@ -205,7 +207,8 @@ class _Run:
         return RunCounters(
             packets_sent=sum(each["frames_sent"] for each in self._host_statistics.values()),
             packets_received=sum(each["frames_received"] for each in self._host_statistics.values()),
-            switch_generated=counts.bts_sent,
+            switch_generated=counts.generated,
+            switch_absorbed=absorbed,
             drops=dict(counts.drops + target_drops),
             kernel_drops=kernel_drops,
             bts_sent=counts.bts_sent,
@@ -213,6 +216,7 @@ class _Run:
             cache_hits=counts.cache_hits,
             max_suppression_entries=counts.max_suppression_entries,
             max_cache_entries=counts.max_cache_entries,
+            pfc_sent=counts.pfc_sent,
             host_lateness=worst_lateness(self._latenesses),
             switch_lateness=worst_lateness(lateness),
             interrupted=interrupted,

@@ -21,7 +21,7 @@ from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
 from testbed.capture import VirtualCapture, capture_folder
 from testbed.counters import SwitchCounts, read_counts
-from testbed.drops import target_only_drops
+from testbed.drops import absorbed_frames, target_only_drops
 from testbed.interrupt import Interrupt
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
@@ -115,20 +115,25 @@ class _Simulation:
         """What hosts and switches counted, balanced."""
         counts = SwitchCounts()
         target_drops: Counter[str] = Counter()
+        absorbed = 0
         for name, engine in self._engines.items():
             counts.add(read_counts(engine.command, (port.number for port in self._plan.topology.ports[name])))
-            target_drops.update(target_only_drops(engine.statistics()))
+            statistics = engine.statistics()
+            target_drops.update(target_only_drops(statistics))
+            absorbed += absorbed_frames(statistics)
         hosts = [nic.statistics() for nic in self._nics]
         return RunCounters(
             packets_sent=sum(each.frames_sent for each in hosts),
             packets_received=sum(each.frames_received for each in hosts),
-            switch_generated=counts.bts_sent,
+            switch_generated=counts.generated,
+            switch_absorbed=absorbed,
             drops=dict(counts.drops + target_drops),
             bts_sent=counts.bts_sent,
             bts_suppressed=counts.bts_suppressed,
             cache_hits=counts.cache_hits,
             max_suppression_entries=counts.max_suppression_entries,
             max_cache_entries=counts.max_cache_entries,
+            pfc_sent=counts.pfc_sent,
             interrupted=interrupted,
             wall_s=wall_s,
         )

@@ -17,6 +17,8 @@ IPV4_TTL = 64
 # UDP ports. 4791 is RoCEv2's; the BTS port is private: P802.1Qdw publishes no number (FACTS §9).
 ROCE_UDP_PORT = 4791
 BTS_UDP_PORT = 49791
+INT_UDP_PORT = 49792
+"""RoCEv2 packets with in-band telemetry between the UDP header and the BTH (`wire.int_header`); private."""
 ROCE_SOURCE_PORT_BASE = 0xC000
 """RoCEv2 source ports lie in 0xC000-0xFFFF; ours carry the low bits of the sender's QP (paper §4, footnote)."""
 ROCE_SOURCE_PORT_QPN_MASK = 0x3FFF
@@ -106,6 +108,15 @@ PSN_MASK = (1 << PSN_BITS) - 1
 QPN_MASK = 0xFFFFFF
 PARTITION_KEY_DEFAULT = 0xFFFF
 
+# In-band network telemetry (INT)
+INT_SHIM_BYTES = 4
+INT_RECORD_BYTES = 16
+INT_MAX_HOPS = 5
+INT_FLAG_ECHO = 0x1
+"""Switches append nothing: an echo on its way back, or a packet that wants no telemetry."""
+INT_FLAG_STAMP = 0x2
+"""The oldest record is the sender's time stamp."""
+
 # 802.1Qbb
 PFC_OPCODE = 0x0101
 PFC_DESTINATION_MAC = 0x0180C2000001
@@ -119,3 +130,12 @@ RECIRCULATION_PORT = 510
 DROP_PORT = 511
 BTS_MIRROR_SESSION = 1
 """Mirror session that leads a trimmed copy to the recirculation port."""
+
+
+class PfcEvent(IntEnum):
+    """Indexes of the P4 program's `pfc_events` counter."""
+
+    XOFF = 0
+    XON = 1
+    REFRESH = 2
+    SFC_P = 3

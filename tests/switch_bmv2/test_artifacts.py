@@ -46,7 +46,7 @@ def test_compiling_again_gives_the_same_program(tmp_path: Path) -> None:
 
 
 def _p4_number(name: str) -> int:
-    found = re.search(rf"const bit<\d+> {name} = (\w+);", CONSTANTS)
+    found = re.search(rf"const \S+ {name} = (\w+);", CONSTANTS)
     assert found is not None, f"no constant {name}"
     return int(found.group(1), 0)
 
@@ -60,6 +60,11 @@ def _p4_number(name: str) -> int:
         ("ROCE_UDP_PORT", constants.ROCE_UDP_PORT),
         ("BTS_UDP_PORT", constants.BTS_UDP_PORT),
         ("BTS_VERSION", constants.BTS_VERSION),
+        ("INT_UDP_PORT", constants.INT_UDP_PORT),
+        ("PAUSE_ADDRESS", constants.PFC_DESTINATION_MAC),
+        ("PFC_OPCODE", constants.PFC_OPCODE),
+        ("PFC_MAX_QUANTA", constants.PFC_MAX_QUANTA),
+        ("PFC_FRAME_BYTES", constants.PFC_FRAME_BYTES),
         ("BTS_DSCP", constants.DSCP_BTS),
         ("BTS_TTL", constants.IPV4_TTL),
         ("BTS_UDP_BYTES", 8 + constants.BTS_PAYLOAD_BYTES),
@@ -79,6 +84,7 @@ def test_p4_constant_equals_the_wires(p4_name: str, value: int) -> None:
         ("bts_cause_t", constants.BtsCause),
         ("drop_reason_t", constants.DropReason),
         ("bts_event_t", constants.BtsEvent),
+        ("pfc_event_t", constants.PfcEvent),
     ],
 )
 def test_p4_enum_equals_the_wires(p4_name: str, members: type[IntEnum]) -> None:

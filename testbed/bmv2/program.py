@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The names, keys and widths in a compiled program (BMv2 JSON) that commands are checked and encoded with.
+
+A name may be given by any dotted suffix that only one object has: `ipv4_lpm` for `SfcIngress.forwarding.ipv4_lpm`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softswitch.control import CommandError
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a table: exact, lpm, ternary, range or optional, and its bits."""
+
+    match_type: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action and the bits of its parameters."""
+
+    name: str
+    parameter_bits: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A match-action table."""
+
+    name: str
+    keys: tuple[Key, ...]
+    actions: Mapping[str, Action]
+
+    @property
+    def has_priorities(self) -> bool:
+        return any(key.match_type in ("ternary", "range", "optional") for key in self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A register or counter array."""
+
+    name: str
+    size: int
+
+
+class Program:
+    """What the control plane may name."""
+
+    def __init__(self, compiled: Mapping[str, Any]) -> None:
+        self._widths = _field_bits(compiled)
+        actions = {
+            action["id"]: Action(action["name"], tuple(each["bitwidth"] for each in action["runtime_data"]))
+            for action in compiled["actions"]
+        }
+        tables = [table for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
+        self._tables = {table["name"]: self._table(table, actions) for table in tables}
+        self._registers = {each["name"]: Array(each["name"], each["size"]) for each in compiled["register_arrays"]}
+        self._counters = {
+            each["name"]: Array(each["name"], each["size"])
+            for each in compiled["counter_arrays"]
+            if not each.get("is_direct")
+        }
+
+    @classmethod
+    def read(cls, path: Path) -> Program:
+        """The program in a JSON file of p4c."""
+        return cls(json.loads(path.read_text()))
+
+    def table(self, name: str) -> Table:
+        return self._tables[_resolve(name, self._tables, "table")]
+
+    def action(self, table: Table, name: str) -> Action:
+        return table.actions[_resolve(name, table.actions, f"action of {table.name}")]
+
+    def register(self, name: str) -> Array:
+        return self._registers[_resolve(name, self._registers, "register")]
+
+    def counter(self, name: str) -> Array:
+        return self._counters[_resolve(name, self._counters, "counter")]
+
+    def _table(self, table: Mapping[str, Any], actions: Mapping[int, Action]) -> Table:
+        keys = tuple(Key(key["match_type"], self._bits(key["target"])) for key in table["key"])
+        return Table(table["name"], keys, {actions[each].name: actions[each] for each in table["action_ids"]})
+
+    def _bits(self, target: Any) -> int:
+        header, field = target
+        return 1 if field == "$valid$" else self._widths[header, field]
+
+
+def _field_bits(compiled: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """The bits of each field of each header instance."""
+    types = {each["name"]: each["fields"] for each in compiled["header_types"]}
+    return {
+        (header["name"], field[0]): field[1]
+        for header in compiled["headers"]
+        for field in types[header["header_type"]]
+        if isinstance(field[1], int)
+    }
+
+
+def _resolve(name: str, known: Iterable[str], what: str) -> str:
+    names = list(known)
+    found = [each for each in names if each == name] or [each for each in names if each.endswith(f".{name}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise CommandError(f"{what} {name!r} could be {', '.join(found)}")
+    raise CommandError(f"no {what} {name!r}, there are: {', '.join(names) or 'none'}")
