@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""In-band telemetry over a whole path: what the receiver reads of each hop is what that switch was at that dequeue."""
+
+from __future__ import annotations
+
+import heapq
+from contextlib import ExitStack
+
+from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
+from tests.switch_bmv2.test_telemetry import _records, _with_int
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+
+CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 1, "fabric_rate_bps": 120_000_000_000}).build()
+INT = SwitchSettings(int_telemetry=True)
+PATH = ("tor1", "spine1", "tor2")
+RECEIVER = "h6"
+Truth = tuple[int, int, int, int]
+
+
+def _ports_state(switch: BenchSwitch, port: int) -> tuple[int, int]:
+    """Bytes sent and bytes queued of a port, as the traffic manager counts them."""
+    ports = switch.engine.statistics()["ports"]
+    state = ports.get(str(port), {"tx_bytes": 0, "queued_bytes": 0})
+    return state["tx_bytes"], state["queued_bytes"]
+
+
+class _Path:
+    """The three switches between the racks, stepped by hand, one instant at a time."""
+
+    def __init__(self, switches: dict[str, BenchSwitch]) -> None:
+        self._switches = switches
+        self._arrivals: list[tuple[int, int, str, int, bytes]] = []
+        self._count = 0
+        self.truth: dict[bytes, list[Truth]] = {}
+        self.received: list[bytes] = []
+
+    def arrive(self, time_ns: int, switch: str, port: int, frame: bytes) -> None:
+        self._count += 1
+        heapq.heappush(self._arrivals, (time_ns, self._count, switch, port, frame))
+
+    def run(self) -> None:
+        """Handles the earliest of all arrivals and timers until nothing is left."""
+        while True:
+            timers = [(s.engine.next_timer_ns(), name) for name, s in self._switches.items()]
+            due = [(time_ns, name) for time_ns, name in timers if time_ns is not None]
+            next_timer = min(due, default=None)
+            if self._arrivals and (next_timer is None or self._arrivals[0][0] < next_timer[0]):
+                time_ns, _, name, port, frame = heapq.heappop(self._arrivals)
+                self._switches[name].engine.receive(port, frame, time_ns)
+            elif next_timer is not None:
+                self._advance(*next_timer)
+            else:
+                return
+
+    def _advance(self, now_ns: int, name: str) -> None:
+        switch = self._switches[name]
+        ports = {port.number: port for port in CLOS.ports[name]}
+        sent_before = {number: _ports_state(switch, number)[0] for number in ports}
+        for seen in switch.run_to(now_ns):
+            rate_kbps = ports[seen.port].rate_bps // 1000 // 1000
+            truth = (rate_kbps, now_ns // US, sent_before[seen.port], _ports_state(switch, seen.port)[1])
+            self.truth.setdefault(self._body(seen.frame), []).insert(0, truth)
+            peer = ports[seen.port].peer
+            if peer.node == RECEIVER:
+                self.received.append(seen.frame)
+            elif peer.node in self._switches:
+                self.arrive(seen.due_ns, peer.node, peer.number, seen.frame)
+
+    @staticmethod
+    def _body(frame: bytes) -> bytes:
+        """What no hop changes: BTH and payload, with the sender's UDP port."""
+        return frame[34:36] + frame[46 + 16 * frame[42] :]
+
+
+def test_every_record_is_the_truth_of_its_hop() -> None:
+    """Two bursts meet at the uplink and at the receiver's port: rate, time, bytes and queue of all hops are exact."""
+    with ExitStack() as stack:
+        switches = {name: stack.enter_context(bench_switch(CLOS, name, INT)) for name in PATH}
+        path = _Path(switches)
+        for turn in range(40):
+            for sender, port in (("h1", 1), ("h2", 2)):
+                frame = _with_int(switches["tor1"].data(sender, RECEIVER, qpn=turn + 1, payload=200 + 13 * turn))
+                path.arrive(turn * 20 * US, "tor1", port, frame)
+        path.run()
+    assert len(path.received) == 80
+    queues_seen = set()
+    for frame in path.received:
+        records = _records(frame)
+        assert len(records) == 3
+        assert records == path.truth[_Path._body(frame)]
+        queues_seen.update(record[3] > 0 for record in records)
+    assert queues_seen == {True, False}
