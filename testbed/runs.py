@@ -56,6 +56,7 @@ def check_output(parent: Path) -> None:
 def make_folder(parent: Path, name: str) -> Path:
     """A new folder, its name made unique by the time and, if need be, a number."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
+    missing = [each for each in (parent, *parent.parents) if not each.exists()]
     for attempt in range(1, 1000):
         folder = parent / (f"{name}-{stamp}" if attempt == 1 else f"{name}-{stamp}-{attempt}")
         try:
@@ -63,6 +64,8 @@ def make_folder(parent: Path, name: str) -> Path:
         except FileExistsError:
             continue
         (folder / "logs").mkdir()
+        for made in missing:
+            _give(made)
         return folder
     raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
@@ -90,14 +93,15 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
     return FinishedRun(folder, result, report)
 
 
-def give_to_caller(path: Path) -> None:
-    """Files of a run under sudo belong to who called sudo."""
-    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
-        return
-    owner = (int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
-    for each in (path.parent, path, *path.rglob("*")):
-        if each.stat().st_uid == 0:
-            os.chown(each, *owner)
+def give_to_caller(folder: Path) -> None:
+    """A run folder and all in it belong to who called sudo."""
+    for each in (folder, *folder.rglob("*")):
+        _give(each)
+
+
+def _give(path: Path) -> None:
+    if os.geteuid() == 0 and "SUDO_UID" in os.environ:
+        os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
 
 
 def _identity(plan: RunPlan) -> RunIdentity:
