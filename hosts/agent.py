@@ -16,19 +16,21 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from hosts.agent_config import AgentConfig, AgentHost
+from hosts.agent_config import TAP, AgentConfig, AgentHost
 from hosts.build import build_nic, incoming_message, outgoing_message
 from hosts.io.event_loop import EventLoop
 from hosts.io.kernel_silence import silence_kernel
 from hosts.io.lines import LineReader, LineWriter
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
+from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES
+from hosts.io.tap import Takeover, TapDevice, give_back, take_over
 from hosts.io.timer import MonotonicTimer
 from hosts.records import RecordWriter
 from hosts.transport.messages import Event
@@ -115,13 +117,23 @@ class Agent:
         with network_namespace(host.pid):
             for silencer in silence_kernel():
                 self._resources.callback(silencer.close)
-            socket = PacketSocket(host.interface)
+            socket = PacketSocket(host.interface, HOST_FRAMES if self._config.programs else NIC_FRAMES)
         self._resources.callback(socket.close)
         own = replace(settings, line_rate_bps=host.rate_bps)
         nic = build_nic(host, own, self._dilation, epoch_ns=self._config.epoch_ns)
         self._nics[host.name] = nic
         self._sockets[host.name] = socket
         self._loop.add_nic(nic, socket)
+        if self._config.programs:
+            self._loop.add_programs(socket, self._open_tap(host))
+
+    def _open_tap(self, host: AgentHost) -> TapDevice:
+        with network_namespace(host.pid):
+            tap = TapDevice(TAP.format(name=host.name))
+            self._resources.callback(tap.close)
+            taken = take_over(host.interface, tap)
+        self._resources.callback(_give_back, host, taken)
+        return tap
 
     def _on_input(self) -> None:
         for line in self._in.lines():
@@ -182,6 +194,12 @@ class Agent:
         self._out.write({"event": "lateness", "agent": self._config.name, **self._loop.lateness.report()})
         self._out.write({"event": "stopped", "agent": self._config.name})
         self._out.drain()
+
+
+def _give_back(host: AgentHost, taken: Takeover) -> None:
+    """The host's interface is its own again, unless the host has gone."""
+    with suppress(OSError), network_namespace(host.pid):
+        give_back(taken)
 
 
 def die_with_parent() -> None:

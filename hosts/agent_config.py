@@ -16,6 +16,7 @@ from hosts.transport.settings import TransportSettings
 from wire.dilation import Dilation
 
 INTERFACE = "{name}-eth0"
+TAP = "{name}-tap0"
 
 
 class _Part(BaseModel):
@@ -54,6 +55,7 @@ class AgentConfig(_Part):
     epoch_ns: int = Field(description="CLOCK_MONOTONIC instant from which switches count their microseconds.")
     dilation: int = Field(ge=1)
     settings: dict[str, Any] = Field(description="Fields of TransportSettings.")
+    programs: bool = Field(False, description="Whether ordinary programs of the hosts use the NICs, by TAP devices.")
     hosts: list[AgentHost]
     flows: list[AgentFlow]
     addresses: dict[str, IPv4Address] = Field(description="Of every host that is an end of one of the flows.")
@@ -68,10 +70,12 @@ def agent_configs(
     pids: Mapping[str, int],
     agents: int,
     epoch_ns: int,
+    programs: bool = False,
 ) -> list[AgentConfig]:
     """Shares hosts out among so many agents (fewer if there are fewer hosts), each with the flows it needs.
 
-    Interfaces are named as Mininet does, `hN-eth0`. Raises ValueError if `agents` is not positive.
+    Interfaces are named as Mininet does, `hN-eth0`. With `programs` the hosts' ordinary programs use the NICs too.
+    Raises ValueError if `agents` is not positive.
     """
     if agents < 1:
         raise ValueError(f"there must be at least one agent, not {agents}")
@@ -89,6 +93,7 @@ def agent_configs(
             epoch_ns=epoch_ns,
             dilation=dilation.factor,
             settings=settings.as_dict(),
+            programs=programs,
             hosts=[_agent_host(host, settings, pids) for host in hosts[number::count]],
             flows=flows_of[number],
             addresses={end: addresses[end] for flow in flows_of[number] for end in (flow.src, flow.dst)},

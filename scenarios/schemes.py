@@ -29,22 +29,71 @@ class Scheme:
     transport: Mapping[str, Any] = field(default_factory=dict)
 
 
-_IRN = {"loss_recovery": "irn"}
-_SFC = {"flow_control": "sfc", "loss_recovery": "irn"}
+@dataclass(frozen=True)
+class RateControl:
+    """What a `+name` suffix adds to a scheme."""
+
+    name: str
+    summary: str
+    transport: Mapping[str, Any]
+    switch: Mapping[str, Any] = field(default_factory=dict)
+    replaces_irn_cap: bool = True
+    """Whether its own window, or the lack of one, takes the place of IRN's cap of one BDP."""
+
+
+# RTO_high by IRN's own rule, the path and one full queue: half of 32 MB at 100 Gb/s take 1.28 ms (FACTS §3).
+_IRN = {"loss_recovery": "irn", "loss_recovery_parameters": {"rto_high_ns": 1_300_000}}
+_GBN = {"loss_recovery": "go-back-n"}
+_SFC = {"flow_control": "sfc", **_IRN}
+_INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
-        Scheme("gbn", "no flow control, go-back-N: RoCEv2 as it is", transport={"loss_recovery": "go-back-n"}),
+        Scheme("gbn", "no flow control, go-back-N: RoCEv2 as it is", transport=_GBN),
         Scheme("irn", "no flow control, selective retransmission", transport=_IRN),
+        Scheme("pfc", "switches and NICs pause the class hop by hop", {"pfc": True}, {"flow_control": "pfc", **_GBN}),
+        Scheme("onramp", "OnRamp-style, reconstructed: hold by one-way delay", {}, {"flow_control": "onramp", **_IRN}),
+        Scheme(
+            "onramp-straw-man",
+            "OnRamp's straw-man, reconstructed: no allowance for delay or other flows",
+            transport={"flow_control": "onramp-straw-man", **_IRN},
+        ),
+        Scheme("egress-bts", "BTS after a packet has left the congested queue", {"bts": "egress"}, _SFC),
         Scheme("ingress-bts", "BTS from the congested switch's ingress, no cache", {"bts": "ingress"}, _SFC),
-        Scheme("sfc", "ingress BTS and the pause cache at the ToRs", {"bts": "ingress", "pause_cache": True}, _SFC),
+        Scheme("sfc", "ingress BTS and the pause cache at the ToRs", _INGRESS_AND_CACHE, _SFC),
+        Scheme("sfc-est", "SFC and the incast estimator", {**_INGRESS_AND_CACHE, "estimator": True}, _SFC),
+        Scheme(
+            "sfc-p",
+            "SFC whose ToRs turn a BTS into an 802.1Qbb pause of the sender's port",
+            {**_INGRESS_AND_CACHE, "sfc_p": True},
+            {"flow_control": "pfc", **_IRN},
+        ),
     )
 }
 
-# Suffix -> the host's congestion control. Without a suffix: the static one-BDP window.
-CONGESTION_SUFFIXES: Mapping[str, str] = {"none": "none", "window": "window"}
+# The paper's step threshold of 1 BDP (section 5.1).
+_MARKING = {"ecn_kmin_bytes": 125_000, "ecn_kmax_bytes": 125_000, "ecn_pmax": 1.0}
+
+RATE_CONTROLS: Mapping[str, RateControl] = {
+    control.name: control
+    for control in (
+        RateControl("none", "none: line rate", {"congestion": "none"}, replaces_irn_cap=False),
+        RateControl("window", "a static window of one BDP", {"congestion": "window"}),
+        RateControl("dcqcn", "DCQCN with a static window of one BDP (+W)", {"congestion": "dcqcn"}, _MARKING),
+        RateControl(
+            "dcqcn-no-window",
+            "DCQCN without a window",
+            {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}},
+            _MARKING,
+        ),
+        RateControl("hpcc", "HPCC, with telemetry from the switches", {"congestion": "hpcc"}, {"int_telemetry": True}),
+    )
+}
+CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}
+"""Suffix -> what it stands for."""
 DEFAULT_CONGESTION = "window"
+"""Without a suffix."""
 
 
 def resolve_scheme(text: str) -> Scheme:
@@ -55,6 +104,10 @@ def resolve_scheme(text: str) -> Scheme:
     if suffix and suffix not in CONGESTION_SUFFIXES:
         known = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
         raise UnknownScheme(f"no congestion control {suffix!r} for a scheme; there are {known}")
-    congestion = CONGESTION_SUFFIXES.get(suffix, DEFAULT_CONGESTION)
+    control = RATE_CONTROLS[suffix or DEFAULT_CONGESTION]
     scheme = SCHEMES[base]
-    return Scheme(text, scheme.summary, scheme.switch, {**scheme.transport, "congestion": congestion})
+    switch = {**scheme.switch, **control.switch}
+    transport = {**scheme.transport, **control.transport}
+    if control.replaces_irn_cap and transport["loss_recovery"] == "irn":
+        transport["loss_recovery_parameters"] = {**transport["loss_recovery_parameters"], "cap_packets": 0}
+    return Scheme(text, scheme.summary, switch, transport)

@@ -16,6 +16,7 @@ from wire import ethernet, ipv4, udp
 from wire.constants import (
     ECN_CONGESTION_EXPERIENCED,
     ETHERTYPE_IPV4,
+    INT_UDP_PORT,
     IP_PROTOCOL_UDP,
     PARTITION_KEY_DEFAULT,
     PSN_MASK,
@@ -165,30 +166,39 @@ class RoceFramer:
         self._source_port = source_port(source_qpn)
         self._destination_qpn = destination_qpn & QPN_MASK
         self._tos = tos
-        self._ends: dict[int, tuple[bytes, int, bytes]] = {}
+        self._ends: dict[int, tuple[bytes, bytes, int, bytes]] = {}
 
-    def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False) -> bytes:
-        """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded."""
-        key = (len(body) << 8 | opcode) << 1 | becn
+    def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
+        """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded.
+
+        `shim` is the telemetry of `wire.int_header`, which the ICRC does not cover; empty for a plain packet.
+        """
+        key = ((len(body) << 8 | len(shim)) << 8 | opcode) << 1 | becn
         end = self._ends.get(key)
         if end is None:
-            end = self._ends[key] = self._headers(opcode, len(body), becn)
-        header, state, padding = end
+            end = self._ends[key] = self._headers(len(body), len(shim), opcode, becn)
+        before, after, state, padding = end
         rest = psn_word + body + padding
-        return header + rest + _ICRC.pack(crc32(rest, state))
+        if shim:
+            return before + shim + after + rest + _ICRC.pack(crc32(rest, state))
+        return before + rest + _ICRC.pack(crc32(rest, state))
 
-    def _headers(self, opcode: int, body_bytes: int, becn: bool) -> tuple[bytes, int, bytes]:
+    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> tuple[bytes, bytes, int, bytes]:
+        """What stands before and after the shim (all of it before, if there is none) up to the last BTH word, the CRC's
+        state there, and the padding."""
         pad = -body_bytes % 4
         udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
-        header = b"".join(
-            (
-                self._macs,
-                ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos),
-                udp.pack_header(self._source_port, ROCE_UDP_PORT, udp_payload),
-                _BTH_HEAD.pack(opcode, pad << 4, PARTITION_KEY_DEFAULT, (_BECN if becn else 0) | self._destination_qpn),
-            )
-        )
-        return header, _icrc_state(header[IP_OFFSET:]), bytes(pad)
+        qpn_word = (_BECN if becn else 0) | self._destination_qpn
+        bth = _BTH_HEAD.pack(opcode, pad << 4, PARTITION_KEY_DEFAULT, qpn_word)
+        plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
+        state = _icrc_state(plain[IP_OFFSET:])
+        if shim_bytes:
+            return self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad)
+        return plain, b"", state, bytes(pad)
+
+    def _outer(self, udp_payload: int, port: int) -> bytes:
+        ip = ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos)
+        return self._macs + ip + udp.pack_header(self._source_port, port, udp_payload)
 
 
 class RoceHeader:

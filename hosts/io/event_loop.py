@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from hosts.io.lateness import LatenessHistogram
 from hosts.io.packet_socket import PacketSocket
+from hosts.io.tap import TapDevice
 from hosts.io.timer import MonotonicTimer
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
@@ -22,11 +23,12 @@ _NEVER = 1 << 62
 class _Station:
     """A NIC with its socket and the time it wants to be called."""
 
-    __slots__ = ("due_ns", "nic", "socket")
+    __slots__ = ("due_ns", "nic", "socket", "tap")
 
     def __init__(self, nic: Nic, socket: PacketSocket) -> None:
         self.nic = nic
         self.socket = socket
+        self.tap: TapDevice | None = None
         self.due_ns = _NEVER
 
 
@@ -51,6 +53,20 @@ class EventLoop:
         """Serve a NIC over a socket; the caller keeps both and closes the socket after the loop."""
         self._stations[socket.fileno()] = _Station(nic, socket)
         self._epoll.register(socket.fileno(), select.EPOLLIN)
+
+    def add_programs(self, socket: PacketSocket, tap: TapDevice) -> None:
+        """Carry the traffic of programs through the NIC that was added with this socket."""
+        descriptor = socket.fileno()
+        station = self._stations[descriptor]
+        station.tap = tap
+        station.nic.attach_programs()
+
+        def on_readable() -> None:
+            for frame in tap.receive():
+                station.nic.send_program_frame(frame, time.monotonic_ns())
+            self._serve(descriptor, station)
+
+        self.add_reader(tap.fileno(), on_readable)
 
     def add_reader(self, descriptor: int, callback: Callable[[], None]) -> None:
         """Call back whenever a descriptor is readable or closed."""
@@ -132,6 +148,9 @@ class EventLoop:
             self._schedule(descriptor, station)
         while (event := nic.next_event()) is not None:
             self._on_event(nic.address.name, event)
+        if station.tap is not None and nic.programs is not None:
+            while (frame_for_programs := nic.programs.next_arrived()) is not None:
+                station.tap.send(frame_for_programs)
 
     def _schedule(self, descriptor: int, station: _Station) -> None:
         due_ns = station.nic.next_timer_ns() if self._is_sending else None

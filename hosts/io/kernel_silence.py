@@ -9,7 +9,7 @@ drops every datagram before it is queued; the NIC gets its own copy through its 
 import socket
 
 from hosts.io.socket_filter import DROP_ALL, attach_filter
-from wire.constants import BTS_UDP_PORT, ROCE_UDP_PORT
+from wire.constants import BTS_UDP_PORT, INT_UDP_PORT, ROCE_UDP_PORT
 
 _SMALL_BUFFER_BYTES = 4096
 
@@ -21,7 +21,7 @@ def silence_kernel() -> list[socket.socket]:
     """
     sockets: list[socket.socket] = []
     try:
-        for port in (ROCE_UDP_PORT, BTS_UDP_PORT):
+        for port in (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT):
             sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             sockets.append(sock)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_BUFFER_BYTES)

@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-from hosts.io.socket_filter import NIC_FRAMES, attach_filter
+from hosts.io.socket_filter import NIC_FRAMES, Program, attach_filter
 
 _SOL_PACKET = 263
 _PACKET_STATISTICS = 6
@@ -31,22 +31,22 @@ _NS = 1_000_000_000
 class PacketSocket:
     """Opened in the current network namespace; usable from any."""
 
-    def __init__(self, interface: str) -> None:
-        """Raises OSError if there is no such interface or raw sockets are forbidden."""
+    def __init__(self, interface: str, wanted: Program = NIC_FRAMES) -> None:
+        """`wanted` chooses the frames. Raises OSError if there is no such interface or raw sockets are forbidden."""
         self.interface = interface
         self.send_failures = 0
         """Frames the kernel would not take."""
         self._drops = 0
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         try:
-            self._prepare()
+            self._prepare(wanted)
         except OSError:
             self._socket.close()
             raise
 
-    def _prepare(self) -> None:
+    def _prepare(self, wanted: Program) -> None:
         sock = self._socket
-        attach_filter(sock, NIC_FRAMES)
+        attach_filter(sock, wanted)
         sock.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
         sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         sock.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)

@@ -6,7 +6,14 @@ import ctypes
 import socket
 import struct
 
-from wire.constants import BTS_UDP_PORT, ETHERTYPE_IPV4, ETHERTYPE_MAC_CONTROL, IP_PROTOCOL_UDP, ROCE_UDP_PORT
+from wire.constants import (
+    BTS_UDP_PORT,
+    ETHERTYPE_IPV4,
+    ETHERTYPE_MAC_CONTROL,
+    INT_UDP_PORT,
+    IP_PROTOCOL_UDP,
+    ROCE_UDP_PORT,
+)
 
 _SO_ATTACH_FILTER = 26
 _INSTRUCTION = struct.Struct("=HBBI")
@@ -30,20 +37,30 @@ DROP_ALL: Program = [(_RETURN, 0, 0, 0)]
 
 NIC_FRAMES: Program = [
     (_LOAD_HALF, 0, 0, 12),
-    (_JUMP_EQUAL, 9, 0, ETHERTYPE_MAC_CONTROL),
-    (_JUMP_EQUAL, 0, 9, ETHERTYPE_IPV4),
+    (_JUMP_EQUAL, 10, 0, ETHERTYPE_MAC_CONTROL),
+    (_JUMP_EQUAL, 0, 10, ETHERTYPE_IPV4),
     (_LOAD_BYTE, 0, 0, 23),
-    (_JUMP_EQUAL, 0, 7, IP_PROTOCOL_UDP),
+    (_JUMP_EQUAL, 0, 8, IP_PROTOCOL_UDP),
     (_LOAD_HALF, 0, 0, 20),
-    (_JUMP_SET, 5, 0, _FRAGMENT_BITS),
+    (_JUMP_SET, 6, 0, _FRAGMENT_BITS),
     (_LOAD_IP_HEADER_LENGTH, 0, 0, 14),
     (_LOAD_HALF_INDEXED, 0, 0, 16),
-    (_JUMP_EQUAL, 1, 0, ROCE_UDP_PORT),
+    (_JUMP_EQUAL, 2, 0, ROCE_UDP_PORT),
+    (_JUMP_EQUAL, 1, 0, INT_UDP_PORT),
     (_JUMP_EQUAL, 0, 1, BTS_UDP_PORT),
     (_RETURN, 0, 0, _WHOLE_FRAME),
     (_RETURN, 0, 0, 0),
 ]
-"""On an Ethernet socket: MAC control frames, and IPv4 UDP to the RoCEv2 and BTS ports."""
+"""On an Ethernet socket: MAC control frames, and IPv4 UDP to the RoCEv2, telemetry and BTS ports."""
+
+HOST_FRAMES: Program = [
+    (_LOAD_HALF, 0, 0, 12),
+    (_JUMP_EQUAL, 1, 0, ETHERTYPE_MAC_CONTROL),
+    (_JUMP_EQUAL, 0, 1, ETHERTYPE_IPV4),
+    (_RETURN, 0, 0, _WHOLE_FRAME),
+    (_RETURN, 0, 0, 0),
+]
+"""The same for a NIC that also carries the traffic of programs: MAC control frames and all of IPv4."""
 
 
 def attach_filter(sock: socket.socket, program: Program) -> None:

@@ -33,6 +33,11 @@ class Algorithms:
             self.loss_recovery.Parameters, settings.loss_recovery_parameters, dilation
         )
 
+    @property
+    def uses_telemetry(self) -> bool:
+        """Whether data packets carry the header of `wire.int_header`."""
+        return self.congestion.wants_telemetry or self.flow_control.wants_delay
+
     def new_congestion(self) -> CongestionControl:
         """For a new queue pair."""
         return self.congestion(self._for_congestion, self.path)

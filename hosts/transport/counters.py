@@ -57,6 +57,10 @@ class NicStatistics:
     """BTS packets by what became of them (values of SignalVerdict)."""
     pfc_received: int = 0
     """802.1Qbb frames."""
+    pfc_sent: int = 0
+    """802.1Qbb frames asked for because the receiver is slow: pauses, their refreshments and resumptions."""
+    receiver_overruns: int = 0
+    """Data packets that found the slow receiver's buffer full."""
     pauses: int = 0
     """Times the data class was stopped by an 802.1Qbb frame."""
     malformed: int = 0
@@ -69,6 +73,12 @@ class NicStatistics:
     """RoCEv2 packets for a queue pair this NIC does not have with that peer."""
     other: int = 0
     """Well-formed frames of other protocols, left to the host's kernel."""
+    programs_sent: int = 0
+    """Frames of programs that started on the wire."""
+    programs_received: int = 0
+    """Frames for programs."""
+    programs_dropped: int = 0
+    """Frames of programs that were not IPv4 or found their flow's queue full."""
     late_acknowledgements: int = 0
     """Acknowledgements for messages that were already complete."""
     retransmissions: int = 0

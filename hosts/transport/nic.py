@@ -4,17 +4,18 @@
 
 Sans-IO: `receive` takes bytes and the time they arrived, `frames_to_send` gives bytes and the ideal time they left. The
 NIC catches its schedule up to each input's time first, so a caller that comes late changes nothing but its own delay.
-This module dispatches; queue pairs, the wire's schedule and the algorithms stand in their own files.
+This module dispatches; queue pairs, the wire's schedule, programs' traffic and the algorithms stand in their own files.
 """
 
 from collections import deque
-from typing import NamedTuple
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.counters import NicStatistics, SignalVerdict
-from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import BtsReceived, Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
-from hosts.transport.receiver import ReceiverQueuePair, is_data
+from hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
+from hosts.transport.queue_pairs import IdleSender, QueuePairs
+from hosts.transport.receive_buffer import ReceiveBuffer, WaitingPacket
+from hosts.transport.receiver import is_data
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.wire_schedule import WireSchedule
@@ -24,23 +25,20 @@ from wire.constants import (
     BTS_UDP_PORT,
     CLASS_CONTROL,
     CLASS_DATA,
-    DSCP_CONTROL,
-    DSCP_DATA,
-    ECN_CAPABLE,
-    ECN_NOT_CAPABLE,
     ETHERTYPE_IPV4,
     ETHERTYPE_MAC_CONTROL,
+    INT_UDP_PORT,
     IP_PROTOCOL_UDP,
     ROCE_UDP_PORT,
 )
 from wire.dilation import Dilation
+from wire.int_header import PORT_BYTES, PORT_FIELD, TelemetryStripper
 from wire.roce import (
     BTH_OFFSET,
     IP_OFFSET,
     UDP_OFFSET,
     Opcode,
     RoceDecoder,
-    RoceFramer,
     RoceHeader,
     data_frame_bytes,
     source_port,
@@ -48,30 +46,7 @@ from wire.roce import (
 )
 from wire.units import NS_PER_US
 
-
-class _PendingMessage:
-    """A message waiting for the time it becomes ready."""
-
-    __slots__ = ("_message", "_nic", "wake_ns")
-
-    def __init__(self, nic: "Nic", message: OutgoingMessage) -> None:
-        self._nic = nic
-        self._message = message
-        self.wake_ns = message.ready_ns
-
-    def on_wake(self, now_ns: int) -> None:
-        """Start it."""
-        self._nic.start_message(self._message, now_ns)
-
-
-class _IdleSender(NamedTuple):
-    """What is kept of a queue pair whose messages are all done."""
-
-    destination_ip: int
-    destination_qpn: int
-    source_qpn: int
-    next_index: int
-    flow_id: int
+_OWN_PORTS = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
 
 class Nic:
@@ -83,57 +58,39 @@ class Nic:
         """`settings` in model units; `epoch_ns` is where the switches' clocks start. Raises ValueError for an unknown
         algorithm or parameter."""
         self.address = address
+        self.programs: ProgramTraffic | None = None
+        """Traffic of ordinary programs, once `attach_programs` was called."""
         self._mac = pack_mac(address.mac)
         self._epoch_ns = epoch_ns
         self._settings = wall = settings.dilated(dilation)
         self._algorithms = Algorithms(settings, dilation)
-        ecn = ECN_CAPABLE if self._algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
-        self._data_tos = DSCP_DATA << 2 | ecn
+        self._data_port = INT_UDP_PORT if self._algorithms.uses_telemetry else ROCE_UDP_PORT
         self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
+        self._stripper = TelemetryStripper()
         self._decoder = RoceDecoder()
         self._counters = NicStatistics()
         self._events: deque[Event] = deque()
-        self._senders: dict[int, SenderQueuePair] = {}
-        self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
-        self._idle_senders: dict[int, _IdleSender] = {}
-        self._idle_by_peer: dict[tuple[int, int], _IdleSender] = {}
-        self._peers: dict[int, tuple[int, int]] = {}
-        self._receivers: dict[int, ReceiverQueuePair] = {}
-        self._class_pause_end_ns = 0
+        self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events)
+        self._receive_buffer = self._new_receive_buffer(wall) if wall.receiver_rate_bps else None
 
-    # messages
+    # messages and programs
 
     def send_message(self, message: OutgoingMessage) -> None:
         """Send a message once `ready_ns` has come (at once if it has passed).
 
         Raises ValueError if the QP already has another peer.
         """
-        peer = (message.destination_ip, message.destination_qpn)
-        if self._peers.setdefault(message.source_qpn, peer) != peer:
-            raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
-        self._wire.wake_at(message.ready_ns, _PendingMessage(self, message))
+        self._pairs.send(message)
 
     def expect_message(self, message: IncomingMessage) -> None:
         """Accept a message on a queue pair of this host. Raises ValueError if the QP belongs to another sender."""
-        receiver = self._receivers.get(message.destination_qpn)
-        if receiver is None:
-            receiver = self._receivers[message.destination_qpn] = self._new_receiver(message)
-        elif (receiver.source_ip, receiver.source_qpn) != (message.source_ip, message.source_qpn):
-            raise ValueError(f"flow {message.flow_id}: QP {message.destination_qpn} belongs to another sender")
-        receiver.expect(message)
+        self._pairs.expect(message)
 
-    def start_message(self, message: OutgoingMessage, now_ns: int) -> None:
-        """The message is ready; called by the schedule. A QP whose messages are all done begins afresh."""
-        sender = self._senders.get(message.source_qpn)
-        if sender is None:
-            idle = self._idle_senders.pop(message.source_qpn, None)
-            if idle is not None:
-                del self._idle_by_peer[idle.destination_ip, idle.destination_qpn]
-            sender = self._new_sender(message, idle.next_index if idle else 0)
-            self._senders[message.source_qpn] = sender
-            self._senders_by_peer[message.destination_ip, message.destination_qpn] = sender
-            sender.on_class_pause(self._class_pause_end_ns, now_ns)
-        sender.add_message(message, now_ns)
+    def attach_programs(self) -> ProgramTraffic:
+        """From now on frames that are none of the NIC's own go to, and come from, the host's programs."""
+        if self.programs is None:
+            self.programs = ProgramTraffic(self._mac, self._wire, self._counters, self._settings)
+        return self.programs
 
     # the surface of the engine
 
@@ -146,6 +103,11 @@ class Nic:
         counters = self._counters
         counters.frames_received += 1
         counters.bytes_received += len(frame)
+        shim = b""
+        if frame[PORT_FIELD] == PORT_BYTES:
+            plain = self._stripper.strip(frame)
+            if plain is not None:
+                frame, shim = plain
         header = self._decoder.header(frame)
         if header is None:
             self._receive_other(frame, now_ns)
@@ -153,10 +115,19 @@ class Nic:
             counters.misdelivered += 1
         elif self._settings.verify and not header.icrc_is_right(frame):
             counters.corrupted += 1
-        elif is_data(header.opcode):
-            self._receive_data(header, frame, now_ns)
+        elif not is_data(header.opcode):
+            self._receive_control(header, frame, shim, now_ns)
+        elif self._receive_buffer is not None:
+            self._receive_buffer.offer(WaitingPacket(header, frame, shim), now_ns)
         else:
-            self._receive_control(header, frame, now_ns)
+            self._receive_data(header, frame, shim, now_ns)
+
+    def send_program_frame(self, frame: bytes, now_ns: int) -> None:
+        """A program's frame came at `now_ns`; only after `attach_programs`."""
+        wire = self._wire
+        wire.advance(now_ns - 1)
+        wire.clock_ns = max(wire.clock_ns, now_ns)
+        self.attach_programs().send(frame, wire.clock_ns)
 
     def frames_to_send(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Frames whose last bit has left by now, each with the ideal time it left, oldest first."""
@@ -180,8 +151,7 @@ class Nic:
 
     def unfinished_messages(self) -> list[SendingReport]:
         """Messages that have begun and are not acknowledged to the end, as they stand."""
-        now_ns = self._wire.clock_ns
-        return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
+        return self._pairs.unfinished(self._wire.clock_ns)
 
     def statistics(self) -> NicStatistics:
         """Counts so far."""
@@ -192,24 +162,32 @@ class Nic:
 
     # what arrives
 
-    def _receive_data(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
-        receiver = self._receivers.get(header.destination_qpn)
-        if receiver is None or receiver.source_ip != header.source_ip:
+    def _receive_data(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
+        receiver = self._pairs.receiver(header.destination_qpn, header.source_ip)
+        if receiver is None:
             self._counters.unknown_queue_pair += 1
             return
         self._counters.data_received += 1
-        receiver.on_data(header, header.psn_word(frame), frame, now_ns)
+        receiver.on_data(header, header.psn_word(frame), frame, shim, now_ns)
 
-    def _receive_control(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
+    def _receive_control(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
         counters = self._counters
-        sender = self._senders.get(header.destination_qpn)
-        if sender is None or sender.destination_ip != header.source_ip:
-            self._count_late(header)
-            return
-        if header.opcode == Opcode.CNP:
+        sender = self._pairs.sender(header.destination_qpn, header.source_ip)
+        if sender is None:
+            if self._pairs.is_idle(header.destination_qpn, header.source_ip):
+                counters.late_acknowledgements += 1
+            else:
+                counters.unknown_queue_pair += 1
+        elif header.opcode == Opcode.CNP:
             counters.cnps_received += 1
             sender.on_congestion_notice(self._wire.clock_ns)
-            return
+        else:
+            self._receive_acknowledge(sender, header, frame, shim, now_ns)
+
+    def _receive_acknowledge(
+        self, sender: SenderQueuePair, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int
+    ) -> None:
+        counters = self._counters
         aeth = unpack_aeth(header.body(frame))
         kind = -1 if aeth is None else aeth.syndrome >> 5
         if aeth is None or kind not in (0, 3):
@@ -217,8 +195,16 @@ class Nic:
             return
         negative = kind == 3
         psn = header.psn_word(frame) + (not negative)
-        now = self._wire.clock_ns
-        if not sender.on_acknowledge(psn, aeth.selective_psn, negative, header.becn, now_ns, now):
+        is_possible = sender.on_acknowledge(
+            psn,
+            aeth.selective_psn,
+            negative,
+            marked=header.becn,
+            shim=shim,
+            arrival_ns=now_ns,
+            now_ns=self._wire.clock_ns,
+        )
+        if not is_possible:
             counters.malformed += 1
             return
         if negative:
@@ -226,14 +212,7 @@ class Nic:
         else:
             counters.acks_received += 1
         if not sender.is_active:
-            self._retire(sender)
-
-    def _count_late(self, header: RoceHeader) -> None:
-        idle = self._idle_senders.get(header.destination_qpn)
-        if idle is not None and idle.destination_ip == header.source_ip:
-            self._counters.late_acknowledgements += 1
-        else:
-            self._counters.unknown_queue_pair += 1
+            self._pairs.retire(sender)
 
     def _receive_other(self, frame: bytes, now_ns: int) -> None:
         """Anything that is not a well-formed RoCEv2 packet."""
@@ -242,24 +221,28 @@ class Nic:
             self._receive_pause(frame, now_ns)
             return
         ip = ipv4.unpack_header(frame, IP_OFFSET) if ethertype == ETHERTYPE_IPV4 else None
-        if ip is None:
-            if ethertype == ETHERTYPE_IPV4 or ethertype < 0:
-                self._counters.malformed += 1
-            else:
-                self._counters.other += 1
-            return
-        ports = None
-        if ip.protocol == IP_PROTOCOL_UDP:
-            ports = udp.unpack_header(frame, UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES)
-            if ports is None or ports.destination_port == ROCE_UDP_PORT:
-                self._counters.malformed += 1
-                return
-        if ports is None or ports.destination_port != BTS_UDP_PORT:
-            self._counters.other += 1
+        is_udp = ip is not None and ip.protocol == IP_PROTOCOL_UDP
+        ports = udp.unpack_header(frame, UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES) if ip and is_udp else None
+        if ip is None or ports is None or ports.destination_port not in _OWN_PORTS:
+            is_odd = is_udp if ip is not None else ethertype in (ETHERTYPE_IPV4, -1)
+            self._receive_foreign(frame, is_odd=is_odd and ports is None)
+        elif ports.destination_port != BTS_UDP_PORT:
+            self._counters.malformed += 1
         elif ip.destination != self.address.ip or frame[:6] != self._mac:
             self._counters.misdelivered += 1
         else:
             self._receive_signal(frame[BTH_OFFSET : IP_OFFSET + ip.total_length], ports.source_port, ip.source, now_ns)
+
+    def _receive_foreign(self, frame: bytes, *, is_odd: bool) -> None:
+        """A frame for the host's programs, if any; `is_odd`: only a kernel could make something of it."""
+        if self.programs is not None and self.programs.receive(frame):
+            return
+        if is_odd:
+            self._counters.malformed += 1
+        else:
+            self._counters.other += 1
+
+    # signals
 
     def _receive_signal(self, payload: bytes, outer_port: int, congested_ip: int, now_ns: int) -> None:
         """A BTS: obey it only for a flow this host has (DESIGN §4, trust)."""
@@ -267,37 +250,43 @@ class Nic:
         if signal is None or signal.source_port != outer_port:
             self._counters.malformed += 1
             return
-        verdict, flow_id, sender = self._find_flow(signal, congested_ip)
-        end_ns = sender.on_signal(signal, now_ns, self._wire.clock_ns) if sender is not None else None
+        flow = self._flow_named(signal, congested_ip)
+        end_ns: int | None = None
+        if flow is None:
+            verdict = SignalVerdict.UNKNOWN_FLOW
+        elif not self._algorithms.flow_control.obeys_signals:
+            verdict = SignalVerdict.FLOW_CONTROL_OFF
+        elif isinstance(flow, IdleSender):
+            verdict = SignalVerdict.FLOW_IDLE
+        else:
+            verdict = SignalVerdict.OBEYED
+            end_ns = flow.on_signal(signal, now_ns, self._wire.clock_ns)
         self._counters.bts_received += 1
         self._counters.bts_by_verdict[verdict.value] += 1
         self._events.append(
             BtsReceived(
                 signal=signal,
                 congested_ip=congested_ip,
-                flow_id=flow_id,
+                flow_id=None if flow is None else flow.flow_id,
                 sent_ns=self._epoch_ns + signal.sent_us * NS_PER_US,
                 received_ns=now_ns,
-                obeyed=sender is not None,
+                obeyed=verdict == SignalVerdict.OBEYED,
                 reason=verdict.value,
                 paused_until_ns=end_ns,
             )
         )
 
-    def _find_flow(
+    def _flow_named(
         self, signal: bts.BackToSender, congested_ip: int
-    ) -> tuple[SignalVerdict, int | None, SenderQueuePair | None]:
-        """What to do with a BTS, the flow it names, and the queue pair that shall obey it."""
-        peer = (congested_ip, signal.destination_qpn)
-        flow = self._senders_by_peer.get(peer) or self._idle_by_peer.get(peer)
-        ports = (signal.protocol, signal.destination_port, signal.source_port)
-        if flow is None or ports != (IP_PROTOCOL_UDP, ROCE_UDP_PORT, source_port(flow.source_qpn)):
-            return SignalVerdict.UNKNOWN_FLOW, None, None
-        if not self._algorithms.flow_control.obeys_signals:
-            return SignalVerdict.FLOW_CONTROL_OFF, flow.flow_id, None
-        if isinstance(flow, _IdleSender):
-            return SignalVerdict.FLOW_IDLE, flow.flow_id, None
-        return SignalVerdict.OBEYED, flow.flow_id, flow
+    ) -> SenderQueuePair | IdleSender | ProgramFlow | None:
+        """The flow of this host that a BTS means: a queue pair's or a program's."""
+        pair = self._pairs.towards(congested_ip, signal.destination_qpn)
+        if pair is not None:
+            ports = (IP_PROTOCOL_UDP, self._data_port, source_port(pair.source_qpn))
+            return pair if ports == (signal.protocol, signal.destination_port, signal.source_port) else None
+        if self.programs is None or signal.destination_qpn:
+            return None
+        return self.programs.find(FlowKey(congested_ip, signal.protocol, signal.source_port, signal.destination_port))
 
     def _receive_pause(self, frame: bytes, now_ns: int) -> None:
         request = pfc.unpack_frame(frame)
@@ -307,64 +296,25 @@ class Nic:
         self._counters.pfc_received += 1
         if not self._algorithms.flow_control.obeys_class_pause:
             return
-        rate_bps = self._settings.line_rate_bps
-        ends_ns = {number: now_ns + pfc.quanta_ns(quanta, rate_bps) for number, quanta in request.pause_quanta.items()}
-        self._wire.control_pause_end_ns = ends_ns.get(CLASS_CONTROL, self._wire.control_pause_end_ns)
-        if CLASS_DATA in ends_ns:
-            self._class_pause_end_ns = ends_ns[CLASS_DATA]
-            self._counters.pauses += request.pause_quanta[CLASS_DATA] > 0
-            for sender in self._senders.values():
-                sender.on_class_pause(self._class_pause_end_ns, self._wire.clock_ns)
+        self._counters.pauses += request.pause_quanta.get(CLASS_DATA, 0) > 0
+        wire = self._wire
+        for traffic_class, quanta in request.pause_quanta.items():
+            end_ns = now_ns + pfc.quanta_ns(quanta, self._settings.line_rate_bps)
+            if traffic_class == CLASS_CONTROL:
+                wire.control_pause_end_ns = end_ns
+            elif traffic_class == CLASS_DATA:
+                self._pairs.pause_class(end_ns, wire.clock_ns)
+            if self.programs is not None:
+                self.programs.pause_class(traffic_class, end_ns, wire.clock_ns)
 
-    # queue pairs
-
-    def _new_sender(self, message: OutgoingMessage, first_index: int) -> SenderQueuePair:
-        algorithms = self._algorithms
-        return SenderQueuePair(
-            message,
-            framer=self._framer(message.source_qpn, message.destination_ip, message.destination_qpn, self._data_tos),
-            recovery=algorithms.new_recovery(first_index),
-            congestion=algorithms.new_congestion(),
-            flow_control=algorithms.new_flow_control(),
-            ack_every=self._settings.ack_every,
-            scheduler=self._wire,
+    def _new_receive_buffer(self, wall: TransportSettings) -> ReceiveBuffer:
+        return ReceiveBuffer(
+            rate_bps=wall.receiver_rate_bps,
+            capacity_bytes=wall.receiver_buffer_bytes,
+            line_rate_bps=wall.line_rate_bps,
+            mac=self.address.mac,
+            sends_pauses=self._algorithms.flow_control.obeys_class_pause,
+            wire=self._wire,
             counters=self._counters,
-            events=self._events,
+            deliver=self._receive_data,
         )
-
-    def _new_receiver(self, message: IncomingMessage) -> ReceiverQueuePair:
-        def make_framer() -> RoceFramer:
-            return self._framer(message.destination_qpn, message.source_ip, message.source_qpn, DSCP_CONTROL << 2)
-
-        return ReceiverQueuePair(
-            message.source_ip,
-            message.source_qpn,
-            order=self._algorithms.new_order(),
-            make_framer=make_framer,
-            cnp_interval_ns=self._settings.cnp_interval_ns,
-            verify=self._settings.verify,
-            send=self._wire.send_control,
-            counters=self._counters,
-            events=self._events,
-        )
-
-    def _framer(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
-        return RoceFramer(
-            destination_mac=self.address.gateway_mac,
-            source_mac=self.address.mac,
-            source_ip=self.address.ip,
-            destination_ip=destination_ip,
-            source_qpn=source_qpn,
-            destination_qpn=destination_qpn,
-            tos=tos,
-        )
-
-    def _retire(self, sender: SenderQueuePair) -> None:
-        """All messages of a queue pair are done: keep its numbering, forget the rest."""
-        sender.wake_ns = NEVER
-        del self._senders[sender.source_qpn]
-        del self._senders_by_peer[sender.destination_ip, sender.destination_qpn]
-        idle = _IdleSender(
-            sender.destination_ip, sender.destination_qpn, sender.source_qpn, sender.next_index, sender.flow_id
-        )
-        self._idle_senders[idle.source_qpn] = self._idle_by_peer[idle.destination_ip, idle.destination_qpn] = idle

@@ -12,6 +12,7 @@ from zlib import crc32
 from hosts.transport.counters import NicStatistics
 from hosts.transport.loss_recovery.base import Arrival, PacketOrder
 from hosts.transport.messages import Event, IncomingMessage, MessageReceived
+from wire import int_header
 from wire.constants import PSN_MASK
 from wire.roce import (
     ACK_REQUEST,
@@ -26,6 +27,7 @@ from wire.roce import (
     pack_aeth,
     pack_selective,
 )
+from wire.units import NS_PER_US
 
 _PSN_HALF = 1 << 23
 _MESSAGE_ENDS = frozenset(
@@ -80,8 +82,10 @@ class ReceiverQueuePair:
         """A further message will come on this queue pair."""
         self._expected.append(message)
 
-    def on_data(self, header: RoceHeader, word: int, frame: bytes, now_ns: int) -> None:
-        """A data packet with a right ICRC arrived; `word` is its AckReq and PSN."""
+    def on_data(self, header: RoceHeader, word: int, frame: bytes, shim: bytes, now_ns: int) -> None:
+        """A data packet with a right ICRC arrived; `word` is its AckReq and PSN, `shim` its telemetry (or empty)."""
+        if shim:
+            shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
         distance = (word - order.expected) & PSN_MASK
         if distance >= _PSN_HALF:
@@ -101,15 +105,15 @@ class ReceiverQueuePair:
                 self._deliver(*held, now_ns)
                 held = order.next_held()
             if word & ACK_REQUEST:
-                self._send_ack(marked)
+                self._send_ack(marked, shim)
         elif arrival == Arrival.DUPLICATE:
             self._counters.duplicates_received += 1
             if order.expected:
-                self._send_ack(marked)
+                self._send_ack(marked, shim)
         else:
             self._counters.out_of_order_received += 1
             if arrival == Arrival.NEGATIVE:
-                self._send_nak(index, marked)
+                self._send_nak(index, marked, shim)
 
     def _deliver(self, opcode: int, body: bytes, now_ns: int) -> None:
         sent_crc = None
@@ -141,19 +145,19 @@ class ReceiverQueuePair:
         self._framer = framer if self._expected else None
         return framer
 
-    def _send_ack(self, marked: bool) -> None:
+    def _send_ack(self, marked: bool, shim: bytes) -> None:
         self._counters.acks_sent += 1
         psn_word = ((self._order.expected - 1) & PSN_MASK).to_bytes(4, "big")
         aeth = pack_aeth(Syndrome.ACK, self._messages_done)
-        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, aeth, becn=marked))
+        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, aeth, becn=marked, shim=shim))
 
-    def _send_nak(self, index: int, marked: bool) -> None:
+    def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
         self._counters.naks_sent += 1
         psn_word = (self._order.expected & PSN_MASK).to_bytes(4, "big")
         body = pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, self._messages_done)
         if self._order.selective:
             body += pack_selective(index)
-        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, body, becn=marked))
+        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, body, becn=marked, shim=shim))
 
     def _send_cnp(self) -> None:
         self._counters.cnps_sent += 1

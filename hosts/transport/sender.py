@@ -7,19 +7,21 @@ builds a frame when the NIC's scheduler asks for one; it does not know the wire'
 """
 
 from collections import deque
-from typing import Protocol
 from zlib import crc32
 
-from hosts.transport.congestion.base import AckSample, CongestionControl
+from hosts.transport.congestion.base import AckSample, CongestionControl, HopTelemetry
 from hosts.transport.counters import NicStatistics
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport
 from hosts.transport.payload import message_bytes
+from hosts.transport.transmission import Transmission
+from hosts.transport.wire_schedule import WireSchedule
+from wire import int_header
 from wire.bts import BackToSender
 from wire.constants import PSN_MASK
 from wire.roce import ACK_REQUEST, Opcode, RoceFramer, pack_immediate
-from wire.units import NS_PER_S
+from wire.units import NS_PER_S, NS_PER_US
 
 _PSN_HALF = 1 << 23
 _OPCODES = (
@@ -27,33 +29,6 @@ _OPCODES = (
     (Opcode.SEND_ONLY_WITH_IMMEDIATE, Opcode.SEND_LAST_WITH_IMMEDIATE),
 )
 """[is the last packet][has packets before it]"""
-
-
-class Scheduler(Protocol):
-    """What a queue pair asks of its NIC."""
-
-    def enqueue(self, sender: "SenderQueuePair") -> None:
-        """Put the queue pair in the round: it may have something to send."""
-
-    def wake_at(self, time_ns: int, sender: "SenderQueuePair") -> None:
-        """Call `on_wake` at that time."""
-
-
-class _Transmission:
-    """One message on its way."""
-
-    __slots__ = (
-        "bytes_resent", "crc", "end", "first", "message", "naks", "packets_resent", "packets_sent",
-        "paused_at_start_ns", "timeouts",
-    )  # fmt: skip
-
-    def __init__(self, message: OutgoingMessage, first: int, packets: int, paused_ns: int) -> None:
-        self.message = message
-        self.first = first
-        self.end = first + packets
-        self.paused_at_start_ns = paused_ns
-        self.crc = 0
-        self.packets_sent = self.packets_resent = self.bytes_resent = self.timeouts = self.naks = 0
 
 
 def _overrides(plugin: object, base: type, hook: str) -> bool:
@@ -65,10 +40,11 @@ class SenderQueuePair:
 
     __slots__ = (
         "_ack_every", "_acked_bytes", "_blocked_until_ns", "_class_pause_end_ns", "_congestion", "_counters",
-        "_current", "_end", "_events", "_flow_control", "_framer", "_pace", "_pause_start_ns", "_paused_before_ns",
-        "_payload_bytes", "_recovery", "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_tell_sent",
-        "_timed", "_transmissions", "deficit", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
-        "pause_end_ns", "queued", "source_qpn", "wake_ns",
+        "_current", "_end", "_events", "_flow_control", "_framer", "_pace", "_pause_start_ns",
+        "_paused_before_ns", "_payload_bytes", "_recovery", "_samples_wanted", "_scheduler", "_sent_bytes",
+        "_sent_ns", "_shim", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_transmissions", "deficit",
+        "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "pause_end_ns", "queued",
+        "source_qpn", "wake_ns",
     )  # fmt: skip
 
     def __init__(
@@ -80,7 +56,7 @@ class SenderQueuePair:
         congestion: CongestionControl,
         flow_control: FlowControl,
         ack_every: int,
-        scheduler: Scheduler,
+        scheduler: WireSchedule,
         counters: NicStatistics,
         events: deque[Event],
     ) -> None:
@@ -98,19 +74,19 @@ class SenderQueuePair:
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._tell_sent = _overrides(congestion, CongestionControl, "on_sent")
+        self._tell_flow_control = _overrides(flow_control, FlowControl, "on_sent")
         self._timed = _overrides(congestion, CongestionControl, "next_timer_ns")
         self._samples_wanted = _overrides(congestion, CongestionControl, "on_ack") or _overrides(
             flow_control, FlowControl, "on_ack"
         )
-        self._transmissions: deque[_Transmission] = deque()
-        self._current: _Transmission | None = None
-        self._end = recovery.next_new
+        self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
+        self._stamped = flow_control.wants_delay
+        self._transmissions: deque[Transmission] = deque()
+        self._current: Transmission | None = None
         self._sent_ns: dict[int, int] = {}
-        self._sent_bytes = self._acked_bytes = 0
-        self._pace = (0, 0)
+        self._end, self._sent_bytes, self._acked_bytes, self._pace = recovery.next_new, 0, 0, (0, 0)
         self._pause_start_ns = self.pause_end_ns = self._paused_before_ns = self._class_pause_end_ns = 0
-        self._blocked_until_ns = NEVER
-        self.queued, self.deficit, self.wake_ns = False, 0, NEVER
+        self.queued, self.deficit, self.wake_ns, self._blocked_until_ns = False, 0, NEVER, NEVER
 
     # what there is to send
 
@@ -129,7 +105,7 @@ class SenderQueuePair:
         packets = -(-message.size_bytes // self._payload_bytes)
         if not self._transmissions:
             self.flow_id = message.flow_id
-        self._transmissions.append(_Transmission(message, self._end, packets, self.paused_ns(now_ns)))
+        self._transmissions.append(Transmission(message, self._end, packets, self.paused_ns(now_ns)))
         self._end += packets
         self.refresh(now_ns)
 
@@ -186,13 +162,23 @@ class SenderQueuePair:
             word |= ACK_REQUEST
         if is_last:
             body = pack_immediate(current.crc) + body
-        frame = self._framer.frame(_OPCODES[is_last][offset > 0], word.to_bytes(4, "big"), body)
+        shim = self._stamp(now_ns) if self._stamped else self._shim
+        frame = self._framer.frame(_OPCODES[is_last][offset > 0], word.to_bytes(4, "big"), body, shim=shim)
         self._pace = (now_ns, len(frame))
-        if self._tell_sent:
-            self._congestion.on_sent(size, now_ns)
+        if self._tell_sent or self._tell_flow_control:
+            self._tell_of_sending(size, now_ns)
         if self.wake_ns == NEVER:
             self.arm(now_ns)
         return frame
+
+    def _tell_of_sending(self, size_bytes: int, now_ns: int) -> None:
+        self._congestion.on_sent(size_bytes, now_ns)
+        if self._tell_flow_control:
+            self._flow_control.on_sent(size_bytes, now_ns)
+            self.refresh_pause(now_ns)
+
+    def _stamp(self, now_ns: int) -> bytes:
+        return int_header.request(telemetry=self._congestion.wants_telemetry, stamp_us=now_ns // NS_PER_US)
 
     def _window_is_full(self) -> bool:
         return self._recovery.in_flight() * self._payload_bytes >= self._congestion.window_bytes
@@ -200,11 +186,19 @@ class SenderQueuePair:
     # what the network says
 
     def on_acknowledge(
-        self, psn: int, selective_psn: int, negative: bool, marked: bool, arrival_ns: int, now_ns: int
+        self,
+        psn: int,
+        selective_psn: int,
+        negative: bool,
+        *,
+        marked: bool,
+        shim: bytes,
+        arrival_ns: int,
+        now_ns: int,
     ) -> bool:
         """An ACK or NAK arrived: every packet before `psn` is there. False if it acknowledges what was never sent.
 
-        `arrival_ns` dates RTT and completion; `now_ns` is the scheduler's time, later if it was told late.
+        `shim`: the telemetry it echoes; `arrival_ns` dates RTT and completion, `now_ns` is the scheduler's time.
         """
         recovery = self._recovery
         before = recovery.cumulative
@@ -221,11 +215,10 @@ class SenderQueuePair:
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - self.paused_ns(now_ns))
         cumulative = recovery.cumulative
         if self._samples_wanted:
-            self._tell_sample(before, cumulative, selective, marked, arrival_ns)
+            self._tell_sample(before, cumulative, selective, marked, shim, arrival_ns)
             self.refresh_pause(now_ns)
-        sent_ns = self._sent_ns
         for index in range(before, cumulative):
-            sent_ns.pop(index, None)
+            self._sent_ns.pop(index, None)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
         while self._transmissions and self._transmissions[0].end <= cumulative:
@@ -273,18 +266,20 @@ class SenderQueuePair:
         distance = (psn - base) & PSN_MASK
         return base + (distance if distance < _PSN_HALF else distance - PSN_MASK - 1)
 
-    def _tell_sample(self, before: int, cumulative: int, selective: int, marked: bool, now_ns: int) -> None:
-        newest = selective if selective >= 0 else cumulative - 1
-        sent_ns = self._sent_ns.pop(newest, None)
+    def _tell_sample(
+        self, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
+    ) -> None:
+        sent_ns = self._sent_ns.pop(selective if selective >= 0 else cumulative - 1, None)
         acked_bytes = self._bytes_until(before, cumulative)
         self._acked_bytes += acked_bytes
+        delay_ns, hops = _decode(shim) if shim else (None, ())
         sample = AckSample(
             acked_bytes=acked_bytes,
             in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
             rtt_ns=None if sent_ns is None else now_ns - sent_ns,
             ecn_marked=marked,
-            one_way_delay_ns=None,
-            hops=(),
+            one_way_delay_ns=delay_ns,
+            hops=hops,
             cumulative_bytes=self._acked_bytes,
             sent_bytes=self._sent_bytes,
         )
@@ -300,31 +295,16 @@ class SenderQueuePair:
             total -= (item.end - item.first) * self._payload_bytes - item.message.size_bytes
         return total
 
-    def _complete(self, done: _Transmission, now_ns: int) -> None:
+    def _complete(self, done: Transmission, now_ns: int) -> None:
         self._counters.messages_completed += 1
         if self._transmissions:
             self.flow_id = self._transmissions[0].message.flow_id
-        self._events.append(MessageCompleted(self._report(done, now_ns), now_ns))
+        self._events.append(MessageCompleted(done.report(self.paused_ns(now_ns)), now_ns))
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """The life so far of every message that is not done."""
-        return [self._report(item, now_ns) for item in self._transmissions]
-
-    def _report(self, item: _Transmission, now_ns: int) -> SendingReport:
-        message = item.message
-        return SendingReport(
-            flow_id=message.flow_id,
-            tag=message.tag,
-            destination_ip=message.destination_ip,
-            size_bytes=message.size_bytes,
-            start_ns=message.ready_ns,
-            packets_sent=item.packets_sent,
-            packets_resent=item.packets_resent,
-            bytes_resent=item.bytes_resent,
-            timeouts=item.timeouts,
-            naks=item.naks,
-            paused_ns=self.paused_ns(now_ns) - item.paused_at_start_ns,
-        )
+        paused_ns = self.paused_ns(now_ns)
+        return [item.report(paused_ns) for item in self._transmissions]
 
     # pause and timers
 
@@ -363,3 +343,13 @@ class SenderQueuePair:
         if earliest < self.wake_ns:
             self.wake_ns = earliest
             self._scheduler.wake_at(earliest, self)
+
+
+def _decode(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
+    """What an echo tells: the one-way delay (ns) if the packet was stamped, and the hops in the order of the path."""
+    telemetry = int_header.unpack(shim)
+    stamp = telemetry.stamp
+    return None if stamp is None else stamp.tx_bytes * NS_PER_US, tuple(
+        HopTelemetry(hop.rate_kbps * 1000, hop.time_us * NS_PER_US, hop.tx_bytes, hop.queue_bytes)
+        for hop in reversed(telemetry.hops)
+    )

@@ -17,6 +17,16 @@ from wire.dilation import Dilation
 
 Record = TypeVar("Record")
 
+_POSITIVE = (
+    "line_rate_bps",
+    "base_rtt_ns",
+    "rto_ns",
+    "max_pause_ns",
+    "ack_every",
+    "receiver_buffer_bytes",
+    "program_queue_bytes",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
@@ -61,15 +71,27 @@ class TransportSettings:
     cnp_interval_ns: int = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
 
+    receiver_rate_bps: int = 0
+    """How fast the host takes data packets from the NIC (bits/s of frames); 0: as fast as they come."""
+
+    receiver_buffer_bytes: int = 500_000
+    """Room for data packets that a slow receiver has not taken yet. With a flow control that obeys 802.1Qbb the NIC
+    asks for a pause above half of it and for more below a quarter."""
+
+    program_queue_bytes: int = 250_000
+    """Room for the packets of each 5-tuple of the host's ordinary programs: two BDP."""
+
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.payload_bytes <= MAX_PAYLOAD_BYTES:
             raise ValueError(f"payload_bytes must be 1..{MAX_PAYLOAD_BYTES}, not {self.payload_bytes}")
-        for name in ("line_rate_bps", "base_rtt_ns", "rto_ns", "max_pause_ns", "ack_every"):
+        for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.receiver_rate_bps < 0:
+            raise ValueError(f"receiver_rate_bps must not be negative, but is {self.receiver_rate_bps}")
         congestion = row_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
         flow_control = row_of(FLOW_CONTROLS, self.flow_control, "flow control")
         loss_recovery = row_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One wire: control frames first, then queue pairs in turn, in ideal time.
+"""One wire: MAC control, then control frames, then queue pairs and programs' flows in turn, in ideal time.
 
 Owns when each frame starts and ends: the next one starts at max(ready, previous end) and lasts 8 bytes / rate, the
-remainder of the division carried on, so a busy wire never drifts. It asks queue pairs for frames and knows nothing of
-what is in them. Fairness is by bytes: a queue pair keeps its turn until it has used a full frame's worth.
+remainder of the division carried on, so a busy wire never drifts. It asks sources for frames and knows nothing of
+what is in them. Fairness is by bytes: a source keeps its turn until it has used a full frame's worth.
 """
 
 from collections import deque
@@ -12,7 +12,6 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.sender import SenderQueuePair
 from wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S
@@ -27,20 +26,36 @@ class Wakeable(Protocol):
         """The time has come."""
 
 
+class FrameSource(Protocol):
+    """A queue pair, or the queue of a program's flow."""
+
+    queued: bool
+    """Whether it is in the round."""
+    deficit: int
+    """Bytes it may still send in its turn."""
+
+    def build_frame(self, now_ns: int) -> bytes | None:
+        """The frame that starts on the wire now; None if it may not send, which takes it out of the round."""
+
+    def arm(self, now_ns: int) -> None:
+        """It has left the round: ask to be woken when it may send again."""
+
+
 class WireSchedule:
     """See the module. All inputs must come in time order except that they may lie before work already done."""
 
     __slots__ = (
-        "_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence", "_timers",
-        "bytes_sent", "clock_ns", "control_pause_end_ns", "frames_sent", "is_quiet", "wire_free_ns",
+        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence",
+        "_timers", "bytes_sent", "clock_ns", "control_pause_end_ns", "frames_sent", "is_quiet", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
-        """`quantum_bytes`: what one queue pair may send in its turn."""
+        """`quantum_bytes`: what one source may send in its turn."""
         self._rate_bps = rate_bps
         self._quantum_bytes = quantum_bytes
+        self._mac_control: deque[bytes] = deque()
         self._control: deque[bytes] = deque()
-        self._ready: deque[SenderQueuePair] = deque()
+        self._ready: deque[FrameSource] = deque()
         self._timers: list[tuple[int, int, Wakeable]] = []
         self._sequence = 0
         self._on_wire: deque[tuple[int, bytes]] = deque()
@@ -55,15 +70,19 @@ class WireSchedule:
         """No timer fires, no frame starts, and what is on the wire is lost."""
         self.frames_sent = self.bytes_sent = 0
 
+    def send_mac_control(self, frame: bytes) -> None:
+        """Queue an 802.1Qbb frame; it goes before everything and cannot be paused."""
+        self._mac_control.append(frame)
+
     def send_control(self, frame: bytes) -> None:
         """Queue an ACK, NAK or CNP; it goes before any data."""
         self._control.append(frame)
 
-    def enqueue(self, sender: SenderQueuePair) -> None:
-        """Put a queue pair at the end of the round."""
-        sender.queued = True
-        sender.deficit = self._quantum_bytes
-        self._ready.append(sender)
+    def enqueue(self, source: FrameSource) -> None:
+        """Put a source at the end of the round."""
+        source.queued = True
+        source.deficit = self._quantum_bytes
+        self._ready.append(source)
 
     def wake_at(self, time_ns: int, target: Wakeable) -> None:
         """Call `target.on_wake` at that time, unless its `wake_ns` is another by then."""
@@ -119,13 +138,15 @@ class WireSchedule:
 
     def _next_start_ns(self) -> int:
         earliest = self.clock_ns if self.clock_ns > self.wire_free_ns else self.wire_free_ns
-        if self._ready:
+        if self._ready or self._mac_control:
             return earliest
         return max(earliest, self.control_pause_end_ns) if self._control else NEVER
 
     def _start_frame(self, start_ns: int) -> None:
         self.clock_ns = start_ns
-        if self._control and self.control_pause_end_ns <= start_ns:
+        if self._mac_control:
+            frame = self._mac_control.popleft()
+        elif self._control and self.control_pause_end_ns <= start_ns:
             frame = self._control.popleft()
         else:
             data = self._next_data(start_ns)
@@ -141,16 +162,16 @@ class WireSchedule:
     def _next_data(self, now_ns: int) -> bytes | None:
         ready = self._ready
         while ready:
-            sender = ready[0]
-            frame = sender.build_frame(now_ns)
+            source = ready[0]
+            frame = source.build_frame(now_ns)
             if frame is None:
                 ready.popleft()
-                sender.queued = False
-                sender.arm(now_ns)
+                source.queued = False
+                source.arm(now_ns)
                 continue
-            sender.deficit -= len(frame)
-            if sender.deficit <= 0:
-                sender.deficit += self._quantum_bytes
+            source.deficit -= len(frame)
+            if source.deficit <= 0:
+                source.deficit += self._quantum_bytes
                 if len(ready) > 1:
                     ready.rotate(-1)
             return frame

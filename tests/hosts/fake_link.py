@@ -17,6 +17,7 @@ from wire.bts import BackToSender
 from wire.bts import pack_frame as pack_bts
 from wire.constants import PSN_MASK, BtsCause
 from wire.dilation import Dilation
+from wire.int_header import TelemetryStripper, has_telemetry
 from wire.roce import SEND_OPCODES, parse_header, source_port
 from wire.units import NS_PER_S
 
@@ -25,6 +26,12 @@ IP_A, IP_B = 0x0A00_0001, 0x0A00_0002
 
 EventKind = TypeVar("EventKind", bound=Event)
 Mutation = Callable[[int, str, bytes], bytes | None]
+
+
+def plain(frame: bytes) -> bytes:
+    """The frame without telemetry, as its receiver sees it."""
+    stripped = TelemetryStripper().strip(frame) if has_telemetry(frame) else None
+    return frame if stripped is None else stripped[0]
 
 
 class FakeLink:
@@ -87,7 +94,7 @@ class FakeLink:
         """Data packets a NIC sent: (start, end, PSN)."""
         rows = []
         for end_ns, source, frame in self.sent:
-            header = parse_header(frame)
+            header = parse_header(plain(frame))
             if source == name and header is not None and header.opcode in SEND_OPCODES:
                 start_ns = end_ns - len(frame) * 8 * NS_PER_S // self.rate_bps
                 rows.append((start_ns, end_ns, header.psn_word(frame) & PSN_MASK))

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """IRN: selective retransmission, recovery, timeouts, cap."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hosts.transport.congestion import PathContext
@@ -148,6 +148,7 @@ def test_the_cap_limits_new_packets_not_resent_ones() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(-1, 39)), max_size=60))
+@example([*[(0, 0)] * 12, (0, 36), (36, 37), (0, 0)])
 def test_any_acknowledgements_leave_the_sender_consistent(acks: list[tuple[int, int]]) -> None:
     """In flight is never negative, nothing acknowledged is resent."""
     recovery = sender(40)

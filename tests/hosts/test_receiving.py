@@ -66,9 +66,9 @@ def test_packet_numbers_wrap() -> None:
     start = (1 << 24) - 20
     link.transfer(1_000)
     link.run()
-    link.a._idle_senders[1] = link.a._idle_senders[1]._replace(next_index=start)
-    link.a._idle_by_peer[IP_B, 101] = link.a._idle_senders[1]
-    link.b._receivers[101]._order.expected = start
+    pairs = link.a._pairs
+    pairs._idle[1] = pairs._idle_by_peer[IP_B, 101] = pairs._idle[1]._replace(next_index=start)
+    link.b._pairs._receivers[101]._order.expected = start
     link.transfer(60_000, qpn=1)
     link.run()
     assert len(link.of(MessageReceived, "b")) == 2

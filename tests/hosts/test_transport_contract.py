@@ -13,7 +13,11 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.fake_link import FakeLink
+from tests.hosts.fake_link import MAC_B, FakeLink, plain
+from tests.hosts.fake_star import with_record, with_tos
+from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
+from wire.int_header import HopRecord, has_telemetry
+from wire.pfc import pack_frame, quanta_ns
 from wire.roce import Opcode, parse_header
 from wire.units import NS_PER_S
 
@@ -30,6 +34,15 @@ class Weather:
     """(arrival, pause) in us, for the first flow."""
 
 
+def congested(number: int, name: str, frame: bytes) -> bytes:
+    """Every third ECN-capable packet is marked; packets that ask for telemetry get a record of a long queue."""
+    if frame[15] & 0x3 and number % 3 == 0:
+        frame = with_tos(frame, frame[15] | ECN_CONGESTION_EXPERIENCED)
+    if has_telemetry(frame) and not frame[43] & INT_FLAG_ECHO:
+        frame = with_record(frame, HopRecord(100_000_000, number, number * 1000, 200_000))
+    return frame
+
+
 WEATHERS = {
     "clear": Weather(),
     "loss": Weather({"loss": 0.05}),
@@ -37,6 +50,7 @@ WEATHERS = {
     "reorder": Weather({"reorder": 0.1}),
     "duplicate": Weather({"duplicate": 0.2}),
     "pauses": Weather(pauses=((3, 30), (8, 5), (20, 40), (25, 60))),
+    "congestion": Weather({"change": congested}),
     "storm": Weather({"loss": 0.05, "reorder": 0.05, "duplicate": 0.05}, ((3, 30), (8, 5), (20, 40), (25, 60))),
 }
 
@@ -103,12 +117,26 @@ def test_no_packet_starts_while_its_flow_is_paused(
             assert not [start for start in starts if event.received_ns <= start < until_ns]
 
 
+@pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
+def test_only_rows_that_obey_class_pauses_do(congestion: str, flow_control: str, loss_recovery: str) -> None:
+    """An 802.1Qbb frame stops all data of those that listen, and only of those."""
+    link = FakeLink(settings_of(congestion, flow_control, loss_recovery))
+    link.transfer(60_000)
+    link.inject(3_000, link.a, pack_frame(MAC_B, {3: 65535}))
+    link.run()
+    until_ns = 3_000 + quanta_ns(65535, link.rate_bps)
+    held = not [start for start, _ in _data_starts(link, destination_qpn=101) if 3_000 <= start < until_ns]
+    assert held == FLOW_CONTROLS[flow_control].obeys_class_pause
+    assert len(link.of(MessageReceived, "b")) == 1
+
+
 def _data_starts(link: FakeLink, destination_qpn: int) -> list[tuple[int, int]]:
     rows = []
-    for end_ns, source, frame in link.sent:
+    for end_ns, source, sent in link.sent:
+        frame = plain(sent)
         header = parse_header(frame)
         if source == "a" and header is not None and header.destination_qpn == destination_qpn:
-            rows.append((end_ns - len(frame) * 8 * NS_PER_S // link.rate_bps, header.psn_word(frame) & 0xFFFFFF))
+            rows.append((end_ns - len(sent) * 8 * NS_PER_S // link.rate_bps, header.psn_word(frame) & 0xFFFFFF))
     return rows
 
 
@@ -119,7 +147,8 @@ def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: 
     """Seen from the wire: bytes sent and not acknowledged stay within the window and one packet."""
     link = transfer(settings_of("window", flow_control, loss_recovery), WEATHERS[weather])
     moves = [(start_ns, psn + 1, 0) for start_ns, psn in _data_starts(link, destination_qpn=101)]
-    for arrival_ns, receiver, frame in link.delivered:
+    for arrival_ns, receiver, delivered in link.delivered:
+        frame = plain(delivered)
         header = parse_header(frame)
         if (
             receiver == "a"
@@ -145,14 +174,14 @@ def test_the_same_inputs_give_the_same_frames(congestion: str, flow_control: str
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
 def test_dilation_stretches_time_and_nothing_else(congestion: str, flow_control: str, loss_recovery: str) -> None:
-    """With factor 1000 the same frames leave, a thousand times later (to the rounding of a frame's time)."""
+    """Ten times the factor: the same packets leave ten times later (to the rounding of a frame's time)."""
     settings = settings_of(congestion, flow_control, loss_recovery)
-    plain, dilated = FakeLink(settings, dilation=100), FakeLink(settings, dilation=1000)
-    for link in (plain, dilated):
+    fast, slow = FakeLink(settings, dilation=100), FakeLink(settings, dilation=1000)
+    for link in (fast, slow):
         link.transfer(60_000)
         link.run()
-    assert [frame for *_, frame in plain.sent] == [frame for *_, frame in dilated.sent]
-    for (early_ns, *_), (late_ns, *_) in zip(plain.sent, dilated.sent, strict=True):
+    assert [plain(frame) for *_, frame in fast.sent] == [plain(frame) for *_, frame in slow.sent]
+    for (early_ns, *_), (late_ns, *_) in zip(fast.sent, slow.sent, strict=True):
         assert late_ns == pytest.approx(early_ns * 10, abs=20)
 
 

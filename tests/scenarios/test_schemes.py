@@ -9,6 +9,7 @@ import pytest
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from hosts.transport.settings import TransportSettings
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES, UnknownScheme, resolve_scheme
 from topologies.settings import SwitchSettings
 
@@ -20,6 +21,7 @@ def test_scheme_names_rows_that_exist(name: str) -> None:
     """Every scheme's settings are accepted by switches and hosts."""
     scheme = resolve_scheme(name)
     SwitchSettings(**scheme.switch)
+    TransportSettings(**scheme.transport)
     assert scheme.transport["congestion"] in CONGESTION_CONTROLS
     assert scheme.transport.get("flow_control", "none") in FLOW_CONTROLS
     assert scheme.transport["loss_recovery"] in LOSS_RECOVERIES
@@ -30,3 +32,28 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
     """The error helps."""
     with pytest.raises(UnknownScheme, match="there are"):
         resolve_scheme(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "switch", "transport"),
+    [
+        ("pfc", {"pfc": True}, {"flow_control": "pfc", "congestion": "window"}),
+        ("sfc-p+dcqcn", {"sfc_p": True, "ecn_kmin_bytes": 125_000}, {"flow_control": "pfc", "congestion": "dcqcn"}),
+        ("sfc-est+hpcc", {"estimator": True, "int_telemetry": True}, {"flow_control": "sfc", "congestion": "hpcc"}),
+        ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
+        ("onramp+dcqcn-no-window", {"ecn_kmax_bytes": 125_000}, {"congestion_parameters": {"window_bytes": 0}}),
+    ],
+)
+def test_suffixes_add_to_what_the_scheme_sets(
+    name: str, switch: dict[str, object], transport: dict[str, object]
+) -> None:
+    """On switches and on hosts."""
+    scheme = resolve_scheme(name)
+    assert switch.items() <= scheme.switch.items()
+    assert transport.items() <= scheme.transport.items()
+
+
+@pytest.mark.parametrize(("name", "capped"), [("irn+none", True), ("irn", False), ("sfc+hpcc", False)])
+def test_a_window_of_its_own_replaces_the_cap_of_irn(name: str, capped: bool) -> None:
+    """One of the two limits what is in flight, not both."""
+    assert ("cap_packets" not in resolve_scheme(name).transport["loss_recovery_parameters"]) == capped

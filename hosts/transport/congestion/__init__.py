@@ -3,12 +3,16 @@
 """Congestion controls, one file each, and the table that names them."""
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
+from hosts.transport.congestion.dcqcn import Dcqcn
+from hosts.transport.congestion.hpcc import Hpcc
 from hosts.transport.congestion.none import NoCongestionControl
 from hosts.transport.congestion.window import FixedWindow
 
 CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "none": NoCongestionControl,
     "window": FixedWindow,
+    "dcqcn": Dcqcn,
+    "hpcc": Hpcc,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]

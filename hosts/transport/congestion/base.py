@@ -8,8 +8,14 @@ It never sees a packet, a queue pair or a clock. In-flight bytes, RTT samples an
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from wire import int_header
+from wire.units import NS_PER_US
+
 UNLIMITED_WINDOW = 1 << 62
 """`window_bytes` of an algorithm that limits nothing."""
+
+STAMP_MODULUS_NS = int_header.COUNTER_MODULUS * NS_PER_US
+SENT_MODULUS_BYTES = int_header.COUNTER_MODULUS
 
 
 class HopTelemetry(NamedTuple):
@@ -19,10 +25,10 @@ class HopTelemetry(NamedTuple):
     """Rate of the output port (wall)."""
 
     stamp_ns: int
-    """The switch's clock when the packet left (wall)."""
+    """The switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
 
     sent_bytes: int
-    """Bytes the port had sent before this packet."""
+    """Bytes the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
 
     queue_bytes: int
     """Bytes left in the port's queues."""
@@ -47,7 +53,7 @@ class AckSample(NamedTuple):
     """Sender to receiver; None unless the data packet carried a time stamp."""
 
     hops: tuple[HopTelemetry, ...]
-    """Empty unless the data packet carried telemetry."""
+    """In the order of the path; empty unless the data packet carried telemetry."""
 
     cumulative_bytes: int
     """Payload bytes of this queue pair acknowledged so far: HPCC's ack.seq."""
@@ -90,6 +96,8 @@ class CongestionControl:
     Parameters: ClassVar[type[Any]] = NoParameters
     ecn_capable: ClassVar[bool] = False
     """Whether data packets are sent as ECN-capable (ECT(0)), so that switches mark instead of ignoring them."""
+    wants_telemetry: ClassVar[bool] = False
+    """Whether data packets ask switches for INT records; samples then carry `hops`."""
 
     window_bytes: int
     """The flow may send while less than this is in flight (one packet may always fly)."""

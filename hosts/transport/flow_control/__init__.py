@@ -4,12 +4,15 @@
 
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.flow_control.none import NoFlowControl
+from hosts.transport.flow_control.onramp import OnRamp, OnRampStrawMan
 from hosts.transport.flow_control.pfc import PriorityFlowControl
 from hosts.transport.flow_control.sfc import SourceFlowControl
 
 FLOW_CONTROLS: dict[str, type[FlowControl]] = {
     "none": NoFlowControl,
     "sfc": SourceFlowControl,
+    "onramp": OnRamp,
+    "onramp-straw-man": OnRampStrawMan,
     "pfc": PriorityFlowControl,
 }
 

@@ -20,7 +20,9 @@ class FlowControl:
     obeys_signals: ClassVar[bool] = False
     """Whether a BTS for one of its flows is handed to `on_signal`; otherwise it is counted as ignored."""
     obeys_class_pause: ClassVar[bool] = False
-    """Whether the NIC stops the data class when an 802.1Qbb frame says so."""
+    """Whether the NIC stops a class when an 802.1Qbb frame says so, and sends such frames when its receiver is slow."""
+    wants_delay: ClassVar[bool] = False
+    """Whether data packets carry a time stamp; samples then carry `one_way_delay_ns`."""
 
     def __init__(self, parameters: Any, path: PathContext, max_pause_ns: int) -> None:
         """`max_pause_ns` (wall) bounds what any one signal may ask for."""
@@ -28,6 +30,9 @@ class FlowControl:
 
     def on_signal(self, signal: BackToSender, now_ns: int) -> None:
         """A BTS for this flow arrived."""
+
+    def on_sent(self, size_bytes: int, now_ns: int) -> None:
+        """A data packet with so many payload bytes started on the wire."""
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
         """An acknowledgement arrived."""

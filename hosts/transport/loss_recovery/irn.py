@@ -120,6 +120,8 @@ class Irn(LossRecovery):
         progressed = cumulative > self.cumulative
         if progressed:
             self._advance(cumulative)
+            if selective == self.cumulative > cumulative:  # what had arrived before closed the gap up to it
+                self._advance(selective + 1)
         found = self._reveal(selective) if selective > self.cumulative else 0
         if progressed and self._after_timeout:
             found += self._continue_after_timeout(now_ns)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""DCQCN with a static window (Zhu et al., SIGCOMM'15; FACTS §2): a rate cut by CNPs and raised by a timer.
+
+The timers run from the first CNP on: alpha every `alpha_interval_ns`, the cut 1 ns after every `decrease_interval_ns`.
+Only those at which something can happen are asked for; alpha's are caught up with when it is read, to the same value.
+"""
+
+from dataclasses import dataclass
+
+from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
+
+ONE_BDP = -1
+"""Value of `window_bytes` that stands for one BDP."""
+
+
+class Dcqcn(CongestionControl):
+    """State: current rate (`rate_bps`), target rate R_T, alpha, stage, and whether a CNP came since each timer."""
+
+    __slots__ = (
+        "_alpha", "_alpha_marked", "_alpha_ns", "_cut_marked", "_cut_ns", "_increase_ns", "_parameters", "_stage",
+        "_target_bps",
+    )  # fmt: skip
+
+    ecn_capable = True
+
+    @dataclass(frozen=True, slots=True)
+    class Parameters:
+        """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s (FACTS §2); the window is the paper's."""
+
+        window_bytes: int = ONE_BDP
+        """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
+
+        alpha_interval_ns: int = 1_000
+        """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
+
+        decrease_interval_ns: int = 4_000
+        """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
+
+        increase_interval_ns: int = 300_000
+        """Period of the increase, from the latest cut (RP_TIMER)."""
+
+        gain: float = 1 / 256
+        """g: weight of a new sample in alpha (EWMA_GAIN)."""
+
+        fast_recovery_stages: int = 1
+        """F: increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
+
+        additive_bps: int = 20_000_000
+        """R_AI: what R_T gains once after fast recovery."""
+
+        hyper_bps: int = 200_000_000
+        """R_HAI: what R_T gains each time after that."""
+
+        min_rate_bps: int = 1_000_000_000
+        """R_min."""
+
+        clamp_target: bool = False
+        """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before it; if not, only a cut after an increase
+        does, so that a burst of cuts is undone by halves."""
+
+    def __init__(self, parameters: Parameters, path: PathContext) -> None:
+        super().__init__(parameters, path)
+        self._parameters = parameters
+        if parameters.window_bytes:
+            self.window_bytes = path.bdp_bytes if parameters.window_bytes == ONE_BDP else parameters.window_bytes
+        else:
+            self.window_bytes = UNLIMITED_WINDOW
+        self._target_bps = float(self.rate_bps)
+        self._alpha = 1.0
+        self._alpha_marked = self._cut_marked = False
+        self._alpha_ns: int | None = None
+        self._cut_ns = 0
+        self._increase_ns: int | None = None
+        self._stage = 0
+
+    def on_congestion_notice(self, now_ns: int) -> None:
+        """Note it for both timers; the first one starts them."""
+        if self._alpha_ns is None:
+            self._alpha_ns = now_ns + self._parameters.alpha_interval_ns
+            self._cut_ns = now_ns + self._parameters.decrease_interval_ns + 1
+            self._target_bps = float(self.rate_bps)
+        else:
+            self._catch_up_alpha(now_ns)
+            self._alpha_marked = True
+        if not self._cut_marked:
+            self._cut_marked = True
+            if self._cut_ns < now_ns:
+                interval_ns = self._parameters.decrease_interval_ns
+                self._cut_ns += -(-(now_ns - self._cut_ns) // interval_ns) * interval_ns
+
+    def on_timer(self, now_ns: int) -> None:
+        """A cut, an increase, or both are due."""
+        if self._cut_marked and self._cut_ns <= now_ns:
+            self._cut(self._cut_ns)
+        while self._increase_ns is not None and self._increase_ns <= now_ns:
+            self._increase()
+            self._increase_ns += self._parameters.increase_interval_ns
+
+    def next_timer_ns(self) -> int | None:
+        """The earlier of the next cut, if a CNP has come, and the next increase."""
+        if not self._cut_marked:
+            return self._increase_ns
+        return self._cut_ns if self._increase_ns is None else min(self._cut_ns, self._increase_ns)
+
+    def trace_fields(self) -> dict[str, float]:
+        """See the base class."""
+        return {**super().trace_fields(), "target_bps": self._target_bps, "alpha": self._alpha}
+
+    def _catch_up_alpha(self, now_ns: int) -> None:
+        """Alpha's periods that have ended by now: the first may have seen a CNP, later ones have not."""
+        if self._alpha_ns is None or self._alpha_ns > now_ns:
+            return
+        parameters = self._parameters
+        periods = (now_ns - self._alpha_ns) // parameters.alpha_interval_ns + 1
+        keep = 1 - parameters.gain
+        self._alpha = keep * self._alpha + parameters.gain * self._alpha_marked
+        self._alpha *= keep ** (periods - 1)
+        self._alpha_marked = False
+        self._alpha_ns += periods * parameters.alpha_interval_ns
+
+    def _cut(self, now_ns: int) -> None:
+        parameters = self._parameters
+        self._catch_up_alpha(now_ns)
+        if parameters.clamp_target or self._stage:
+            self._target_bps = float(self.rate_bps)
+        self.rate_bps = max(self._min_rate_bps(), round(self.rate_bps * (1 - self._alpha / 2)))
+        self._stage = 0
+        self._cut_marked = False
+        self._cut_ns = now_ns + parameters.decrease_interval_ns
+        self._increase_ns = now_ns + parameters.increase_interval_ns
+
+    def _increase(self) -> None:
+        parameters = self._parameters
+        if self._stage >= parameters.fast_recovery_stages:
+            is_hyper = self._stage > parameters.fast_recovery_stages
+            gained_bps = parameters.hyper_bps if is_hyper else parameters.additive_bps
+            self._target_bps = min(self._target_bps + gained_bps, float(self.path.line_rate_bps))
+        self.rate_bps = round((self.rate_bps + self._target_bps) / 2)
+        self._stage += 1
+
+    def _min_rate_bps(self) -> int:
+        return min(self._parameters.min_rate_bps, self.path.line_rate_bps)

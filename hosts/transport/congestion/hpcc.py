@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""HPCC (Li et al., SIGCOMM'19) as its authors' simulator has it: the rate is the state, the window follows (FACTS §1).
+
+U, the bytes in flight over the capacity of the most loaded hop, is estimated from the telemetry of two packets. Where
+the wire's clock of 1 us cannot tell two packets apart, the second is not a sample, and the next one spans both.
+"""
+
+from dataclasses import dataclass
+
+from hosts.transport.congestion.base import (
+    SENT_MODULUS_BYTES,
+    STAMP_MODULUS_NS,
+    AckSample,
+    CongestionControl,
+    HopTelemetry,
+    PathContext,
+)
+from wire.units import NS_PER_S
+
+_LEAST_EXCESS = 1e-9
+"""An idle path allows any rate: the clamp decides."""
+
+
+class Hpcc(CongestionControl):
+    """State, in the names of the paper: R (`rate_bps`), R_c, U, incStage, lastUpdateSeq, and L, the last telemetry."""
+
+    __slots__ = ("_hops", "_last_update_bytes", "_parameters", "_reference_bps", "_stage", "_utilization")
+
+    wants_telemetry = True
+
+    @dataclass(frozen=True, slots=True)
+    class Parameters:
+        """Defaults are the HPCC simulator's `mix/config.txt` (FACTS §1)."""
+
+        eta: float = 0.95
+        """Target of U."""
+
+        max_stage: int = 0
+        """maxStage (MI_THRESH): additive steps before a multiplicative one; 0 takes the latter always. Paper: 5."""
+
+        additive_bps: int = 50_000_000
+        """R_AI (RATE_AI): what keeps flows fair."""
+
+        min_rate_bps: int = 100_000_000
+        """MIN_RATE."""
+
+        fast_react: bool = True
+        """FAST_REACT: whether acknowledgements within a round trip of the last update change the rate."""
+
+    def __init__(self, parameters: Parameters, path: PathContext) -> None:
+        super().__init__(parameters, path)
+        self._parameters = parameters
+        self._reference_bps = float(path.line_rate_bps)
+        self._utilization = 1.0
+        self._stage = 0
+        self._last_update_bytes = -1
+        self._hops: tuple[HopTelemetry, ...] = ()
+        self._set_rate(self._reference_bps)
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        """One step of MeasureInflight and ComputeRate; a first or rerouted packet only leaves its telemetry."""
+        if not sample.hops:
+            return
+        if len(sample.hops) != len(self._hops):
+            self._hops = sample.hops
+            self._last_update_bytes = sample.sent_bytes
+            return
+        is_full = sample.cumulative_bytes > self._last_update_bytes
+        if not is_full and not self._parameters.fast_react:
+            return
+        if not self._measure(sample.hops):
+            return
+        self._hops = sample.hops
+        self._compute_rate(is_full)
+        if is_full:
+            self._last_update_bytes = sample.sent_bytes
+
+    def trace_fields(self) -> dict[str, float]:
+        """See the base class."""
+        return {**super().trace_fields(), "utilization": self._utilization, "reference_bps": self._reference_bps}
+
+    def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
+        """Fold the most loaded hop into U; False if a hop names no rate, or no time has passed there, or less."""
+        base_rtt_ns = self.path.base_rtt_ns
+        highest, its_elapsed_ns = -1.0, 0
+        for new, old in zip(hops, self._hops, strict=True):
+            elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
+            if not 0 < elapsed_ns < STAMP_MODULUS_NS // 2 or not new.rate_bps:
+                return False
+            sent_bytes = (new.sent_bytes - old.sent_bytes) % SENT_MODULUS_BYTES
+            sent_bps = sent_bytes * 8 * NS_PER_S / elapsed_ns
+            queue_bits = 8 * min(new.queue_bytes, old.queue_bytes)
+            load = sent_bps / new.rate_bps + queue_bits * NS_PER_S / (new.rate_bps * base_rtt_ns)
+            if load > highest:
+                highest, its_elapsed_ns = load, elapsed_ns
+        weight = min(its_elapsed_ns, base_rtt_ns) / base_rtt_ns
+        self._utilization = self._utilization * (1 - weight) + highest * weight
+        return True
+
+    def _compute_rate(self, is_full: bool) -> None:
+        parameters = self._parameters
+        excess = max(self._utilization / parameters.eta, _LEAST_EXCESS)
+        if excess >= 1 or self._stage >= parameters.max_stage:
+            rate_bps, stage = self._reference_bps / excess + parameters.additive_bps, 0
+        else:
+            rate_bps, stage = self._reference_bps + parameters.additive_bps, self._stage + 1
+        rate_bps = self._set_rate(rate_bps)
+        if is_full:
+            self._reference_bps = rate_bps
+            self._stage = stage
+
+    def _set_rate(self, rate_bps: float) -> float:
+        """Clamp, pace and window; returns the clamped rate."""
+        line_rate_bps = self.path.line_rate_bps
+        rate_bps = min(max(rate_bps, self._parameters.min_rate_bps), line_rate_bps)
+        self.rate_bps = max(1, round(rate_bps))
+        self.window_bytes = max(1, int(self.path.bdp_bytes * rate_bps / line_rate_bps))
+        return rate_bps

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""OnRamp-style flow control (Liu et al., NSDI'21), RECONSTRUCTED: hold a flow while its one-way delay is too long.
+
+No text or implementation of OnRamp was at hand (FACTS §4). Known are: the sender pauses when the one-way delay O is
+above a threshold T; a straw-man pauses for O - T and oscillates; the final version allows for the pause that O does not
+show yet, and lowers its gain when more flows are present. The form of that gain, the estimate of the number of flows,
+and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 1): it settles near 13 MB within 2 ms.
+"""
+
+from dataclasses import dataclass
+
+from hosts.transport.congestion.base import AckSample, PathContext
+from hosts.transport.flow_control.base import FlowControl
+from wire.units import NS_PER_S
+
+_BIT_NS = 8 * NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class OnRampParameters:
+    """Knobs of both variants."""
+
+    threshold_ns: int = 0
+    """T: the one-way delay above which a flow is held; 0: the base RTT, twice the delay of the empty path."""
+
+    gain: float = 1.0
+    """Share of O - T for which a lone flow is held."""
+
+    gain_exponent: float = 0.5
+    """How the gain falls with the number m of flows: gain / m^exponent. The straw-man uses neither."""
+
+
+class OnRampStrawMan(FlowControl):
+    """Pauses for O - T from every acknowledgement whose packet took longer than T."""
+
+    __slots__ = ("_parameters", "_pause_end_ns", "_threshold_ns")
+
+    Parameters = OnRampParameters
+    wants_delay = True
+
+    def __init__(self, parameters: OnRampParameters, path: PathContext, max_pause_ns: int) -> None:
+        super().__init__(parameters, path, max_pause_ns)
+        self._parameters = parameters
+        self._threshold_ns = parameters.threshold_ns or path.base_rtt_ns
+        self._pause_end_ns = 0
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        """A newer delay above the threshold replaces the pause."""
+        if sample.one_way_delay_ns is not None and sample.one_way_delay_ns > self._threshold_ns:
+            self._pause(sample.one_way_delay_ns - self._threshold_ns, now_ns)
+
+    def earliest_send_ns(self, now_ns: int) -> int:
+        """End of the current pause."""
+        return self._pause_end_ns
+
+    def _pause(self, duration_ns: int, now_ns: int) -> None:
+        self._pause_end_ns = now_ns + min(duration_ns, self.max_pause_ns)
+
+
+class OnRamp(OnRampStrawMan):
+    """Allows for feedback delay and for other flows.
+
+    The packet now acknowledged has not seen what the flow has paused since it was sent: P, the round trip less the time
+    that the packets in flight took on the wire. The flow is held while O > T + P, and as soon as what it sends makes it
+    so. It is held for gain(m) (O - T), which the next acknowledgement replaces; should none come, one packet goes. The
+    number of flows m is estimated by the round trip over the time in which the flow sent. In steady state each flow has
+    so much in flight as it sends in T and the way back of an acknowledgement, however long the queue is.
+    """
+
+    __slots__ = ("_allowance_ns", "_hold_ns", "_line_rate_bps")
+
+    def __init__(self, parameters: OnRampParameters, path: PathContext, max_pause_ns: int) -> None:
+        super().__init__(parameters, path, max_pause_ns)
+        self._line_rate_bps = path.line_rate_bps
+        self._allowance_ns = self._hold_ns = 0
+
+    def on_sent(self, size_bytes: int, now_ns: int) -> None:
+        """What is sent now adds to the delay; once too much, hold."""
+        self._allowance_ns -= size_bytes * _BIT_NS // self._line_rate_bps
+        if self._allowance_ns <= 0 < self._hold_ns:
+            self._pause(self._hold_ns, now_ns)
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        """See the class; a resent packet tells nothing."""
+        if sample.one_way_delay_ns is None or sample.rtt_ns is None:
+            return
+        sending_ns = sample.in_flight_bytes * _BIT_NS // self._line_rate_bps
+        paused_ns = max(0, sample.rtt_ns - sending_ns)
+        excess_ns = sample.one_way_delay_ns - self._threshold_ns
+        parameters = self._parameters
+        flows = max(1.0, sample.rtt_ns / max(1, sending_ns))
+        self._allowance_ns = paused_ns - excess_ns
+        self._hold_ns = max(0, round(parameters.gain / flows**parameters.gain_exponent * excess_ns))
+        self._pause(self._hold_ns if self._allowance_ns <= 0 else 0, now_ns)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Traffic of ordinary programs through the NIC: their IP packets queue per 5-tuple and share the wire with queue pairs.
+
+A BTS pauses one 5-tuple, an 802.1Qbb frame a class. Queues are bounded; what finds no room is dropped, as by a
+network interface, and the program's own transport deals with it. Nothing here knows where packets come from.
+"""
+
+from collections import OrderedDict, deque
+from typing import ClassVar, NamedTuple
+
+from hosts.transport.counters import NicStatistics
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.settings import TransportSettings
+from hosts.transport.wire_schedule import WireSchedule
+from wire import ethernet, ipv4
+from wire.bts import BackToSender
+from wire.constants import (
+    CLASS_BY_DSCP,
+    CLASS_COUNT,
+    CLASS_DEFAULT,
+    ETHERTYPE_IPV4,
+    IP_PROTOCOL_TCP,
+    IP_PROTOCOL_UDP,
+)
+from wire.units import NS_PER_US
+
+_MOST_FLOWS = 4096
+_IP = ethernet.HEADER_BYTES
+_FRAGMENT_OFFSET_MASK = 0x1FFF
+
+
+class FlowKey(NamedTuple):
+    """What a BTS names: the flow's destination, protocol and ports (0 where there are none)."""
+
+    destination_ip: int
+    protocol: int
+    source_port: int
+    destination_port: int
+
+
+class ProgramFlow:
+    """The queue of one 5-tuple; a source of frames in the NIC's round."""
+
+    __slots__ = (
+        "_class_pause_ends_ns", "_counters", "_frames", "_max_pause_ns", "_pause_end_ns", "_traffic_class", "_wire",
+        "deficit", "held_bytes", "queued", "wake_ns",
+    )  # fmt: skip
+
+    flow_id: ClassVar[None] = None
+    """A program's flow is none of the scenario's."""
+
+    def __init__(
+        self, wire: WireSchedule, counters: NicStatistics, class_pause_ends_ns: list[int], max_pause_ns: int
+    ) -> None:
+        """`class_pause_ends_ns` is the host's, one entry a class; `max_pause_ns` bounds what one BTS may ask for."""
+        self._wire = wire
+        self._max_pause_ns = max_pause_ns
+        self._counters = counters
+        self._class_pause_ends_ns = class_pause_ends_ns
+        self._frames: deque[bytes] = deque()
+        self._traffic_class = CLASS_DEFAULT
+        self.held_bytes = 0
+        self._pause_end_ns = 0
+        self.queued, self.deficit, self.wake_ns = False, 0, NEVER
+
+    def add(self, frame: bytes, traffic_class: int, now_ns: int) -> None:
+        """A frame to send; the class of the newest one is the flow's."""
+        self._traffic_class = traffic_class
+        self._frames.append(frame)
+        self.held_bytes += len(frame)
+        self.refresh(now_ns)
+
+    def build_frame(self, now_ns: int) -> bytes | None:
+        """The frame that starts on the wire now; None if there is none or the flow is paused."""
+        if not self._frames or self._blocked_until_ns() > now_ns:
+            return None
+        frame = self._frames.popleft()
+        self.held_bytes -= len(frame)
+        self._counters.programs_sent += 1
+        return frame
+
+    def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int:
+        """A BTS for this flow arrived; returns the pause end, which replaces the old one (paper §3.2)."""
+        self._pause_end_ns = arrival_ns + min(signal.pause_us * NS_PER_US, self._max_pause_ns)
+        self.refresh(now_ns)
+        return self._pause_end_ns
+
+    def on_wake(self, now_ns: int) -> None:
+        """A pause is over, or was."""
+        self.refresh(now_ns)
+
+    def refresh(self, now_ns: int) -> None:
+        """After any change: join the round if there is something to send, and set the timer."""
+        if not self.queued and self._frames and self._blocked_until_ns() <= now_ns:
+            self._wire.enqueue(self)
+        self.arm(now_ns)
+
+    def arm(self, now_ns: int) -> None:
+        """Ask to be woken at the end of the pause."""
+        end_ns = self._blocked_until_ns()
+        if self._frames and now_ns < end_ns < self.wake_ns:
+            self.wake_ns = end_ns
+            self._wire.wake_at(end_ns, self)
+
+    def _blocked_until_ns(self) -> int:
+        return max(self._pause_end_ns, self._class_pause_ends_ns[self._traffic_class])
+
+
+class ProgramTraffic:
+    """All 5-tuples of a host, the least recently used forgotten first."""
+
+    def __init__(self, mac: bytes, wire: WireSchedule, counters: NicStatistics, wall: TransportSettings) -> None:
+        """`mac` is the host's own; `wall`: the NIC's settings in wall units."""
+        self._mac = mac
+        self._wire = wire
+        self._counters = counters
+        self._queue_bytes = wall.program_queue_bytes
+        self._max_pause_ns = wall.max_pause_ns
+        self._flows: OrderedDict[FlowKey, ProgramFlow] = OrderedDict()
+        self._class_pause_ends_ns = [0] * CLASS_COUNT
+        self._arrived: deque[bytes] = deque()
+
+    def send(self, frame: bytes, now_ns: int) -> None:
+        """A program's frame, whole and with right checksums, to leave in its turn; dropped if its queue is full."""
+        key = flow_key(frame)
+        if key is None:
+            self._counters.programs_dropped += 1
+            return
+        flow = self._flow(key)
+        if flow.held_bytes + len(frame) > self._queue_bytes:
+            self._counters.programs_dropped += 1
+            return
+        flow.add(frame, CLASS_BY_DSCP.get(frame[_IP + 1] >> 2, CLASS_DEFAULT), now_ns)
+
+    def receive(self, frame: bytes) -> bool:
+        """A frame that is none of the NIC's own; False if it is not for this host's programs."""
+        if frame[:6] != self._mac or ethernet.ethertype_of(frame) != ETHERTYPE_IPV4:
+            return False
+        self._counters.programs_received += 1
+        self._arrived.append(frame)
+        return True
+
+    def next_arrived(self) -> bytes | None:
+        """The oldest frame for the programs not yet taken."""
+        return self._arrived.popleft() if self._arrived else None
+
+    def find(self, key: FlowKey) -> ProgramFlow | None:
+        """The queue of a 5-tuple that this host has used lately."""
+        return self._flows.get(key)
+
+    def pause_class(self, traffic_class: int, end_ns: int, now_ns: int) -> None:
+        """An 802.1Qbb frame set the end of a class's pause (in the past: resumed)."""
+        self._class_pause_ends_ns[traffic_class] = end_ns
+        for flow in self._flows.values():
+            flow.refresh(now_ns)
+
+    def _flow(self, key: FlowKey) -> ProgramFlow:
+        flow = self._flows.get(key)
+        if flow is None:
+            flow = self._flows[key] = ProgramFlow(
+                self._wire, self._counters, self._class_pause_ends_ns, self._max_pause_ns
+            )
+            if len(self._flows) > _MOST_FLOWS:
+                self._flows.popitem(last=False)
+        else:
+            self._flows.move_to_end(key)
+        return flow
+
+
+def flow_key(frame: bytes) -> FlowKey | None:
+    """The 5-tuple of an IPv4 frame without its source address; None for anything else."""
+    if ethernet.ethertype_of(frame) != ETHERTYPE_IPV4 or len(frame) < _IP + ipv4.HEADER_BYTES:
+        return None
+    protocol = frame[_IP + 9]
+    destination = int.from_bytes(frame[_IP + 16 : _IP + 20], "big")
+    ports = _IP + (frame[_IP] & 0xF) * 4
+    is_later_fragment = int.from_bytes(frame[_IP + 6 : _IP + 8], "big") & _FRAGMENT_OFFSET_MASK
+    if protocol not in (IP_PROTOCOL_TCP, IP_PROTOCOL_UDP) or is_later_fragment or len(frame) < ports + 4:
+        return FlowKey(destination, protocol, 0, 0)
+    return FlowKey(
+        destination,
+        protocol,
+        int.from_bytes(frame[ports : ports + 2], "big"),
+        int.from_bytes(frame[ports + 2 : ports + 4], "big"),
+    )

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""All queue pairs of a NIC: made when first needed, found by number or by peer, put to rest when they are done.
+
+It sees no frame and takes no decision of its own; what arrives is judged by the NIC and the queue pairs.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from hosts.transport.algorithms import Algorithms
+from hosts.transport.counters import NicStatistics
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
+from hosts.transport.receiver import ReceiverQueuePair
+from hosts.transport.sender import SenderQueuePair
+from hosts.transport.settings import TransportSettings
+from hosts.transport.wire_schedule import WireSchedule
+from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
+from wire.roce import RoceFramer
+
+
+class IdleSender(NamedTuple):
+    """What is kept of a queue pair whose messages are all done."""
+
+    destination_ip: int
+    destination_qpn: int
+    source_qpn: int
+    next_index: int
+    flow_id: int
+
+
+class _PendingMessage:
+    """A message waiting for the time it becomes ready."""
+
+    __slots__ = ("_message", "_pairs", "wake_ns")
+
+    def __init__(self, pairs: "QueuePairs", message: OutgoingMessage) -> None:
+        self._pairs = pairs
+        self._message = message
+        self.wake_ns = message.ready_ns
+
+    def on_wake(self, now_ns: int) -> None:
+        """Start it."""
+        self._pairs.start_message(self._message, now_ns)
+
+
+class QueuePairs:
+    """See the module."""
+
+    def __init__(
+        self,
+        address: NicAddress,
+        wall: TransportSettings,
+        algorithms: Algorithms,
+        wire: WireSchedule,
+        counters: NicStatistics,
+        events: deque[Event],
+    ) -> None:
+        """`wall`: the NIC's settings in wall units."""
+        self._address = address
+        self._settings = wall
+        self._algorithms = algorithms
+        self._wire = wire
+        self._counters = counters
+        self._events = events
+        ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
+        self._data_tos = DSCP_DATA << 2 | ecn
+        self._senders: dict[int, SenderQueuePair] = {}
+        self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
+        self._idle: dict[int, IdleSender] = {}
+        self._idle_by_peer: dict[tuple[int, int], IdleSender] = {}
+        self._peers: dict[int, tuple[int, int]] = {}
+        self._receivers: dict[int, ReceiverQueuePair] = {}
+        self._class_pause_end_ns = 0
+
+    # messages
+
+    def send(self, message: OutgoingMessage) -> None:
+        """See `Nic.send_message`."""
+        peer = (message.destination_ip, message.destination_qpn)
+        if self._peers.setdefault(message.source_qpn, peer) != peer:
+            raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
+        self._wire.wake_at(message.ready_ns, _PendingMessage(self, message))
+
+    def expect(self, message: IncomingMessage) -> None:
+        """See `Nic.expect_message`."""
+        receiver = self._receivers.get(message.destination_qpn)
+        if receiver is None:
+            receiver = self._receivers[message.destination_qpn] = self._new_receiver(message)
+        elif (receiver.source_ip, receiver.source_qpn) != (message.source_ip, message.source_qpn):
+            raise ValueError(f"flow {message.flow_id}: QP {message.destination_qpn} belongs to another sender")
+        receiver.expect(message)
+
+    def start_message(self, message: OutgoingMessage, now_ns: int) -> None:
+        """The message is ready. A QP whose messages are all done begins afresh."""
+        sender = self._senders.get(message.source_qpn)
+        if sender is None:
+            idle = self._idle.pop(message.source_qpn, None)
+            if idle is not None:
+                del self._idle_by_peer[idle.destination_ip, idle.destination_qpn]
+            sender = self._new_sender(message, idle.next_index if idle else 0)
+            self._senders[message.source_qpn] = sender
+            self._senders_by_peer[message.destination_ip, message.destination_qpn] = sender
+            sender.on_class_pause(self._class_pause_end_ns, now_ns)
+        sender.add_message(message, now_ns)
+
+    def unfinished(self, now_ns: int) -> list[SendingReport]:
+        """Messages that have begun and are not acknowledged to the end, as they stand."""
+        return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
+
+    # looking them up
+
+    def sender(self, qpn: int, peer_ip: int) -> SenderQueuePair | None:
+        """The sending half of a QP connected with that peer, while it has unfinished messages."""
+        sender = self._senders.get(qpn)
+        return sender if sender is not None and sender.destination_ip == peer_ip else None
+
+    def is_idle(self, qpn: int, peer_ip: int) -> bool:
+        """Whether this QP has sent to that peer and all is done."""
+        idle = self._idle.get(qpn)
+        return idle is not None and idle.destination_ip == peer_ip
+
+    def receiver(self, qpn: int, peer_ip: int) -> ReceiverQueuePair | None:
+        """The receiving half of a QP connected with that peer."""
+        receiver = self._receivers.get(qpn)
+        return receiver if receiver is not None and receiver.source_ip == peer_ip else None
+
+    def towards(self, peer_ip: int, peer_qpn: int) -> SenderQueuePair | IdleSender | None:
+        """The queue pair that sends, or has sent, to that QP of that host."""
+        peer = (peer_ip, peer_qpn)
+        return self._senders_by_peer.get(peer) or self._idle_by_peer.get(peer)
+
+    # what happens to them
+
+    def pause_class(self, end_ns: int, now_ns: int) -> None:
+        """An 802.1Qbb frame set the end of the data class's pause (in the past: resumed)."""
+        self._class_pause_end_ns = end_ns
+        for sender in self._senders.values():
+            sender.on_class_pause(end_ns, now_ns)
+
+    def retire(self, sender: SenderQueuePair) -> None:
+        """All messages of a queue pair are done: keep its numbering, forget the rest."""
+        sender.wake_ns = NEVER
+        del self._senders[sender.source_qpn]
+        del self._senders_by_peer[sender.destination_ip, sender.destination_qpn]
+        idle = IdleSender(
+            sender.destination_ip, sender.destination_qpn, sender.source_qpn, sender.next_index, sender.flow_id
+        )
+        self._idle[idle.source_qpn] = self._idle_by_peer[idle.destination_ip, idle.destination_qpn] = idle
+
+    # making them
+
+    def _new_sender(self, message: OutgoingMessage, first_index: int) -> SenderQueuePair:
+        algorithms = self._algorithms
+        return SenderQueuePair(
+            message,
+            framer=self._framer(message.source_qpn, message.destination_ip, message.destination_qpn, self._data_tos),
+            recovery=algorithms.new_recovery(first_index),
+            congestion=algorithms.new_congestion(),
+            flow_control=algorithms.new_flow_control(),
+            ack_every=self._settings.ack_every,
+            scheduler=self._wire,
+            counters=self._counters,
+            events=self._events,
+        )
+
+    def _new_receiver(self, message: IncomingMessage) -> ReceiverQueuePair:
+        def make_framer() -> RoceFramer:
+            return self._framer(message.destination_qpn, message.source_ip, message.source_qpn, DSCP_CONTROL << 2)
+
+        return ReceiverQueuePair(
+            message.source_ip,
+            message.source_qpn,
+            order=self._algorithms.new_order(),
+            make_framer=make_framer,
+            cnp_interval_ns=self._settings.cnp_interval_ns,
+            verify=self._settings.verify,
+            send=self._wire.send_control,
+            counters=self._counters,
+            events=self._events,
+        )
+
+    def _framer(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
+        return RoceFramer(
+            destination_mac=self._address.gateway_mac,
+            source_mac=self._address.mac,
+            source_ip=self._address.ip,
+            destination_ip=destination_ip,
+            source_qpn=source_qpn,
+            destination_qpn=destination_qpn,
+            tos=tos,
+        )

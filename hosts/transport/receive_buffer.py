@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A receiver that is slower than its wire: data packets wait in a buffer and are taken from it at a fixed rate.
+
+Above half of the buffer the NIC may ask its switch port to pause (802.1Qbb); below a quarter it lets it go on. What
+finds no room is lost, as in hardware. Control packets do not pass through here: they cost a NIC next to nothing.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hosts.transport.counters import NicStatistics
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.wire_schedule import WireSchedule
+from wire import pfc
+from wire.constants import CLASS_DATA, PFC_MAX_QUANTA
+from wire.roce import RoceHeader
+from wire.units import NS_PER_S
+
+_BIT_NS = 8 * NS_PER_S
+
+
+class WaitingPacket(NamedTuple):
+    """A data packet with a right ICRC that has not been processed yet."""
+
+    header: RoceHeader
+    frame: bytes
+    shim: bytes
+
+
+class ReceiveBuffer:
+    """See the module. Times and rates are wall values."""
+
+    __slots__ = (
+        "_capacity_bytes", "_counters", "_deliver", "_held_bytes", "_is_pausing", "_pause_frame", "_rate_bps",
+        "_refresh_every_ns", "_refresh_ns", "_resume_frame", "_sends_pauses", "_waiting", "_wire", "wake_ns",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        rate_bps: int,
+        capacity_bytes: int,
+        line_rate_bps: int,
+        mac: int,
+        sends_pauses: bool,
+        wire: WireSchedule,
+        counters: NicStatistics,
+        deliver: Callable[[RoceHeader, bytes, bytes, int], None],
+    ) -> None:
+        """`deliver` gets the parts of each packet and the time at which the receiver is done with it."""
+        self._rate_bps = rate_bps
+        self._capacity_bytes = capacity_bytes
+        self._sends_pauses = sends_pauses
+        self._wire = wire
+        self._counters = counters
+        self._deliver = deliver
+        self._pause_frame = pfc.pack_frame(mac, {CLASS_DATA: PFC_MAX_QUANTA})
+        self._resume_frame = pfc.pack_frame(mac, {CLASS_DATA: 0})
+        self._refresh_every_ns = pfc.quanta_ns(PFC_MAX_QUANTA, line_rate_bps) // 2
+        self._waiting: deque[tuple[int, WaitingPacket]] = deque()
+        self._held_bytes = 0
+        self._is_pausing = False
+        self._refresh_ns = NEVER
+        self.wake_ns = NEVER
+
+    def offer(self, packet: WaitingPacket, now_ns: int) -> bool:
+        """A packet has arrived; False (and counted) if there is no room for it."""
+        size_bytes = len(packet.frame)
+        if self._held_bytes + size_bytes > self._capacity_bytes:
+            self._counters.receiver_overruns += 1
+            return False
+        begin_ns = max(now_ns, self._waiting[-1][0]) if self._waiting else now_ns
+        self._waiting.append((begin_ns + size_bytes * _BIT_NS // self._rate_bps, packet))
+        self._held_bytes += size_bytes
+        if self._sends_pauses and not self._is_pausing and self._held_bytes > self._capacity_bytes // 2:
+            self._is_pausing = True
+            self._ask_for_pause(now_ns)
+        self._arm()
+        return True
+
+    def on_wake(self, now_ns: int) -> None:
+        """Hand over what is done; keep the pause alive, or end it."""
+        while self._waiting and self._waiting[0][0] <= now_ns:
+            done_ns, packet = self._waiting.popleft()
+            self._held_bytes -= len(packet.frame)
+            self._deliver(*packet, done_ns)
+        if self._is_pausing and self._held_bytes < self._capacity_bytes // 4:
+            self._is_pausing = False
+            self._refresh_ns = NEVER
+            self._send(self._resume_frame)
+        elif self._refresh_ns <= now_ns:
+            self._ask_for_pause(now_ns)
+        self._arm()
+
+    def _ask_for_pause(self, now_ns: int) -> None:
+        self._refresh_ns = now_ns + self._refresh_every_ns
+        self._send(self._pause_frame)
+
+    def _send(self, frame: bytes) -> None:
+        self._counters.pfc_sent += 1
+        self._wire.send_mac_control(frame)
+
+    def _arm(self) -> None:
+        earliest_ns = min(self._waiting[0][0] if self._waiting else NEVER, self._refresh_ns)
+        if earliest_ns < self.wake_ns:
+            self.wake_ns = earliest_ns
+            self._wire.wake_at(earliest_ns, self)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Several NICs around one fake switch in virtual time: a byte queue a host, ECN marks, telemetry and 802.1Qbb pauses.
+
+A model to test hosts against: first in, first out, no shared buffer. The real switch is the P4 program.
+"""
+
+import heapq
+import itertools
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
+from hosts.transport.nic import Nic
+from hosts.transport.settings import TransportSettings
+from wire import int_header, ipv4, pfc
+from wire.constants import CLASS_DATA, ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO, INT_RECORD_BYTES
+from wire.dilation import Dilation
+from wire.ethernet import HEADER_BYTES
+from wire.int_header import HopRecord, has_telemetry
+from wire.roce import ACK_FRAME_BYTES
+from wire.units import serialization_ns
+
+_SWITCH_MAC = 0x0200_0000_FF00
+_FIRST_IP = 0x0A00_0001
+_SHIM = 42
+
+
+@dataclass
+class Port:
+    """The switch's output towards one host."""
+
+    queue: deque[bytes] = field(default_factory=deque)
+    queued_bytes: int = 0
+    sent_bytes: int = 0
+    most_bytes: int = 0
+    is_busy: bool = False
+    pause_end_ns: int = 0
+    depths: list[tuple[int, int]] = field(default_factory=list)
+    """(departure, bytes left) of every frame."""
+    by_source: Counter[int] = field(default_factory=Counter)
+    """Data bytes sent, by source address."""
+
+
+class FakeStar:
+    """Hosts 1..n; `run` moves frames until the given time or until nothing is left to do."""
+
+    def __init__(
+        self,
+        settings: TransportSettings,
+        hosts: int,
+        *,
+        dilation: int = 1000,
+        delay_ns: int = 2_500,
+        ecn_threshold_bytes: int | None = None,
+        with_telemetry: bool = False,
+        buffer_bytes: int = 1 << 60,
+        receiver: TransportSettings | None = None,
+    ) -> None:
+        """`delay_ns` a link; a data packet that leaves more than `ecn_threshold_bytes` behind is marked.
+
+        `buffer_bytes` bounds each port's queue. `receiver`: settings of the last host, if they differ.
+        """
+        scale = Dilation(dilation)
+        self.dilation = scale
+        self.nics = [
+            Nic(
+                NicAddress(f"h{number}", 0x0200_0000_0000 + number, _FIRST_IP + number - 1, _SWITCH_MAC),
+                receiver if receiver is not None and number == hosts else settings,
+                scale,
+            )
+            for number in range(1, hosts + 1)
+        ]
+        self.ports = [Port() for _ in self.nics]
+        self.rate_bps = scale.wall_bps(settings.line_rate_bps)
+        self.now_ns = 0
+        self.events: list[list[Event]] = [[] for _ in self.nics]
+        self.on_wire: list[tuple[int, bytes]] = []
+        """Frames that hosts sent which are not RoCEv2 data, with their time."""
+        self._delay_ns = scale.wall_ns(delay_ns)
+        self._threshold_bytes = ecn_threshold_bytes
+        self._with_telemetry = with_telemetry
+        self._buffer_bytes = buffer_bytes
+        self.drops = 0
+        self._due: list[tuple[int, int, str, int, bytes]] = []
+        self._sequence = 0
+        self._timers_ns: list[int | None] = [None] * hosts
+        self._flows = 0
+
+    def transfer(self, source: int, sink: int, size_bytes: int, *, ready_ns: int = 0) -> int:
+        """Announce a message between two hosts (numbers from 0) at both ends, model time; returns its flow id."""
+        self._flows += 1
+        flow, ready_ns = self._flows, self.dilation.wall_ns(ready_ns)
+        ends = (_FIRST_IP + source, _FIRST_IP + sink)
+        self.nics[source].send_message(OutgoingMessage(flow, flow, flow, ends[1], size_bytes, ready_ns))
+        self.nics[sink].expect_message(IncomingMessage(flow, flow, flow, ends[0], size_bytes))
+        self._arm(source)
+        return flow
+
+    def of(self, kind: type[Any], host: int) -> list[Any]:
+        """Events of one kind at one host, in order."""
+        return [event for event in self.events[host] if isinstance(event, kind)]
+
+    def mean_depth_bytes(self, host: int, since_ns: int) -> float:
+        """Time average of a port's queue from a model time on."""
+        rows = [row for row in self.ports[host].depths if row[0] >= self.dilation.wall_ns(since_ns)]
+        area = sum(depth * (after - time) for (time, depth), (after, _) in itertools.pairwise(rows))
+        return area / (rows[-1][0] - rows[0][0])
+
+    def run(self, until_ns: int = 1 << 50) -> None:
+        """Until model time `until_ns`, or the end of all work."""
+        limit_ns = self.dilation.wall_ns(until_ns)
+        while self._due and self._due[0][0] <= limit_ns:
+            self.now_ns, _, kind, host, frame = heapq.heappop(self._due)
+            if kind == "timer":
+                if self._timers_ns[host] == self.now_ns:
+                    self._timers_ns[host] = None
+                    self._serve(host)
+            elif kind == "host":
+                self.nics[host].receive(frame, self.now_ns)
+                self._serve(host)
+            elif kind == "switch":
+                self._arrive(host, frame)
+            else:
+                self.ports[host].is_busy = False
+                self._start(host)
+
+    def _at(self, time_ns: int, kind: str, host: int, frame: bytes = b"") -> None:
+        self._sequence += 1
+        heapq.heappush(self._due, (time_ns, self._sequence, kind, host, frame))
+
+    def _serve(self, host: int) -> None:
+        nic = self.nics[host]
+        for left_ns, frame in nic.frames_to_send(self.now_ns):
+            self._at(left_ns + self._delay_ns, "switch", host, frame)
+        while (event := nic.next_event()) is not None:
+            self.events[host].append(event)
+        self._arm(host)
+
+    def _arm(self, host: int) -> None:
+        due_ns = self.nics[host].next_timer_ns()
+        if due_ns is not None and due_ns != self._timers_ns[host]:
+            self._at(due_ns, "timer", host)
+        self._timers_ns[host] = due_ns
+
+    def _arrive(self, source: int, frame: bytes) -> None:
+        request = pfc.unpack_frame(frame)
+        if request is not None:
+            self.on_wire.append((self.now_ns, frame))
+            self.ports[source].pause_end_ns = self.now_ns + pfc.quanta_ns(
+                request.pause_quanta.get(CLASS_DATA, 0), self.rate_bps
+            )
+            self._start(source)
+            return
+        target = int.from_bytes(frame[30:34], "big") - _FIRST_IP
+        port = self.ports[target]
+        if port.queued_bytes + len(frame) > self._buffer_bytes:
+            self.drops += 1
+            return
+        port.queue.append(self.nics[target].address.mac.to_bytes(6, "big") + frame[6:])
+        port.queued_bytes += len(frame)
+        port.most_bytes = max(port.most_bytes, port.queued_bytes)
+        self._start(target)
+
+    def _start(self, target: int) -> None:
+        port = self.ports[target]
+        if port.is_busy or not port.queue:
+            return
+        if port.pause_end_ns > self.now_ns and len(port.queue[0]) > ACK_FRAME_BYTES:
+            self._at(port.pause_end_ns, "port", target)
+            return
+        frame = port.queue.popleft()
+        port.queued_bytes -= len(frame)
+        port.depths.append((self.now_ns, port.queued_bytes))
+        port.is_busy = True
+        frame = self._stamp(port, frame)
+        port.by_source[int.from_bytes(frame[26:30], "big")] += len(frame)
+        port.sent_bytes += len(frame)
+        end_ns = self.now_ns + serialization_ns(len(frame), self.rate_bps)
+        self._at(end_ns, "port", target)
+        self._at(end_ns + self._delay_ns, "host", target, frame)
+
+    def _stamp(self, port: Port, frame: bytes) -> bytes:
+        """What the switch writes into a packet that leaves: a mark, a record."""
+        if self._threshold_bytes is not None and port.queued_bytes > self._threshold_bytes and frame[15] & 0x3:
+            frame = with_tos(frame, frame[15] | ECN_CONGESTION_EXPERIENCED)
+        if self._with_telemetry and has_telemetry(frame) and not frame[_SHIM + 1] & INT_FLAG_ECHO:
+            time_us = self.now_ns // 1000 % int_header.COUNTER_MODULUS
+            record = HopRecord(self.rate_bps // 1000, time_us, port.sent_bytes % (1 << 32), port.queued_bytes)
+            frame = with_record(frame, record)
+        return frame
+
+
+def with_tos(frame: bytes, tos: int) -> bytes:
+    """The frame with another TOS byte and a right checksum."""
+    return _with_ip(frame, frame[HEADER_BYTES : HEADER_BYTES + 1] + bytes([tos]) + frame[16:34])
+
+
+def with_record(frame: bytes, record: HopRecord) -> bytes:
+    """The frame as a switch forwards it that has pushed one record."""
+    ip = frame[HEADER_BYTES:34]
+    length = int.from_bytes(ip[2:4], "big") + INT_RECORD_BYTES
+    udp_length = int.from_bytes(frame[38:40], "big") + INT_RECORD_BYTES
+    shim = bytes([frame[_SHIM] + 1]) + frame[_SHIM + 1 : _SHIM + 4]
+    pushed = b"".join(value.to_bytes(4, "big") for value in record)
+    frame = frame[:38] + udp_length.to_bytes(2, "big") + frame[40:_SHIM] + shim + pushed + frame[_SHIM + 4 :]
+    return _with_ip(frame, ip[:2] + length.to_bytes(2, "big") + ip[4:])
+
+
+def _with_ip(frame: bytes, ip: bytes) -> bytes:
+    bare = ip[:10] + bytes(2) + ip[12:]
+    return frame[:HEADER_BYTES] + bare[:10] + ipv4.checksum(bare).to_bytes(2, "big") + bare[12:] + frame[34:]

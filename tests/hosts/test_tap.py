@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Ordinary programs in two namespaces whose traffic goes through TAP devices and our NICs."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hosts.io.namespaces import network_namespace
+from hosts.io.tap import TapDevice
+from tests.hosts.namespaces import Station, raw_socket, two_stations
+from tests.hosts.test_agent import agent, config_of
+from wire.addresses import parse_ip, parse_mac
+from wire.bts import BackToSender, pack_frame
+from wire.constants import BtsCause
+
+SERVE = """
+import hashlib, socket
+with socket.create_server(("10.0.0.2", 5201)) as server:
+    print("listening", flush=True)
+    connection, _ = server.accept()
+    digest = hashlib.sha256()
+    while chunk := connection.recv(65536):
+        digest.update(chunk)
+    connection.sendall(digest.digest())
+"""
+SEND = """
+import hashlib, socket
+data = bytes(range(256)) * 2000
+with socket.create_connection(("10.0.0.2", 5201), source_address=("10.0.0.1", PORT)) as connection:
+    connection.sendall(data)
+    connection.shutdown(socket.SHUT_WR)
+    print(connection.recv(32) == hashlib.sha256(data).digest())
+"""
+ECHO = """
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+    server.bind(("10.0.0.2", 5202))
+    print("listening", flush=True)
+    data, peer = server.recvfrom(65536)
+    server.sendto(data, peer)
+"""
+ASK = """
+import os, socket
+data = os.urandom(4000)
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+    client.settimeout(20)
+    client.sendto(data, ("10.0.0.2", 5202))
+    print(client.recv(65536) == data)
+"""
+
+
+@pytest.fixture(scope="module")
+def stations() -> Iterator[tuple[Station, Station]]:
+    """Two hosts on one wire that know each other's MAC address, as a topology's hosts do."""
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("no /dev/net/tun")
+    with two_stations() as pair:
+        for own, other in (pair, pair[::-1]):
+            command = f"ip neighbour replace {other.ip} lladdr {other.mac} nud permanent dev {own.interface}"
+            own.run(*command.split())
+        try:
+            with network_namespace(pair[0].pid):
+                TapDevice("probe-tap0").close()
+        except OSError as error:
+            pytest.skip(f"cannot make a TAP device: {error}")
+        yield pair
+
+
+@contextmanager
+def program(station: Station, code: str) -> Iterator["subprocess.Popen[str]"]:
+    """A Python program in a station's namespace; killed if it is still there at the end."""
+    inside = ["nsenter", f"--net=/proc/{station.pid}/ns/net", sys.executable, "-c", code]
+    with subprocess.Popen(inside, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def listening(process: "subprocess.Popen[str]") -> bool:
+    """Waits until a server says so."""
+    assert process.stdout is not None
+    return process.stdout.readline() == "listening\n"
+
+
+def converse(stations: tuple[Station, Station], serve: str, ask: str) -> str:
+    """A server program on the right, a client on the left; what the client prints."""
+    with program(stations[1], serve) as server:
+        assert listening(server)
+        return stations[0].run(sys.executable, "-c", ask).strip()
+
+
+@pytest.mark.root
+def test_ping_tcp_and_udp_pass_through_the_nics(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """Whole and unbroken, datagrams in fragments too; every frame is counted by both NICs."""
+    config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
+    with agent(config, tmp_path) as running:
+        assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "10", stations[1].ip)
+        assert converse(stations, SERVE, SEND.replace("PORT", "40001")) == "True"
+        assert converse(stations, ECHO, ASK) == "True"
+        running.tell("stop")
+        running.until("stopped")
+    left, right = running.of("statistics")
+    assert left["programs_sent"] == right["programs_received"] > 300
+    assert right["programs_sent"] == left["programs_received"]
+    assert left["frames_sent"] == right["frames_received"]
+    assert (left["programs_dropped"], left["malformed"], right["malformed"]) == (0, 0, 0)
+
+
+@pytest.mark.root
+def test_the_interface_gets_everything_back(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """While an agent serves programs the address is on the TAP device; afterwards all is as it was."""
+    watched = (["-4", "address"], ["-4", "neighbour"], ["-4", "route"])
+    before = [stations[0].run("ip", *what, "show", "dev", "left0").split() for what in watched]
+    config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
+    with agent(config, tmp_path):
+        assert stations[0].ip in stations[0].run("ip", "address", "show", "dev", "h1-tap0")
+        assert stations[0].ip not in stations[0].run("ip", "address", "show", "dev", "left0")
+    assert [stations[0].run("ip", *what, "show", "dev", "left0").split() for what in watched] == before
+    assert "tap0" not in stations[0].run("ip", "link")
+    assert "1 received" in stations[0].run("ping", "-c", "1", "-W", "10", stations[1].ip)
+
+
+@pytest.mark.root
+def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """Obeyed because the host has that 5-tuple; the connection survives."""
+    config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
+    signal = BackToSender(BtsCause.QUEUE, False, 100_000, 6, 0, 40_000, 5201, 0, 0, 1, 9, 0)
+    left, right = stations
+    frame = pack_frame(
+        signal,
+        destination_mac=parse_mac(left.mac),
+        source_mac=parse_mac(right.mac),
+        congested_ip=parse_ip(right.ip),
+        paused_ip=parse_ip(left.ip),
+    )
+    with agent(config, tmp_path) as running, raw_socket(right) as wire:
+        running.tell(f"start {time.monotonic_ns()}")
+        with program(right, SERVE) as server:
+            assert listening(server)
+            with program(left, SEND.replace("PORT", "40000")) as sender:
+                while wire.recv(2048)[36:38] != (5201).to_bytes(2, "big"):
+                    pass
+                wire.send(frame)
+                assert sender.communicate(timeout=60)[0].strip() == "True"
+        running.until("signal")
+    (row,) = running.of("signal")
+    assert (row["obeyed"], row["flow_id"], row["host"], row["pause_us"]) == (True, None, "h1", 100.0)

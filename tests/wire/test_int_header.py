@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""In-band telemetry: the layout byte by byte, stripping, echoes and lies."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.hosts.fake_star import with_record, with_tos
+from tests.wire.test_roce import framer
+from wire import ipv4
+from wire.constants import INT_MAX_HOPS
+from wire.int_header import HopRecord, Telemetry, TelemetryStripper, echo, has_telemetry, pack, request, unpack
+from wire.roce import RoceDecoder, data_frame_bytes, pack_psn_word
+
+RECORD = HopRecord(0x01020304, 0x05060708, 0x090A0B0C, 0x0D0E0F10)
+records = st.builds(HopRecord, *[st.integers(0, 2**32 - 1)] * 4)
+
+
+def test_the_layout_is_the_documented_one() -> None:
+    """Shim, then 16 bytes a hop, newest first; the stamp comes last."""
+    stamp = HopRecord(0, 7, 0, 0)
+    assert pack(Telemetry(True, (RECORD,), stamp)).hex() == (
+        "02030000" + "0102030405060708090a0b0c0d0e0f10" + "00000000000000070000000000000000"
+    )
+    assert request(telemetry=True, stamp_us=None).hex() == "00000000"
+    assert request(telemetry=False, stamp_us=None) == b""
+    assert request(telemetry=False, stamp_us=9) == pack(Telemetry(True, (), HopRecord(0, 9, 0, 0)))
+    assert request(telemetry=True, stamp_us=(1 << 32) + 9) == pack(Telemetry(False, (), HopRecord(0, 9, 0, 0)))
+
+
+@given(st.booleans(), st.lists(records, max_size=4), st.none() | records)
+def test_telemetry_round_trips(is_echo: bool, hops: list[HopRecord], stamp: HopRecord | None) -> None:
+    """Whatever the fields."""
+    telemetry = Telemetry(is_echo, tuple(hops), stamp)
+    assert unpack(pack(telemetry)) == telemetry
+
+
+@given(st.binary(max_size=200), st.lists(records, max_size=INT_MAX_HOPS), st.booleans())
+def test_a_packet_survives_the_switches_it_passes(body: bytes, hops: list[HopRecord], is_marked: bool) -> None:
+    """Each pushes a record and may mark: the receiver strips them, and the plain packet's ICRC is right."""
+    made = framer(tos=0x6A)
+    sent = made.frame(0, pack_psn_word(3), body, shim=request(telemetry=True, stamp_us=None))
+    assert len(sent) == data_frame_bytes(len(body), is_last=False) + 4
+    assert sent[36:38] == (49792).to_bytes(2, "big")
+    for hop in hops:
+        sent = with_record(sent, hop)
+    if is_marked:
+        sent = with_tos(sent, 0x6B)
+    assert has_telemetry(sent)
+    stripped = TelemetryStripper().strip(sent)
+    assert stripped is not None
+    plain, shim = stripped
+    assert unpack(shim) == Telemetry(False, tuple(reversed(hops)), None)
+    header = RoceDecoder().header(plain)
+    assert header is not None
+    assert header.icrc_is_right(plain)
+    assert header.body(plain) == body
+    assert header.congestion_experienced == is_marked
+    if not is_marked:
+        assert plain == made.frame(0, pack_psn_word(3), body)
+
+
+def test_an_echo_says_so_and_measures_the_delay() -> None:
+    """The records come back as they are; the stamp brings the one-way delay, also over a wrap."""
+    hops = (RECORD, HopRecord(1, 2, 3, 4))
+    assert unpack(echo(pack(Telemetry(False, hops, None)), 99)) == Telemetry(True, hops, None)
+    sent = pack(Telemetry(False, hops, HopRecord(0, (1 << 32) - 3, 0, 0)))
+    assert unpack(echo(sent, (1 << 32) + 4)) == Telemetry(True, hops, HopRecord(0, (1 << 32) - 3, 7, 0))
+
+
+def good(shim: bytes = b"\x00\x00\x00\x00") -> bytearray:
+    """A frame with this shim."""
+    return bytearray(framer().frame(0, pack_psn_word(0), bytes(8), shim=shim))
+
+
+def with_length(frame: bytearray, ip_length: int) -> bytes:
+    """The frame with another IPv4 length and a right header checksum."""
+    frame[16:18] = ip_length.to_bytes(2, "big")
+    frame[24:26] = bytes(2)
+    frame[24:26] = ipv4.checksum(bytes(frame[14:34])).to_bytes(2, "big")
+    return bytes(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        good(b"\x06\x00\x00\x00" + bytes(96)),
+        good(b"\x00\x04\x00\x00"),
+        good(b"\x00\x00\x00\x01"),
+        good(b"\x00\x02\x00\x00"),
+        good(b"\x05\x00\x00\x00"),
+        with_length(good(), 60),
+        good()[:44],
+        good()[:36] + b"\x12\xb7" + good()[38:],
+        good()[:14] + b"\x46" + good()[15:],
+    ],
+    ids=["6 hops", "flag", "reserved", "no stamp", "short", "length", "cut", "port", "IP options"],
+)
+def test_lies_are_refused(frame: bytearray) -> None:
+    """None, and never an exception."""
+    assert TelemetryStripper().strip(bytes(frame)) is None
+
+
+@given(st.binary(max_size=120))
+def test_rubbish_is_refused(rubbish: bytes) -> None:
+    """Behind right outer headers or not."""
+    TelemetryStripper().strip(rubbish)
+    TelemetryStripper().strip(bytes(good()[:42]) + rubbish)

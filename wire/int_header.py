@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""In-band network telemetry (INT): what switches and senders write between the UDP header and the BTH.
+
+    shim, 4 bytes: u8 records | u8 flags (bit 0: echo, bit 1: stamp) | u16 0
+    record, 16 bytes each, newest first: u32 rate_kbps | u32 time_us | u32 tx_bytes | u32 queue_bytes
+
+A switch pushes one record at egress and adds 16 to both lengths, unless the echo flag is set. The ICRC is that of the
+plain RoCEv2 packet, without shim and records, to port 4791 and with the lengths that go with that. With the stamp flag
+the oldest record is the sender's: rate 0, time_us when the packet started on its wire; on the way back tx_bytes is the
+one-way delay that the receiver measured. All times are wall microseconds and wrap, as do the bytes.
+"""
+
+import struct
+from typing import NamedTuple
+
+from wire import ethernet, ipv4, udp
+from wire.constants import (
+    INT_FLAG_ECHO,
+    INT_FLAG_STAMP,
+    INT_MAX_HOPS,
+    INT_RECORD_BYTES,
+    INT_SHIM_BYTES,
+    INT_UDP_PORT,
+    IP_PROTOCOL_UDP,
+    ROCE_UDP_PORT,
+)
+
+COUNTER_MODULUS = 1 << 32
+"""Times (us) and byte counts wrap here."""
+
+_UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
+PORT_FIELD = slice(_UDP_OFFSET + 2, _UDP_OFFSET + 4)
+"""Where the UDP destination port stands in a frame, ..."""
+PORT_BYTES = INT_UDP_PORT.to_bytes(2, "big")
+"""... and what stands there if it carries telemetry."""
+_SHIM_OFFSET = _UDP_OFFSET + udp.HEADER_BYTES
+_SHIM_END = _SHIM_OFFSET + INT_SHIM_BYTES
+_SHIM = struct.Struct(">BBH")
+_RECORD = struct.Struct(">4I")
+_FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP
+_CACHED_HEADERS = 1 << 14
+
+
+class HopRecord(NamedTuple):
+    """What one switch wrote when the packet left its port."""
+
+    rate_kbps: int
+    """Rate of the port (wall)."""
+    time_us: int
+    """The switch's clock."""
+    tx_bytes: int
+    """Bytes the port had sent before this packet."""
+    queue_bytes: int
+    """Bytes in all queues of the port after it left."""
+
+
+class Telemetry(NamedTuple):
+    """A decoded shim and its records."""
+
+    is_echo: bool
+    hops: tuple[HopRecord, ...]
+    """Newest first: the last switch comes first. The sender's stamp is not among them."""
+    stamp: HopRecord | None
+    """The sender's record; in an echo `tx_bytes` is the one-way delay (wall us)."""
+
+
+def request(*, telemetry: bool, stamp_us: int | None) -> bytes:
+    """What a data packet carries: empty, a bare shim, or a shim and the sender's stamp."""
+    if stamp_us is None:
+        return _SHIM.pack(0, 0, 0) if telemetry else b""
+    flags = INT_FLAG_STAMP if telemetry else INT_FLAG_STAMP | INT_FLAG_ECHO
+    return _SHIM.pack(1, flags, 0) + _RECORD.pack(0, stamp_us % COUNTER_MODULUS, 0, 0)
+
+
+def echo(shim: bytes, now_us: int) -> bytes:
+    """What the answer to a data packet with this shim carries, `now_us` being when the packet arrived."""
+    flags = shim[1] | INT_FLAG_ECHO
+    head = bytes((shim[0], flags)) + shim[2:]
+    if not flags & INT_FLAG_STAMP:
+        return head
+    _, sent_us, _, _ = _RECORD.unpack(shim[-INT_RECORD_BYTES:])
+    return head[:-INT_RECORD_BYTES] + _RECORD.pack(0, sent_us, (now_us - sent_us) % COUNTER_MODULUS, 0)
+
+
+def pack(telemetry: Telemetry) -> bytes:
+    """A shim with records, as it stands behind the UDP header; for tests and for models of a switch."""
+    records = telemetry.hops if telemetry.stamp is None else (*telemetry.hops, telemetry.stamp)
+    flags = (INT_FLAG_ECHO if telemetry.is_echo else 0) | (INT_FLAG_STAMP if telemetry.stamp is not None else 0)
+    return _SHIM.pack(len(records), flags, 0) + b"".join(_RECORD.pack(*record) for record in records)
+
+
+def unpack(shim: bytes) -> Telemetry:
+    """Decode what `TelemetryStripper` cut out."""
+    flags = shim[1]
+    records = tuple(HopRecord._make(fields) for fields in _RECORD.iter_unpack(shim[INT_SHIM_BYTES:]))
+    is_echo = bool(flags & INT_FLAG_ECHO)
+    if flags & INT_FLAG_STAMP:
+        return Telemetry(is_echo, records[:-1], records[-1])
+    return Telemetry(is_echo, records, None)
+
+
+def has_telemetry(frame: bytes) -> bool:
+    """Whether a frame may carry telemetry; `TelemetryStripper.strip` tells for certain."""
+    return frame[PORT_FIELD] == PORT_BYTES
+
+
+class TelemetryStripper:
+    """Turns packets with telemetry into plain RoCEv2 packets; rebuilds each distinct header once."""
+
+    __slots__ = ("_plain",)
+
+    def __init__(self) -> None:
+        self._plain: dict[tuple[bytes, int], tuple[bytes, int]] = {}
+
+    def strip(self, frame: bytes) -> tuple[bytes, bytes] | None:
+        """The plain frame (port 4791, its own lengths) and the shim with its records; None if it is malformed."""
+        key = (frame[:_SHIM_END], len(frame))
+        known = self._plain.get(key)
+        if known is None:
+            known = plain_header(frame)
+            if known is None:
+                return None
+            if len(self._plain) >= _CACHED_HEADERS:
+                self._plain.clear()
+            self._plain[key] = known
+        header, end = known
+        return header + frame[end:], frame[_SHIM_OFFSET:end]
+
+
+def plain_header(frame: bytes) -> tuple[bytes, int] | None:
+    """Ethernet to UDP as the packet would have them without telemetry, and where its BTH begins; None if it lies."""
+    ip = ipv4.unpack_header(frame, ethernet.HEADER_BYTES)
+    if ip is None or ip.protocol != IP_PROTOCOL_UDP or len(frame) < _SHIM_END:
+        return None
+    ports = udp.unpack_header(frame, _UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES)
+    if ports is None or ports.destination_port != INT_UDP_PORT:
+        return None
+    records, flags, reserved = _SHIM.unpack_from(frame, _SHIM_OFFSET)
+    shim_bytes = INT_SHIM_BYTES + records * INT_RECORD_BYTES
+    payload_bytes = ports.length - udp.HEADER_BYTES - shim_bytes
+    if records > INT_MAX_HOPS or flags & ~_FLAGS or reserved or payload_bytes < 0:
+        return None
+    if flags & INT_FLAG_STAMP and not records:
+        return None
+    header = b"".join(
+        (
+            frame[: ethernet.HEADER_BYTES],
+            ipv4.pack_header(ip.source, ip.destination, IP_PROTOCOL_UDP, udp.HEADER_BYTES + payload_bytes, ip.tos),
+            udp.pack_header(ports.source_port, ROCE_UDP_PORT, payload_bytes),
+        )
+    )
+    return header, _SHIM_OFFSET + shim_bytes
