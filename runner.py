@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The command: run, compare, cli, list, report, doctor, clean. Reads words, calls the testbed, prints; nothing more.
+"""The command: run, compare, reproduce, sweep, cli, list, report, doctor, clean. Reads words, calls the testbed.
 
-Exit codes: 0 done, 2 bad input (one line, nothing started), 3 the run's verdict is invalid.
+Exit codes: 0 done, 2 bad input (one line, nothing started), 3 the run's verdict is invalid, 4 a claim does not hold
+and --strict was given.
 """
 
 import os
@@ -31,26 +32,29 @@ from analysis.compare import compare as compare_results
 from analysis.report import write_comparison_report, write_run_report
 from analysis.result import ResultError
 from analysis.runs import load_run
-from analysis.tables import comparison_table, run_table
-from scenarios.catalogue import SCENARIOS
+from analysis.tables import claims_table, comparison_table, run_table
+from scenarios.catalogue import EXPERIMENTS, SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed import capabilities, cleanup
 from testbed.errors import RunError, UsageError
 from testbed.outcome import Silent
 from testbed.plan import RunPlan, RunRequest, plan_network, plan_run
-from testbed.progress import LiveProgress
+from testbed.progress import JobProgress, LiveProgress
+from testbed.reproduce import default_workers, dump_json, jobs_of, run_jobs
+from testbed.reproduce_report import Finished, finish_all
 from testbed.runs import FinishedRun, check_output, execute, give_to_caller, make_folder
 from topologies.shapes import SHAPES
 
 EXIT_BAD_INPUT = 2
 EXIT_INVALID = 3
+EXIT_CLAIM = 4
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 console = Console()
 errors = Console(stderr=True)
 
 ScenarioName = Annotated[str, typer.Argument(help="Scenario, see `list`.", show_default=False)]
-SwitchName = Annotated[str, typer.Option(help="Switch target: auto or soft.")]
+SwitchName = Annotated[str, typer.Option(help="Switch target: auto (soft), soft or bmv2.")]
 ClockName = Annotated[str, typer.Option(help="real (Mininet, needs root) or virtual (in process, deterministic).")]
 DilationFactor = Annotated[str, typer.Option(help="How much slower than the model the clock runs: auto or a number.")]
 ScaleName = Annotated[str, typer.Option(help="Size: ci, laptop or paper.")]
@@ -62,6 +66,10 @@ Settings = Annotated[
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Where run folders are made.")]
 TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
+FlowFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Flow list to replay: ours or the HPCC simulator's.", show_default=False),
+]
 Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is captured, separated by commas.")]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 
@@ -78,13 +86,16 @@ def run(
     duration: Duration = None,
     settings: Settings = None,
     topology: TopologyName = None,
+    flows: FlowFile = None,
     out: Out = Path("runs"),
     pcap: Pcap = "",
     json: Json = False,
 ) -> None:
     """Run a scenario once and report on it."""
     request = _request(scenario, scheme, switch, clock, dilation, scale, seed, duration, settings, topology)
-    request = replace(request, captures=tuple(name.strip() for name in pcap.split(",") if name.strip()))
+    request = replace(
+        request, flow_file=flows, captures=tuple(name.strip() for name in pcap.split(",") if name.strip())
+    )
     plan = _checked([request], out)[0]
     finished = _execute(plan, out, quiet=json)
     if json:
@@ -109,6 +120,7 @@ def compare(
     duration: Duration = None,
     settings: Settings = None,
     topology: TopologyName = None,
+    flows: FlowFile = None,
     out: Out = Path("runs"),
     json: Json = False,
 ) -> None:
@@ -117,6 +129,7 @@ def compare(
     requests = [
         _request(scenario, name, switch, clock, dilation, scale, seed, duration, settings, topology) for name in names
     ]
+    requests = [replace(request, flow_file=flows) for request in requests]
     finished: list[FinishedRun] = []
     for plan in _checked(requests, out):
         finished.append(_execute(plan, out, quiet=json))
@@ -135,9 +148,67 @@ def compare(
 
 
 @app.command()
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="Experiment of the paper, or `all`; see `list`.")],
+    scale: ScaleName = "ci",
+    clock: Annotated[str | None, typer.Option(help="Clock instead of the scale's own.", show_default=False)] = None,
+    out: Out = Path("runs"),
+    workers: Annotated[int | None, typer.Option(min=1, help="Virtual runs at a time.", show_default="cores")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    json: Json = False,
+) -> None:
+    """Run experiments of the paper: what it says, what was measured, whether it holds."""
+    names = _experiments(experiment)
+    if clock not in (None, "real", "virtual"):
+        raise UsageError(f"no clock {clock!r}; there are real, virtual")
+    jobs = [job for name in names for job in jobs_of(EXPERIMENTS[name], scale, clock)]  # type: ignore[arg-type]
+    _checked([job.request for job in jobs], out)
+    count = workers or default_workers()
+    with JobProgress(errors, "runs") as progress:
+        outcomes = run_jobs(jobs, out, count, progress.tell)
+    folders = {name: make_folder(out.absolute(), f"{name}-{scale}-reproduction") for name in names}
+    finished = finish_all(scale, jobs, outcomes, folders, count)  # type: ignore[arg-type]
+    if json:
+        documents = [each.reproduction.model_dump(by_alias=True) for each in finished]
+        sys.stdout.write(dump_json(documents if experiment == "all" else documents[0]))
+    else:
+        for each in finished:
+            _print_reproduction(each)
+    if strict and not all(each.reproduction.all_hold for each in finished):
+        raise typer.Exit(EXIT_CLAIM)
+
+
+@app.command()
+def sweep(
+    file: Annotated[Path, typer.Argument(help="YAML of scenario, schemes, seeds and axes.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the sweep's folder is made or found.")] = Path("runs"),
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Existing Dask scheduler.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Local workers.", show_default="cores")] = None,
+) -> None:
+    """Run every combination of a file of axes; a sweep that was cut short goes on where it stood."""
+    from testbed.sweep import jobs_of, read_sweep
+    from testbed.sweep_run import run_sweep
+
+    asked = read_sweep(file)
+    jobs = jobs_of(asked)
+    _checked([jobs[0].request], out)
+    with JobProgress(errors, "jobs") as progress:
+        done = run_sweep(
+            asked, jobs, out, workers=workers or default_workers(), scheduler=scheduler, tell=progress.tell
+        )
+    console.print(f"{len(jobs)} jobs: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    for failure in done.failures:
+        errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
+    console.print(f"results: {done.table}", soft_wrap=True)
+    if done.failures:
+        raise typer.Exit(EXIT_INVALID)
+
+
+@app.command()
 def cli(
     topology: Annotated[str, typer.Option(help="Network, see `list`.")] = "clos",
     scheme: Annotated[str, typer.Option(help="Scheme that the switches are set up for.")] = "sfc",
+    switch: SwitchName = "auto",
     dilation: Annotated[int, typer.Option(min=1, help="How much slower than the model the switches run.")] = 1000,
     settings: Settings = None,
 ) -> None:
@@ -145,9 +216,9 @@ def cli(
     from testbed.interactive import open_prompt
 
     plan = plan_network(
-        RunRequest("none", scheme, topology=topology, dilation=dilation, settings=tuple(settings or ()))
+        RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
     )
-    capabilities.require("real")
+    capabilities.require("real", plan.config.switch)
     open_prompt(plan, console)
 
 
@@ -220,6 +291,23 @@ def clean(
         console.print("nothing to clean")
 
 
+def _experiments(text: str) -> list[str]:
+    if text == "all":
+        return list(EXPERIMENTS)
+    if text not in EXPERIMENTS:
+        raise UsageError(f"no experiment {text!r}; there are all, {', '.join(EXPERIMENTS)}")
+    return [text]
+
+
+def _print_reproduction(finished: Finished) -> None:
+    found = finished.reproduction
+    rows = [(each.claim, each.paper, each.measured, each.holds) for each in found.claims]
+    console.print(claims_table(f"{found.experiment} ({found.paper_place}), scale {found.scale}", rows))
+    for note in (*found.notes, *(f"failed: {failure}" for failure in found.failures)):
+        console.print(f"! {note}", style="yellow", markup=False)
+    console.print(f"report: {finished.page}\n", soft_wrap=True)
+
+
 def _request(
     scenario: str,
     scheme: str,
@@ -255,8 +343,8 @@ def _checked(requests: list[RunRequest], out: Path) -> list[RunPlan]:
     """All plans, or a UsageError before anything is created."""
     plans = [plan_run(request) for request in requests]
     check_output(out)
-    for clock in {plan.config.clock for plan in plans}:
-        capabilities.require(clock)
+    for clock, switch in {(plan.config.clock, plan.config.switch) for plan in plans}:
+        capabilities.require(clock, switch)
     return plans
 
 

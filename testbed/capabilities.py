@@ -11,8 +11,10 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from testbed.bmv2.installation import missing_bmv2
 from testbed.errors import UsageError
 from testbed.namespace import can_make_namespaces
+from testbed.wires import has_netem
 
 _PROVISION = "run tools/provision.sh"
 
@@ -53,12 +55,17 @@ def _mininet() -> str | None:
     return None if importlib.util.find_spec("mininet") else f"the Python module mininet is not installed; {_PROVISION}"
 
 
+def _netem() -> str | None:
+    return None if has_netem() else "this kernel has no qdisc netem"
+
+
 def _tool(name: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {_PROVISION}"
 
 
 EVERY_RUN = "every run"
 LIVE_RUN = "--clock real"
+BMV2_RUN = "--switch bmv2"
 
 CAPABILITIES: tuple[Capability, ...] = (
     Capability("C compiler", EVERY_RUN, _compiler),
@@ -70,15 +77,21 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("ethtool", LIVE_RUN, _tool("ethtool")),
     Capability("tshark", "looking at captures", _tool("tshark")),
     Capability("p4c", "make p4 (or Docker)", _tool("p4c-bm2-ss")),
-    Capability("simple_switch", "BMv2 as reference", _tool("simple_switch")),
+    Capability("BMv2", BMV2_RUN, missing_bmv2),
+    Capability("setpriv", BMV2_RUN, _tool("setpriv")),
+    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem),
 )
 
 
-def require(clock: str) -> None:
-    """UsageError that names the first thing a run on this clock lacks."""
-    needed = (EVERY_RUN, LIVE_RUN) if clock == "real" else (EVERY_RUN,)
+def require(clock: str, switch: str) -> None:
+    """UsageError that names the first thing a run with this clock and switch lacks."""
+    needed = [EVERY_RUN]
+    if clock == "real":
+        needed.append(LIVE_RUN)
+    if switch == "bmv2":
+        needed.append(BMV2_RUN)
     for capability in CAPABILITIES:
         if capability.needed_for in needed:
             missing = capability.probe()
             if missing is not None:
-                raise UsageError(f"--clock {clock} needs {capability.name}: {missing}")
+                raise UsageError(f"{capability.needed_for} needs {capability.name}: {missing}")

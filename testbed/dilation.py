@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from scenarios.flow import Flow
 from topologies.model import Topology
 
 VIRTUAL_DILATION = 1_000
 
-# What one data packet and its acknowledgment cost all processes together on a plain core, and how much of the cores
-# they may use. Generous: too slow a clock costs time, too fast a one costs the run's verdict.
-_CPU_NS_PER_PACKET = 60_000
+# What one data packet and its acknowledgment cost all processes together on a plain core, by switch target, and how
+# much of the cores they may use. Generous: too slow a clock costs time, too fast a one costs the run's verdict.
+_CPU_NS_PER_PACKET: Mapping[str, int] = {"soft": 60_000, "bmv2": 500_000}
 _CPU_SHARE = 0.5
 _PACKET_BITS = 8 * 1_058
 
@@ -24,14 +24,14 @@ _LEAST = 2_000
 _STEPS = (1, 2, 3, 5)
 
 
-def choose_dilation(clock: str, topology: Topology, flows: Iterable[Flow]) -> int:
+def choose_dilation(clock: str, switch: str, topology: Topology, flows: Iterable[Flow]) -> int:
     """The factor D of a run: fixed in virtual time, else so slow that all senders at line rate take half the cores."""
     if clock == "virtual":
         return VIRTUAL_DILATION
     senders = Counter(flow.src for flow in flows)
     packets_per_model_second = sum(topology.host_link[name].rate_bps for name in senders) / _PACKET_BITS
     cores = len(os.sched_getaffinity(0))
-    needed = packets_per_model_second * _CPU_NS_PER_PACKET / 1e9 / (cores * _CPU_SHARE)
+    needed = packets_per_model_second * _CPU_NS_PER_PACKET[switch] / 1e9 / (cores * _CPU_SHARE)
     return _round_up(max(_LEAST, needed))
 
 

@@ -7,7 +7,7 @@ Mininet makes the nodes and links and gives people its prompt; switches and NICs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,11 +18,19 @@ from mininet.node import Host, Switch
 
 from testbed.errors import RunError
 from testbed.namespace import disable_ipv6_command, private_network
+from testbed.wires import Wire
 from topologies.model import Host as HostData
-from topologies.model import Topology
+from topologies.model import Port, Topology
 
 HOST_INTERFACE = "{name}-eth0"
 SWITCH_INTERFACE = "{name}-eth{port}"
+
+
+def interface_of(topology: Topology, end: Port) -> str:
+    """The name of the interface at one end of a link."""
+    if end.node in topology.host:
+        return HOST_INTERFACE.format(name=end.node)
+    return SWITCH_INTERFACE.format(name=end.node, port=end.number)
 
 
 class P4SwitchNode(Switch):  # type: ignore[misc]
@@ -36,16 +44,22 @@ class P4SwitchNode(Switch):  # type: ignore[misc]
 
 
 class Emulation:
-    """Mininet's nodes of a topology, wired and addressed."""
+    """Mininet's nodes of a topology, wired and addressed. A link that `wires` cuts ends at the wire's node."""
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, wires: Sequence[Wire] = ()) -> None:
         self.topology = topology
+        self._wires = {wire.link: wire for wire in wires}
         self.net = Mininet(controller=None, switch=P4SwitchNode, host=Host, build=False, waitConnected=False)
         self._build()
 
     def host_pid(self, name: str) -> int:
         """The process whose network namespace is the host's."""
         return int(self.net.get(name).pid)
+
+    def shell(self, node: str, script: str) -> str:
+        """What a script prints in the namespace of a node; Mininet knows no exit status."""
+        output: str = self.net.get(node).cmd(script)
+        return output
 
     def prompt(self) -> None:
         """Mininet's own prompt, until the user leaves it."""
@@ -61,17 +75,21 @@ class Emulation:
         for host in self.topology.hosts:
             node = self.net.addHost(host.name, ip=None)
             node.cmd(disable_ipv6_command())
+        for node in dict.fromkeys(wire.node for wire in self._wires.values()):
+            self.net.addSwitch(node)
         for link in self.topology.links:
-            names = {"intfName1": self._interface(link.a.node, link.a.number)}
-            names["intfName2"] = self._interface(link.b.node, link.b.number)
-            self.net.addLink(link.a.node, link.b.node, port1=link.a.number, port2=link.b.number, **names)
+            if link in self._wires:
+                wire = self._wires[link]
+                for end, port, interface in zip((link.a, link.b), wire.ports, wire.interfaces, strict=True):
+                    self._join(end, Port(wire.node, port), interface)
+            else:
+                self._join(link.a, link.b, interface_of(self.topology, link.b))
         for host in self.topology.hosts:
             self._address(host)
 
-    def _interface(self, node: str, port: int) -> str:
-        if node in self.topology.host:
-            return HOST_INTERFACE.format(name=node)
-        return SWITCH_INTERFACE.format(name=node, port=port)
+    def _join(self, a: Port, b: Port, b_interface: str) -> None:
+        names = {"intfName1": interface_of(self.topology, a), "intfName2": b_interface}
+        self.net.addLink(a.node, b.node, port1=a.number, port2=b.number, **names)
 
     def _address(self, host: HostData) -> None:
         """One address, its ToR as the way to everything, nothing learned by ARP and nothing offloaded."""
@@ -89,11 +107,11 @@ class Emulation:
 
 
 @contextmanager
-def emulation(topology: Topology) -> Iterator[Emulation]:
+def emulation(topology: Topology, wires: Sequence[Wire] = ()) -> Iterator[Emulation]:
     """A live network in a namespace of its own, gone at the end."""
     setLogLevel("critical")
     with private_network():
-        network = Emulation(topology)
+        network = Emulation(topology, wires)
         try:
             yield network
         finally:

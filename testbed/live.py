@@ -10,7 +10,7 @@ import select
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,19 +21,21 @@ from analysis.fidelity import Lateness
 from testbed.agents import AgentProcess, start_agents
 from testbed.capture import capture_folder, live_captures
 from testbed.counters import SwitchCounts
-from testbed.drops import absorbed_frames, target_only_drops
 from testbed.emulation import Emulation, emulation
 from testbed.interrupt import Interrupt
 from testbed.outcome import Outcome, Progress
 from testbed.plan import RunPlan
 from testbed.recorder import Recorder
 from testbed.runid import RUN_VARIABLE, claim_state_directory, new_run_id
-from testbed.switches import SwitchProcess, build_switch
+from testbed.target import RunningSwitch, Target
+from testbed.target_statistics import TargetStatistics
+from testbed.targets import TARGETS
 
 # From "all are ready" to model time 0: every agent has read the start line by then.
 _START_MARGIN_NS = 200_000_000
 _POLL_SECONDS = 0.25
 _DRAIN_SECONDS = 5.0
+_DRAIN_MODEL_NS = 200_000
 _DRAIN_RTTS = 3
 
 
@@ -46,29 +48,25 @@ class LiveNetwork:
     logs: Path
     epoch_ns: int
     emulation: Emulation
-    switches: list[SwitchProcess]
+    target: Target
+    switches: Sequence[RunningSwitch]
 
 
 @contextmanager
 def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
     """Mininet's nodes and a running switch for each; all gone at the end, also after an error."""
-    executable = build_switch()
     run_id = new_run_id()
     state = claim_state_directory(run_id)
     os.environ[RUN_VARIABLE] = run_id  # Mininet's shells inherit it
-    switches: list[SwitchProcess] = []
     try:
-        with emulation(plan.topology) as network:
+        target = TARGETS[plan.config.switch](plan, state, logs)
+        with emulation(plan.topology, target.wires) as network:
             epoch_ns = time.monotonic_ns()
             try:
-                for switch in plan.topology.switches:
-                    switches.append(SwitchProcess(plan, switch.name, executable, state, logs, epoch_ns))
-                for each in switches:
-                    each.wait_until_ready()
-                yield LiveNetwork(plan, run_id, logs, epoch_ns, network, switches)
+                switches = target.start(network, epoch_ns)
+                yield LiveNetwork(plan, run_id, logs, epoch_ns, network, target, switches)
             finally:
-                for each in switches:
-                    each.child.stop()
+                target.stop()
     finally:
         del os.environ[RUN_VARIABLE]
         shutil.rmtree(state, ignore_errors=True)
@@ -113,13 +111,18 @@ class _Run:
         self._failure: str | None = None
         self._host_statistics: dict[str, Mapping[str, Any]] = {}
         self._latenesses: list[Mapping[str, Any]] = []
+        ids = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
+        self._clock_lag_us = {
+            ids[each.name]: network.plan.dilation.model_us(each.clock_lag_ns) for each in network.switches
+        }
 
     def outcome(self) -> Outcome:
         self._start()
         self._wait_for_flows()
         interrupted = self._interrupt.is_requested
         self._quiesce()
-        return Outcome(self._collect(interrupted), self._failure)
+        counters = self._collect(interrupted)
+        return Outcome(counters, self._failure, tuple(self._network.target.notes()))
 
     def _start(self) -> None:
         up = 0
@@ -142,7 +145,7 @@ class _Run:
             self._show_hottest_buffer()
 
     def _show_hottest_buffer(self) -> None:
-        held = [(each.statistics()["queued_bytes"], each.name) for each in self._network.switches]
+        held = [(each.queued_bytes(), each.name) for each in self._network.switches]
         used_bytes, name = max(held)
         self._progress.hottest_buffer(name, used_bytes)
 
@@ -168,7 +171,7 @@ class _Run:
         elif kind == "received":
             self._recorder.flow_received(event["flow_id"], event["corrupted"])
         elif kind == "signal":
-            self._recorder.signal(event)
+            self._recorder.signal({**event, "sent_us": event["sent_us"] + self._clock_lag_us.get(event["switch"], 0.0)})
         elif kind == "statistics":
             self._host_statistics[event.pop("host")] = event
         elif kind == "lateness":
@@ -178,8 +181,8 @@ class _Run:
         """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass."""
         for agent in self._agents:
             agent.child.tell("quiesce")
-        deadline = time.monotonic() + _DRAIN_SECONDS
-        while any(each.statistics()["queued_bytes"] for each in self._network.switches) and time.monotonic() < deadline:
+        deadline = time.monotonic() + max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
+        while any(each.queued_bytes() for each in self._network.switches) and time.monotonic() < deadline:
             self._read_agents(_POLL_SECONDS / 5)
         rest = time.monotonic() + _DRAIN_RTTS * self._plan.dilation.wall_ns(self._plan.transport.base_rtt_ns) / 1e9
         while time.monotonic() < rest:
@@ -191,26 +194,23 @@ class _Run:
         for agent in self._agents:
             self._take_lines(agent.last_lines())
         counts = SwitchCounts()
-        target_drops: Counter[str] = Counter()
-        absorbed = 0
-        kernel_drops = sum(each.get("kernel_drops", 0) for each in self._host_statistics.values())
-        lateness: list[Mapping[str, Any]] = []
+        parts: list[TargetStatistics] = []
         for switch in self._network.switches:
             counts.add(switch.counts())
-            statistics = switch.statistics()
-            target_drops.update(target_only_drops(statistics))
-            absorbed += absorbed_frames(statistics)
-            kernel_drops += statistics["kernel_drops"]
-            lateness.append(statistics["lateness"]["departures"])
-            (self._network.logs / f"{switch.name}-statistics.json").write_text(json.dumps(statistics, indent=1))
+            parts.append(switch.statistics())
             self._recorder.queue_samples(switch.name, switch.stop(), self._start_ns - self._network.epoch_ns)
+        parts += self._network.target.other_parts()
+        for part in parts:
+            (self._network.logs / f"{part.name}-statistics.json").write_text(json.dumps(part.details, indent=1))
+        target_drops = sum((part.drops for part in parts), Counter[str]())
+        kernel_drops = sum(each.get("kernel_drops", 0) for each in self._host_statistics.values())
         return RunCounters(
             packets_sent=sum(each["frames_sent"] for each in self._host_statistics.values()),
             packets_received=sum(each["frames_received"] for each in self._host_statistics.values()),
             switch_generated=counts.generated,
-            switch_absorbed=absorbed,
+            switch_absorbed=sum(part.absorbed for part in parts),
             drops=dict(counts.drops + target_drops),
-            kernel_drops=kernel_drops,
+            kernel_drops=kernel_drops + sum(part.kernel_drops for part in parts),
             bts_sent=counts.bts_sent,
             bts_suppressed=counts.bts_suppressed,
             cache_hits=counts.cache_hits,
@@ -218,7 +218,7 @@ class _Run:
             max_cache_entries=counts.max_cache_entries,
             pfc_sent=counts.pfc_sent,
             host_lateness=worst_lateness(self._latenesses),
-            switch_lateness=worst_lateness(lateness),
+            switch_lateness=worst_lateness([part.lateness for part in parts if part.lateness is not None]),
             interrupted=interrupted,
             wall_s=time.perf_counter() - self._began_s,
         )

@@ -12,10 +12,15 @@ from analysis.build import RunCounters
 
 @dataclass(frozen=True)
 class Outcome:
-    """The counters of a run and how it ended; `failure` is one line when something of ours broke."""
+    """The counters of a run and how it ended.
+
+    `failure` is one line when something of ours broke; `notes` are sentences that a reader of the result must know,
+    whatever the verdict.
+    """
 
     counters: RunCounters
     failure: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Progress(Protocol):

@@ -8,9 +8,11 @@ Starts nothing; bad input is a UsageError.
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +22,7 @@ from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from scenarios.catalogue import SCENARIOS
 from scenarios.flow import Flow, number_flows
+from scenarios.flow_file import FlowList, read_flows
 from scenarios.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
 from testbed.dilation import choose_dilation
@@ -35,12 +38,16 @@ MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
 
 ClockName = Literal["real", "virtual"]
+SWITCH_TARGETS = ("soft", "bmv2")
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What was typed. `dilation` None and `duration_ms` None are chosen; `topology` None is the scale's."""
+    """What was typed. `dilation` None and `duration_ms` None are chosen; `topology` None is the scale's.
+
+    Flows come from `flow_file` if there is one, else from the scenario's workload.
+    """
 
     scenario: str
     scheme: str = "sfc"
@@ -53,6 +60,7 @@ class RunRequest:
     topology: str | None = None
     settings: Sequence[str] = field(default_factory=tuple)
     captures: Sequence[str] = field(default_factory=tuple)
+    flow_file: Path | None = None
 
 
 class RunConfig(BaseModel):
@@ -76,6 +84,7 @@ class RunConfig(BaseModel):
     transport_settings: dict[str, Any]
     thresholds_bytes: dict[str, int]
     captures: tuple[str, ...] = ()
+    measured_window_us: tuple[float, float] | None = None
     command: str
     versions: dict[str, str]
 
@@ -100,19 +109,20 @@ def plan_run(request: RunRequest) -> RunPlan:
     """Checks a request and works out the run. UsageError, one line, for anything that cannot be."""
     scenario, scale = _scenario_at_scale(request)
     scheme = _scheme(request.scheme)
-    target = _switch_target(request.switch)
     overrides = parse_overrides(request.settings)
     topology = _topology(request.topology or scale.topology, scale, request.topology is None, overrides)
     workload = _model(scenario.workload, {**scale.workload, **overrides.workload}, f"scenario {scenario.name}")
-    switch_settings = _model(SwitchSettings, {**scheme.switch, **overrides.switch}, "switch")
-    transport = _transport(scheme, topology, overrides)
+    switch_settings = _model(SwitchSettings, {**scale.switch, **scheme.switch, **overrides.switch}, "switch")
+    transport = _transport(scheme, topology, overrides, scale)
+    target = _switch_target(request.switch, request.clock, switch_settings)
     if not 0 <= request.seed <= MAX_SEED:
         raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
-    flows = _flows(workload, topology, request.seed)
+    listed = _flow_list(request, workload, topology)
+    flows = number_flows(listed.requests)
     duration_ms = scale.duration_ms if request.duration_ms is None else request.duration_ms
     if not 0 < duration_ms <= MAX_DURATION_MS:
         raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
-    factor = request.dilation or choose_dilation(request.clock, topology, flows)
+    factor = request.dilation or choose_dilation(request.clock, target, topology, flows)
     config = RunConfig(
         scenario=scenario.name,
         scheme=scheme.name,
@@ -129,6 +139,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         transport_settings=asdict(transport),
         thresholds_bytes=_thresholds(switch_settings),
         captures=_captures(request.captures, topology),
+        measured_window_us=listed.measured_window_us,
         command=repeat_command(request, factor),
         versions=versions(),
     )
@@ -144,12 +155,13 @@ def plan_network(request: RunRequest) -> RunPlan:
     topology = _topology(request.topology or "clos", Scale("clos"), True, overrides)
     switch_settings = _model(SwitchSettings, {**scheme.switch, **overrides.switch}, "switch")
     transport = _transport(scheme, topology, overrides)
-    factor = request.dilation or choose_dilation("real", topology, ())
+    target = _switch_target(request.switch, "real", switch_settings)
+    factor = request.dilation or choose_dilation("real", target, topology, ())
     config = RunConfig(
         scenario="none",
         scheme=scheme.name,
         scale="none",
-        switch=_switch_target(request.switch),
+        switch=target,
         clock="real",
         dilation=factor,
         seed=request.seed,
@@ -169,6 +181,8 @@ def plan_network(request: RunRequest) -> RunPlan:
 def repeat_command(request: RunRequest, factor: int) -> str:
     """The command line that repeats a run."""
     words = ["./runner.py", "run", request.scenario, "--scheme", request.scheme, "--clock", request.clock]
+    if request.switch != "auto":
+        words += ["--switch", request.switch]
     words += ["--scale", request.scale, "--seed", str(request.seed), "--dilation", str(factor)]
     if request.duration_ms is not None:
         words += ["--duration", f"{request.duration_ms:g}"]
@@ -176,7 +190,9 @@ def repeat_command(request: RunRequest, factor: int) -> str:
         words += ["--topology", request.topology]
     for setting in request.settings:
         words += ["--set", setting]
-    return " ".join(words)
+    if request.flow_file is not None:
+        words += ["--flows", str(request.flow_file)]
+    return shlex.join(words)
 
 
 def versions() -> dict[str, str]:
@@ -207,10 +223,17 @@ def _scheme(text: str) -> Scheme:
         raise UsageError(str(error)) from error
 
 
-def _switch_target(name: str) -> str:
-    if name not in ("auto", "soft"):
-        raise UsageError(f"no switch {name!r}; there are auto, soft")
-    return "soft"
+def _switch_target(name: str, clock: str, settings: SwitchSettings) -> str:
+    """The target that a name stands for. UsageError for what it cannot do; whether it is there, nobody asks here."""
+    if name == "auto":
+        return "soft"
+    if name not in SWITCH_TARGETS:
+        raise UsageError(f"no switch {name!r}; there are auto, {', '.join(SWITCH_TARGETS)}")
+    if name == "bmv2" and clock == "virtual":
+        raise UsageError("--switch bmv2 has no virtual clock: BMv2 reads the machine's; use --clock real")
+    if name == "bmv2" and settings.pfc:
+        raise UsageError("--switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft")
+    return name
 
 
 def _topology(name: str, scale: Scale, is_scales_own: bool, overrides: Overrides) -> Topology:
@@ -225,10 +248,13 @@ def _topology(name: str, scale: Scale, is_scales_own: bool, overrides: Overrides
         raise UsageError(f"topology {name}: {error}") from error
 
 
-def _transport(scheme: Scheme, topology: Topology, overrides: Overrides) -> TransportSettings:
+def _transport(
+    scheme: Scheme, topology: Topology, overrides: Overrides, scale: Scale | None = None
+) -> TransportSettings:
     """The NIC's settings, tried on an engine so that a wrong parameter is refused here."""
     line_rate_bps = topology.host_link[topology.hosts[0].name].rate_bps
-    chosen: dict[str, Any] = {"line_rate_bps": line_rate_bps, **scheme.transport, **overrides.transport}
+    defaults = {"line_rate_bps": line_rate_bps, **(scale.transport if scale else {})}
+    chosen: dict[str, Any] = {**defaults, **scheme.transport, **overrides.transport}
     unknown = set(chosen) - {each.name for each in fields(TransportSettings)}
     if unknown:
         raise UsageError(f"transport: there is no setting {', '.join(sorted(unknown))}")
@@ -254,9 +280,12 @@ def _captures(names: Sequence[str], topology: Topology) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _flows(workload: Workload, topology: Topology, seed: int) -> tuple[Flow, ...]:
+def _flow_list(request: RunRequest, workload: Workload, topology: Topology) -> FlowList:
     try:
-        return number_flows(workload.flows(topology, random_stream(seed, "workload")))
+        if request.flow_file is not None:
+            return read_flows(request.flow_file, topology)
+        made = workload.flows(topology, random_stream(request.seed, "workload"))
+        return FlowList(tuple(made), workload.measured_window_us)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
 

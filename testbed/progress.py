@@ -44,3 +44,34 @@ class LiveProgress:
 
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         self._progress.update(self._task, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")
+
+
+class JobProgress:
+    """Shows how many of many runs are done."""
+
+    def __init__(self, console: Console, unit: str) -> None:
+        self._progress = Progress(
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn(unit),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}"),
+            console=console,
+            transient=True,
+        )
+        self._task = self._progress.add_task("", total=None)
+
+    def __enter__(self) -> JobProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def tell(self, done: int, total: int, label: str) -> None:
+        """So many of the runs are done; the last was this one. A line each where there is no terminal."""
+        if not self._progress.console.is_terminal:
+            self._progress.console.print(f"{done}/{total} {label}", markup=False, highlight=False, soft_wrap=True)
+        self._progress.update(self._task, completed=done, total=total, description=Text(label).plain)

@@ -15,6 +15,7 @@ from pathlib import Path
 from analysis.build import RunIdentity, build_result
 from analysis.report import write_run_report
 from analysis.result import RunResult, write_result
+from scenarios import flow_file
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError, UsageError
 from testbed.interrupt import Interrupt, interruptible
@@ -74,11 +75,13 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
     """Runs a plan. RunError when it broke; its folder then holds what was measured and why."""
     folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
+    replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
     try:
         with interruptible() as interrupt, Recorder(plan, folder) as recorder:
             outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.frames()
         result = build_result(_identity(plan), outcome.counters, flows=flows, queues=queues, signals=signals)
+        result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         if outcome.failure is not None:
             result = result.model_copy(
                 update={"verdict": "invalid", "verdict_reasons": (outcome.failure, *result.verdict_reasons)}
@@ -115,4 +118,5 @@ def _identity(plan: RunPlan) -> RunIdentity:
         dilation=config.dilation,
         seed=config.seed,
         base_rtt_us=plan.transport.base_rtt_ns / 1000,
+        window_us=config.measured_window_us,
     )

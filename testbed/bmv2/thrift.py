@@ -3,7 +3,7 @@
 """Apache Thrift as `simple_switch` speaks it: strict binary protocol, services multiplexed by name, one TCP connection.
 
 Owns the encoding and the connection; must not know any service. A value is its type and its bytes, so a struct is
-nothing but its fields one after the other. The subset is what BMv2 needs: no maps, no sets, no doubles.
+nothing but its fields one after the other. The subset is what BMv2 needs: no sets, no doubles, maps in answers only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 _VERSION = 0x8001_0000
 _CALL, _REPLY, _EXCEPTION = 1, 2, 3
-_STOP, _BOOL, _BYTE, _I16, _I32, _I64, _STRING, _STRUCT, _LIST = 0, 2, 3, 6, 8, 10, 11, 12, 15
+_STOP, _BOOL, _BYTE, _I16, _I32, _I64, _STRING, _STRUCT, _MAP, _LIST = 0, 2, 3, 6, 8, 10, 11, 12, 13, 15
 _FIXED = {_BOOL: ">?", _BYTE: ">b", _I16: ">h", _I32: ">i", _I64: ">q"}
 _LONGEST_BYTES = 64 << 20
 
@@ -83,10 +83,6 @@ def list_of_records(values: Sequence[Value]) -> Value:
     return _list(_STRUCT, values)
 
 
-def list_of_i32(values: Sequence[int]) -> Value:
-    return _list(_I32, [i32(value) for value in values])
-
-
 def _list(kind: int, values: Sequence[Value]) -> Value:
     return Value(_LIST, struct.pack(">bi", kind, len(values)) + b"".join(value.payload for value in values))
 
@@ -135,6 +131,8 @@ class ThriftConnection:
             return self._string()
         if kind == _LIST:
             return self._list()
+        if kind == _MAP:
+            return self._map()
         if kind != _STRUCT:
             raise ThriftError(f"an answer with a value of type {kind}")
         fields: dict[int, Any] = {}
@@ -148,6 +146,10 @@ class ThriftConnection:
         if kind == _I64:
             return np.frombuffer(self._exactly(8 * count), dtype=">i8").astype(np.int64)
         return [self._value(kind) for _ in range(count)]
+
+    def _map(self) -> dict[Any, Any]:
+        key_kind, value_kind, count = self._number(">b"), self._number(">b"), self._length()
+        return {self._value(key_kind): self._value(value_kind) for _ in range(count)}
 
     def _string(self) -> bytes:
         return self._exactly(self._length())

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs an experiment of the paper and holds its claims against what was measured. Decides nothing about the claims.
+
+Virtual runs go to a pool of processes, one a core; real ones follow each other. All that is kept is in the runs'
+folders and in one folder for the experiment, with `reproduction.json`, a page, figures and the figures' data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from analysis.runs import load_run
+from scenarios.experiment import Experiment, Measurement, Point, Results, judge
+from scenarios.scenario import ScaleName
+from testbed.errors import RunError, UsageError
+from testbed.outcome import Silent
+from testbed.plan import RunRequest, plan_run
+from testbed.runs import execute
+
+FILE_NAME = "reproduction.json"
+SCHEMA = "sfc-testbed/reproduction/1"
+REQUEST_KEYS = ("duration_ms", "topology")
+"""Settings of a point that are options of a run of their own, not `--set` keys."""
+
+Tell = Callable[[int, int, str], None]
+"""Told the runs done, their number and the label of the last."""
+
+
+class ClaimFinding(BaseModel):
+    """What was found about one claim."""
+
+    model_config = ConfigDict(frozen=True)
+
+    claim: str
+    paper: str
+    measured: str
+    value: float | None
+    holds: bool
+
+
+class RunOfExperiment(BaseModel):
+    """One run behind the findings."""
+
+    model_config = ConfigDict(frozen=True)
+
+    label: str
+    scheme: str
+    folder: str
+    command: str
+    verdict: str
+
+
+class Reproduction(BaseModel):
+    """reproduction.json: an experiment at a scale, claim by claim."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_name: str = Field(default=SCHEMA, serialization_alias="schema")
+    experiment: str
+    title: str
+    paper_place: str
+    scale: str
+    claims: tuple[ClaimFinding, ...]
+    runs: tuple[RunOfExperiment, ...]
+    unknown_schemes: tuple[str, ...]
+    failures: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def all_hold(self) -> bool:
+        return all(finding.holds for finding in self.claims)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of an experiment, as it is sent to a worker."""
+
+    experiment: str
+    point: Point
+    request: RunRequest
+
+
+def request_for(experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None) -> RunRequest:
+    """What `run` would be asked for to make this point."""
+    settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
+    return RunRequest(
+        experiment.name,
+        scheme=point.scheme,
+        clock=clock or experiment.grids[scale].clock,  # type: ignore[arg-type]
+        scale=scale,
+        seed=point.seed,
+        duration_ms=point.settings.get("duration_ms"),
+        topology=point.settings.get("topology"),
+        settings=as_settings(settings),
+    )
+
+
+def as_settings(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """`--set` words."""
+    return tuple(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings.items())
+
+
+def jobs_of(experiment: Experiment, scale: ScaleName, clock: str | None = None) -> list[Job]:
+    """The runs that can be made. UsageError if the experiment has no such scale, or a run cannot be planned."""
+    if scale not in experiment.grids:
+        raise UsageError(
+            f"experiment {experiment.name} has no scale {scale!r}; there are {', '.join(experiment.grids)}"
+        )
+    unknown = set(experiment.unknown_schemes(scale))
+    points = [point for point in experiment.grids[scale].points() if point.scheme not in unknown]
+    return [Job(experiment.name, point, request_for(experiment, scale, point, clock)) for point in points]
+
+
+def run_jobs(jobs: Sequence[Job], out: Path, workers: int, tell: Tell) -> list[Path | str]:
+    """Runs jobs; for each, in order, its folder or the line that says why it failed."""
+    found: list[Path | str] = [""] * len(jobs)
+    virtual = [number for number, job in enumerate(jobs) if job.request.clock == "virtual"]
+    done = 0
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = [(number, pool.submit(run_one, jobs[number].request, out)) for number in virtual]
+        for number, future in futures:
+            found[number] = future.result()
+            done += 1
+            tell(done, len(jobs), f"{jobs[number].experiment} {jobs[number].point.label}")
+    for number, job in enumerate(jobs):
+        if job.request.clock == "real":
+            found[number] = run_one(job.request, out)
+            done += 1
+            tell(done, len(jobs), f"{job.experiment} {job.point.label}")
+    return found
+
+
+def run_one(request: RunRequest, out: Path) -> Path | str:
+    """One run; its folder, or why it failed."""
+    try:
+        return execute(plan_run(request), out, Silent()).folder
+    except (RunError, UsageError) as error:
+        return f"{request.scenario} {request.scheme}: {error}"
+
+
+def dump_json(document: object) -> str:
+    """JSON for people and programs."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def default_workers() -> int:
+    """A process a core."""
+    return len(os.sched_getaffinity(0))
+
+
+def conclude(
+    experiment: Experiment, scale: ScaleName, jobs: Sequence[Job], outcomes: Sequence[Path | str]
+) -> tuple[Reproduction, Results]:
+    """The findings about every claim from the runs of an experiment."""
+    measurements = []
+    runs = []
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if isinstance(outcome, str):
+            continue
+        run = load_run(outcome)
+        if run.result.verdict == "invalid":
+            failures.append(f"{job.point.label} is invalid: {' '.join(run.result.verdict_reasons)}")
+            continue
+        measurements.append(Measurement(job.point, run))
+        runs.append(
+            RunOfExperiment(
+                label=job.point.label,
+                scheme=job.point.scheme,
+                folder=str(outcome),
+                command=run.command,
+                verdict=run.result.verdict,
+            )
+        )
+    results = Results(scale, tuple(measurements))
+    return (
+        Reproduction(
+            experiment=experiment.name,
+            title=experiment.title,
+            paper_place=experiment.paper,
+            scale=scale,
+            claims=findings(experiment, results),
+            runs=tuple(runs),
+            unknown_schemes=experiment.unknown_schemes(scale),
+            failures=tuple(failures),
+            notes=experiment.notes,
+        ),
+        results,
+    )
+
+
+def findings(experiment: Experiment, results: Results) -> tuple[ClaimFinding, ...]:
+    """Every claim held against the results."""
+    found = []
+    for claim in experiment.claims:
+        measured = judge(claim, results)
+        value = None if measured.value is None else float(f"{measured.value:.6g}")
+        found.append(
+            ClaimFinding(
+                claim=claim.claim, paper=claim.paper, measured=measured.text, value=value, holds=measured.holds
+            )
+        )
+    return tuple(found)

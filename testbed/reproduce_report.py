@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a reproduced experiment leaves on disk: reproduction.json, a page with its claims, figures and their data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from analysis.experiment_report import ClaimRow, ExperimentPage, RunLink, write_experiment_page
+from scenarios.catalogue import EXPERIMENTS
+from scenarios.experiment import Experiment, Results
+from scenarios.scenario import ScaleName
+from telemetry.atomic_file import replace_text
+from testbed.reproduce import FILE_NAME, Job, Reproduction, conclude
+from testbed.runs import give_to_caller
+
+
+@dataclass(frozen=True)
+class Finished:
+    """An experiment whose claims have been held against its runs."""
+
+    reproduction: Reproduction
+    page: Path
+
+
+def finish(name: str, scale: ScaleName, jobs: Sequence[Job], outcomes: Sequence[Path | str], folder: Path) -> Finished:
+    """Concludes an experiment and writes its folder. Takes what can be sent to a process."""
+    experiment = EXPERIMENTS[name]
+    found, results = conclude(experiment, scale, jobs, outcomes)
+    page = write_reproduction(folder, experiment, found, results)
+    give_to_caller(folder)
+    return Finished(found, page)
+
+
+def finish_all(
+    scale: ScaleName,
+    jobs: Sequence[Job],
+    outcomes: Sequence[Path | str],
+    folders: Mapping[str, Path],
+    workers: int,
+) -> list[Finished]:
+    """Concludes every experiment that has a folder, several at a time."""
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = []
+        for name, folder in folders.items():
+            own = [(job, outcome) for job, outcome in zip(jobs, outcomes, strict=True) if job.experiment == name]
+            mine, made = [job for job, _ in own], [outcome for _, outcome in own]
+            futures.append(pool.submit(finish, name, scale, mine, made, folder))
+        return [future.result() for future in futures]
+
+
+def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction, results: Results) -> Path:
+    """Fills an experiment's folder and gives its page."""
+    replace_text(folder / FILE_NAME, json.dumps(found.model_dump(by_alias=True), indent=2, ensure_ascii=False) + "\n")
+    figures = []
+    if results.measurements:
+        figures = [(spec.name, spec.caption, spec.draw(results)) for spec in experiment.figures]
+    page = ExperimentPage(
+        name=found.experiment,
+        title=found.title,
+        paper_place=found.paper_place,
+        scale=found.scale,
+        claims=[ClaimRow(row.claim, row.paper, row.measured, row.holds) for row in found.claims],
+        runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in found.runs],
+        remarks=[
+            *found.notes,
+            *(f"Not run: {scheme} is not in this release." for scheme in found.unknown_schemes),
+            *(f"Failed: {failure}" for failure in found.failures),
+        ],
+        command=f"./runner.py reproduce {found.experiment} --scale {found.scale}",
+    )
+    return write_experiment_page(folder, page, figures)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One job of a sweep, in a process of its own: `python -m testbed.sweep_job FOLDER NAME` with the request on stdin.
+
+The job's folder appears in one step when the run is complete. A lock is held meanwhile, so that a job whose sweep was
+killed and that still runs is waited for, not run again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+from analysis.result import RESULT_FILE
+from testbed.errors import RunError, UsageError
+from testbed.outcome import Silent
+from testbed.plan import RunRequest, plan_run
+from testbed.runs import execute
+from testbed.sweep import JOBS, JOURNAL
+
+_REAL_CLOCK = threading.Lock()
+"""One real-clock run per worker at a time, however many threads it has."""
+
+
+def run_in_process(request: RunRequest, folder: str, name: str) -> str | None:
+    """Runs a job in a new process, which takes signals and memory with it; None, or the line that says what failed."""
+    command = [sys.executable, "-m", "testbed.sweep_job", folder, name]
+    words = json.dumps(asdict(request))
+    root = Path(__file__).resolve().parents[1]
+    if request.clock == "real":
+        with _REAL_CLOCK:
+            done = subprocess.run(command, input=words, capture_output=True, text=True, check=False, cwd=root)
+    else:
+        done = subprocess.run(command, input=words, capture_output=True, text=True, check=False, cwd=root)
+    if done.returncode == 0:
+        return None
+    return (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+
+
+def run_job(request: RunRequest, folder: Path, name: str) -> None:
+    """Runs a job unless its folder is there, and adds a line to the journal. UsageError or RunError if it fails."""
+    jobs = folder / JOBS
+    final, partial = jobs / name, jobs / f".{name}.partial"
+    with (jobs / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (final / RESULT_FILE).exists():
+            return
+        shutil.rmtree(partial, ignore_errors=True)
+        finished = execute(plan_run(request), partial, Silent())
+        finished.folder.rename(final)
+        shutil.rmtree(partial)
+        _note(folder / JOURNAL, {"job": name, "verdict": finished.result.verdict, "wall_s": finished.result.wall_s})
+
+
+def _note(journal: Path, line: dict[str, object]) -> None:
+    """Appends in one write, which other jobs cannot split."""
+    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, (json.dumps(line) + "\n").encode())
+    finally:
+        os.close(descriptor)
+
+
+def main() -> int:
+    """The job of the command line."""
+    fields = json.load(sys.stdin)
+    flow_file = fields.pop("flow_file")
+    request = RunRequest(**fields, flow_file=None if flow_file is None else Path(flow_file))
+    try:
+        run_job(request, Path(sys.argv[1]), sys.argv[2])
+    except (UsageError, RunError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

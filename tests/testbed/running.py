@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Live runs under test: the command as a process, and what of ours is on the machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from testbed.namespace import can_make_namespaces
+from testbed.runid import RUN_VARIABLE, STATE_ROOT
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+NEEDS_MININET = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+    pytest.mark.skipif(os.geteuid() == 0 and can_make_namespaces() is not None, reason="cannot make namespaces"),
+    pytest.mark.skipif(shutil.which("mnexec") is None, reason="Mininet is not installed"),
+]
+
+
+def command(*words: str) -> list[str]:
+    """runner.py with these words."""
+    return [sys.executable, str(ROOT / "runner.py"), *words]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    """runner.py, done."""
+    return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=200)
+
+
+def remains() -> dict[str, set[str]]:
+    """Everything of ours that could be left: processes, named namespaces, interfaces, state folders."""
+    processes = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if f"{RUN_VARIABLE}=".encode() in (entry / "environ").read_bytes():
+                    processes.add(entry.name)
+            except OSError:
+                continue
+    links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
+    netns = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    return {
+        "processes": processes,
+        "interfaces": {line.split(":")[1].strip() for line in links.splitlines()},
+        "namespaces": set(netns.splitlines()),
+        "states": {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set(),
+    }
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    """A run in `folder`/runs, once its hosts are being started; what it prints goes to `folder`/log."""
+    with (folder / "log").open("wb") as log:
+        child = subprocess.Popen(
+            command("run", *words, "--json", "--out", str(folder / "runs")), stdout=log, stderr=log
+        )
+    deadline = time.monotonic() + 60
+    while not list((folder / "runs").glob("*/logs/agent*.json")) and time.monotonic() < deadline:
+        assert child.poll() is None, (folder / "log").read_text()
+        time.sleep(0.05)
+    return child
