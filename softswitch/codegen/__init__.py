@@ -15,7 +15,7 @@ from softswitch.codegen.emit_calculations import emit_calculations, emit_checksu
 from softswitch.codegen.emit_control import emit_control
 from softswitch.codegen.emit_deparser import emit_deparser
 from softswitch.codegen.emit_parser import emit_parser
-from softswitch.codegen.emit_passes import emit_end_pass, emit_passes
+from softswitch.codegen.emit_passes import emit_passes
 from softswitch.codegen.emit_program import emit_program
 from softswitch.codegen.emit_tables import emit_tables
 from softswitch.codegen.emit_types import emit_types
@@ -59,7 +59,6 @@ def generate(json_path: Path) -> str:
     emit_control(program, program.ingress, out)
     emit_control(program, program.egress, out)
     emit_deparser(program, out)
-    emit_end_pass(out)
     emit_passes(program, out)
     emit_program(program, out)
     return out.text()

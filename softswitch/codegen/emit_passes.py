@@ -37,7 +37,7 @@ def _emit_ingress(program: Program, out: Writer) -> None:
         if program.digests:
             out.line("if (phv->pass.digest)")
             out.line(f"    learn({CONTEXT});")
-        out.line("end_pass(packet, phv);")
+        out.line("phv->pass.exiting = false;")
     out.line()
 
 
@@ -45,20 +45,11 @@ def _emit_egress(out: Writer) -> None:
     with out.block(f"static void program_egress({_SIGNATURE})"):
         out.line("struct phv *phv = packet->phv;")
         out.line(f"control_egress({CONTEXT});")
-        out.line("end_pass(packet, phv);")
+        out.line("phv->pass.exiting = false;")
         out.line("if (packet->std.egress_spec == SW_DROP_PORT)")
         out.line("    return;")
         out.line(f"update_checksums({CONTEXT});")
         out.line(f"deparse({CONTEXT});")
-    out.line()
-
-
-def emit_end_pass(out: Writer) -> None:
-    """What both passes do last: an exit ends with its pass, and packet_length follows the headers."""
-    with out.block("static inline void end_pass(struct sw_packet *packet, struct phv *phv)"):
-        out.line("phv->pass.exiting = false;")
-        out.line("packet->std.packet_length += (uint32_t)phv->pass.grown_bytes;")
-        out.line("phv->pass.grown_bytes = 0;")
     out.line()
 
 

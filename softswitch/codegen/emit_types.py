@@ -81,6 +81,5 @@ def _emit_validity(program: Program, plain: list[Header], out: Writer) -> None:
 def _emit_pass(out: Writer) -> None:
     with out.block("struct", " pass;"):
         out.line("uint32_t ingress_bytes; /* the frame as it came in: what counters and meters count */")
-        out.line("int32_t grown_bytes;    /* by headers made valid or invalid in this pass */")
         out.line("int32_t digest;         /* list to learn at the end of ingress; 0 is none */")
         out.line("bool exiting;")

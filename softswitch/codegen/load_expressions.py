@@ -32,7 +32,7 @@ from softswitch.codegen.ir import (
 from softswitch.codegen.source import Json
 
 _NAMED = ("calculation", "register_array", "counter_array", "meter_array", "string")
-_IGNORED = ("log_msg", "assert", "assume")
+_IGNORED = ("log_msg",)
 
 
 class ExpressionLoader:

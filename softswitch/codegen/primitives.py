@@ -20,6 +20,7 @@ from softswitch.codegen.ir import (
     Op,
     Primitive,
 )
+from softswitch.codegen.names import c_string
 from softswitch.codegen.primitive_call import Call
 from softswitch.codegen.stores import (
     field_target,
@@ -92,6 +93,11 @@ def _exit(call: Call) -> list[str]:
     return ["phv->pass.exiting = true;"]
 
 
+def _assertion(call: Call) -> list[str]:
+    text = c_string(f"{call.primitive.op} failed: {call.primitive.where.source or call.primitive.where.path}")
+    return [f"if (!{call.u64(0)})", f"    sw_assertion_failed({text});"]
+
+
 def _nothing(call: Call) -> list[str]:
     return []
 
@@ -136,8 +142,8 @@ PRIMITIVES: dict[str, Callable[[Call], list[str]]] = {
     "exit": _exit,
     "no_op": _nothing,
     "log_msg": _nothing,
-    "assert": _nothing,
-    "assume": _nothing,
+    "assert": _assertion,
+    "assume": _assertion,
     "generate_digest": _digest,
     "count": state.count,
     "execute_meter": state.execute_meter,

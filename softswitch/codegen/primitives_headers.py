@@ -92,7 +92,7 @@ def add_header(call: Call) -> list[str]:
     body = [
         f"memset(&{place.fields}, 0, sizeof {place.fields});",
         *set_valid(place),
-        f"phv->pass.grown_bytes += {place.type.fixed_bits // 8};",
+        f"packet->grown_bytes += {place.type.fixed_bits // 8};",
     ]
     return [f"if (!{place.valid}) {{", *(f"    {line}" for line in body), "}"]
 
@@ -107,7 +107,7 @@ def remove_header(call: Call) -> list[str]:
         return []
     return [
         f"if ({place.valid})",
-        f"    phv->pass.grown_bytes -= (int32_t){fixed_bytes(place)};",
+        f"    packet->grown_bytes -= (int32_t){fixed_bytes(place)};",
         f"{place.valid} = 0;",
     ]
 

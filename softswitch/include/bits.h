@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * Big-endian loads and stores of wire fields, and the small integer helpers of generated expressions.
- * It knows neither packets nor programs. Byte-aligned fields take the sw_getN / sw_putN path; sw_get_bits and sw_put_bits
- * serve what straddles bytes in unusual ways.
+ * It knows neither packets nor programs. Byte-aligned fields take the sw_getN / sw_putN path; sw_get_bits and
+ * sw_put_bits serve what straddles bytes in unusual ways.
  */
 #ifndef SW_BITS_H
 #define SW_BITS_H

@@ -42,7 +42,9 @@ struct sw_packet_pool {
 void sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes);
 void sw_pool_free(struct sw_packet_pool *pool);
 
-/* A frame of `bytes` (contents unset) after SW_HEADROOM, PHV and metadata zeroed; NULL when too long or out of memory. */
+/*
+ * A frame of `bytes` (contents unset) after SW_HEADROOM, PHV and metadata zeroed; NULL when too long or out of memory.
+ */
 struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes);
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame);
 

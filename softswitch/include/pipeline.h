@@ -4,8 +4,9 @@
  * The one seam between a generated P4 program and the switch that runs it.
  *
  * A generated file defines exactly one `const struct sw_program sw_program`; the runtime (tables, registers, hashes,
- * checksums) makes a `struct sw_pipeline` from it, one per switch; the target (v1model.c) drives packets through its two
- * passes and obeys the requests that a pass leaves behind. The pipeline knows neither ports, queues, clocks nor sockets.
+ * checksums) makes a `struct sw_pipeline` from it, one per switch; the target (v1model.c) drives packets through its
+ * two passes and obeys the requests that a pass leaves behind. The pipeline knows neither ports, queues, clocks nor
+ * sockets.
  */
 #ifndef SW_PIPELINE_H
 #define SW_PIPELINE_H
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_PROGRAM_ABI 1u
+#define SW_PROGRAM_ABI 2u
 
 /* v1model instance types, the numbers BMv2 gives them. */
 enum sw_instance_type {
@@ -69,8 +70,8 @@ struct sw_requests {
 /*
  * A packet in flight. The frame stands at buffer[head, head + len); `capacity` is the size of buffer.
  * Before the parser it is the whole frame, between parser and deparser the payload (the headers live in phv), after
- * the deparser the whole frame again. The target keeps SW_HEADROOM bytes before a received frame, so that a deparser may
- * grow it without moving the payload. `phv` points at `program->phv_bytes` of zeroed, 16-byte aligned memory.
+ * the deparser the whole frame again. The target keeps SW_HEADROOM bytes before a received frame, so that a deparser
+ * may grow it without moving the payload. `phv` points at `program->phv_bytes` of zeroed, 16-byte aligned memory.
  */
 #define SW_HEADROOM 256u
 
@@ -82,6 +83,7 @@ struct sw_packet {
     uint32_t len;
     uint32_t capacity;
     uint32_t parsed_bytes; /* set by the parser: header bytes taken off the front */
+    int32_t grown_bytes;   /* headers that a pass made valid, less those that it made invalid; the target starts at 0 */
     uint8_t *buffer;
     void *phv;
 };
@@ -199,7 +201,10 @@ struct sw_value {
     uint16_t n_bytes;
 };
 
-/* One key of an entry. exact: value; lpm: value, prefix; ternary and optional: value, mask; range: value (low), mask (high). */
+/*
+ * One key of an entry. exact: value; lpm: value, prefix; ternary and optional: value, mask; range: value (low), mask
+ * (high).
+ */
 struct sw_match {
     struct sw_value value;
     struct sw_value mask;
@@ -207,10 +212,12 @@ struct sw_match {
 };
 
 /* Ids are indexes into the program's arrays. All return 0 (or a count) or a negative errno: -EEXIST duplicate,
- * -ENOSPC full, -EINVAL bad width, action or id, -ENOENT no such handle, -EPERM const table. A lower priority number wins. */
+ * -ENOSPC full, -EINVAL bad width, action or id, -ENOENT no such handle, -EPERM const table. A lower priority number
+ * wins. */
 int sw_table_add(struct sw_pipeline *p, uint16_t table, const struct sw_match *keys, uint16_t action,
                  const struct sw_value *args, int32_t priority, uint32_t *handle);
-int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint16_t action, const struct sw_value *args);
+int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint16_t action,
+                    const struct sw_value *args);
 int sw_table_delete(struct sw_pipeline *p, uint16_t table, uint32_t handle);
 int sw_table_clear(struct sw_pipeline *p, uint16_t table);
 int sw_table_set_default(struct sw_pipeline *p, uint16_t table, uint16_t action, const struct sw_value *args);
@@ -247,9 +254,17 @@ struct sw_meter_rate {
 
 int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, const struct sw_meter_rate *rates,
                        uint8_t n_rates);
+/* The rates in the order in which they were set; their number, 0 when none were, or a negative errno. */
+int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
+                       uint8_t most);
 
-/* Calls `emit` once per digest queued since the last call, in order, with its fields packed big-endian, each padded to bytes. */
+/*
+ * Calls `emit` once per digest queued since the last call, in order, with its fields packed big-endian, each padded to
+ * bytes.
+ */
 void sw_digest_drain(struct sw_pipeline *p,
                      void (*emit)(void *ctx, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes), void *ctx);
+/* Digests that found the queue full since creation. */
+uint64_t sw_digest_lost(const struct sw_pipeline *p);
 
 #endif /* SW_PIPELINE_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The one header of generated code: the inside of a pipeline, and what a program may call. The target never includes it.
+ * The one header of generated code: the inside of a pipeline, and what a program may call. The target never includes
+ * it.
  */
 #ifndef SW_RUNTIME_H
 #define SW_RUNTIME_H
@@ -18,6 +19,7 @@
 struct sw_digest_queue {
     uint8_t *bytes; /* records: digest id u16, length u32, fields */
     size_t used, capacity;
+    uint64_t lost;
 };
 
 struct sw_pipeline {
@@ -60,6 +62,9 @@ int sw_pipeline_install(struct sw_pipeline *p, const struct sw_const_default *de
 
 /* A number from low to high, both included; low when high < low. */
 uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high);
+
+/* Ends the process with a line on stderr, as BMv2 does: nothing that the program computes is to be trusted any more. */
+_Noreturn void sw_assertion_failed(const char *what);
 
 /* Queues a digest; it is lost when the control plane leaves too many undrained. */
 void sw_digest_push(struct sw_pipeline *p, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes);

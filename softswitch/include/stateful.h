@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Registers, counters, meters, action profiles and digests as generated code sees them. Control-plane access is in src/.
+ * Registers, counters, meters, action profiles and digests as generated code sees them. Control-plane access is in
+ * src/.
  */
 #ifndef SW_STATEFUL_H
 #define SW_STATEFUL_H
 
 #include "table.h"
 
-/* A cell is the smallest of uint8_t, uint16_t, uint32_t, uint64_t and unsigned __int128 that fits, else big-endian bytes. */
+/*
+ * A cell is the smallest of uint8_t, uint16_t, uint32_t, uint64_t and unsigned __int128 that fits, else big-endian
+ * bytes.
+ */
 struct sw_register {
     void *cells;
     uint32_t count;

@@ -6,7 +6,8 @@
  *
  * A key is an array of 64-bit words. Its elements are packed in order: one of up to 64 bits goes into the current word,
  * most significant bits first, or starts the next word when it does not fit; a longer one starts a new word and takes
- * (bits + 63) / 64 of them, most significant first, the first of them right-aligned. Codegen packs keys by the same rule.
+ * (bits + 63) / 64 of them, most significant first, the first of them right-aligned. Codegen packs keys by the same
+ * rule.
  */
 #ifndef SW_TABLE_H
 #define SW_TABLE_H
@@ -22,8 +23,8 @@ enum sw_entry_kind { SW_ENTRY_DIRECT, SW_ENTRY_MEMBER, SW_ENTRY_GROUP };
 
 /*
  * An entry. `words` holds, in this order: the action's arguments, the key, for ternary tables the masks, and for tables
- * with ranges the (low, high) of each. An argument of up to 64 bits is one word, up to 128 bits two words (high, low), a
- * longer one its big-endian bytes in whole words.
+ * with ranges the (low, high) of each. An argument of up to 64 bits is one word, up to 128 bits two words (high, low),
+ * a longer one its big-endian bytes in whole words.
  */
 struct sw_entry {
     int32_t action; /* id, or SW_NO_ACTION */
@@ -82,7 +83,8 @@ static inline uint32_t sw_key_hash(const uint64_t *key, unsigned n, uint64_t see
     return (uint32_t)h;
 }
 
-static inline const struct sw_entry *sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n, uint64_t seed)
+static inline const struct sw_entry *sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n,
+                                                   uint64_t seed)
 {
     uint32_t hash = sw_key_hash(key, n, seed);
     for (uint32_t at = hash & t->slot_mask; t->slots[at].entry; at = (at + 1) & t->slot_mask) {

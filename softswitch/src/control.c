@@ -51,6 +51,8 @@ static const struct sw_command_row commands[] = {
     {"counter_reset", "COUNTER", 1, 1, sw_do_counter_reset},
     {"meter_array_set_rates", "METER RATE:BURST...", 2, SW_ANY_WORDS, sw_do_meter_array_set_rates},
     {"meter_set_rates", "METER INDEX RATE:BURST...", 3, SW_ANY_WORDS, sw_do_meter_set_rates},
+    {"meter_get_rates", "METER INDEX", 2, 2, sw_do_meter_get_rates},
+    {"digest_read", "", 0, 0, sw_do_digest_read},
     {"mirroring_add", "SESSION PORT", 2, 2, sw_do_mirroring_add},
     {"mirroring_add_mc", "SESSION GROUP", 2, 2, sw_do_mirroring_add_mc},
     {"mirroring_delete", "SESSION", 1, 1, sw_do_mirroring_delete},

@@ -199,6 +199,24 @@ int sw_do_meter_array_set_rates(struct sw_command *command)
     return set_rates(command, meter, 0, command->sw->program->meters[meter].count, 2);
 }
 
+int sw_do_meter_get_rates(struct sw_command *command)
+{
+    struct sw_meter_rate rates[8];
+    int meter = sw_find_meter(command, command->words[1]);
+    uint32_t index;
+    int count;
+
+    if (meter < 0 || read_index(command, &command->sw->program->meters[meter], command->words[2], &index) < 0)
+        return -1;
+    count = sw_meter_get_rates(command->sw->pipeline, (uint16_t)meter, index, rates, 8);
+    if (sw_command_check(command, count, "the meter's cell") < 0)
+        return -1;
+    for (int i = 0; i < count; i++)
+        sw_text_add(command->out, "%d: info rate = %g, burst size = %" PRIu32 "\n", i, rates[i].units_per_us,
+                    rates[i].burst_units);
+    return 0;
+}
+
 int sw_do_meter_set_rates(struct sw_command *command)
 {
     int meter = sw_find_meter(command, command->words[1]);

@@ -20,8 +20,10 @@ void sw_digest_push(struct sw_pipeline *p, uint16_t digest, const uint8_t *bytes
 {
     struct sw_digest_queue *queue = &p->digests;
     struct digest_record record = {n_bytes, digest, 0};
-    if (queue->used + sizeof record + n_bytes > queue->capacity)
+    if (queue->used + sizeof record + n_bytes > queue->capacity) {
+        queue->lost++;
         return;
+    }
     memcpy(queue->bytes + queue->used, &record, sizeof record);
     memcpy(queue->bytes + queue->used + sizeof record, bytes, n_bytes);
     queue->used += sizeof record + n_bytes;
@@ -39,6 +41,11 @@ void sw_digest_drain(struct sw_pipeline *p,
         at += record.n_bytes;
     }
     queue->used = 0;
+}
+
+uint64_t sw_digest_lost(const struct sw_pipeline *p)
+{
+    return p->digests.lost;
 }
 
 int sw_digests_init(struct sw_digest_queue *queue, const struct sw_program *program)

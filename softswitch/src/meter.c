@@ -33,19 +33,24 @@ uint32_t sw_meter_execute(struct sw_meters *meters, uint64_t index, uint32_t byt
     return 0;
 }
 
+static struct sw_meter *meter_at(const struct sw_pipeline *p, uint16_t meter, uint32_t index)
+{
+    if (meter >= p->program->n_meters)
+        return NULL;
+    uint32_t at = p->program->meters[meter].is_direct ? index & 0xffffffu : index;
+    return at < p->meters[meter].count ? &p->meters[meter].cells[at] : NULL;
+}
+
 int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, const struct sw_meter_rate *rates,
                        uint8_t n_rates)
 {
-    if (meter >= p->program->n_meters || n_rates != p->program->meters[meter].meter_rates || n_rates > SW_METER_MOST_RATES)
-        return -EINVAL;
-    uint32_t at = p->program->meters[meter].is_direct ? index & 0xffffffu : index;
-    if (at >= p->meters[meter].count)
+    struct sw_meter *cell = meter_at(p, meter, index);
+    if (!cell || n_rates != p->program->meters[meter].meter_rates || n_rates > SW_METER_MOST_RATES)
         return -EINVAL;
     for (unsigned i = 1; i < n_rates; i++) {
         if (rates[i - 1].units_per_us > rates[i].units_per_us)
             return -EINVAL;
     }
-    struct sw_meter *cell = &p->meters[meter].cells[at];
     for (unsigned i = 0; i < n_rates; i++) {
         unsigned last = n_rates - 1u - i;
         cell->rates[last].units_per_us = rates[i].units_per_us;
@@ -56,4 +61,17 @@ int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, co
     }
     cell->n_rates = n_rates;
     return 0;
+}
+
+int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
+                       uint8_t most)
+{
+    const struct sw_meter *cell = meter_at(p, meter, index);
+    if (!cell || cell->n_rates > most)
+        return -EINVAL;
+    for (unsigned i = 0; i < cell->n_rates; i++) {
+        unsigned last = cell->n_rates - 1u - i;
+        rates[i] = (struct sw_meter_rate){cell->rates[last].units_per_us, (uint32_t)cell->rates[last].burst};
+    }
+    return cell->n_rates;
 }

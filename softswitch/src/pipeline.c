@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A pipeline: the run-time state of one program on one switch. It owns making and ending its parts, and the few services
- * that belong to none of them. It knows neither ports nor clocks.
+ * A pipeline: the run-time state of one program on one switch. It owns making and ending its parts, and the few
+ * services that belong to none of them. It knows neither ports nor clocks.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -19,7 +20,8 @@ static uint32_t direct_count(const struct sw_program *program, bool is_meter, un
     return 0;
 }
 
-static uint32_t array_count(const struct sw_program *program, const struct sw_array_info *info, bool is_meter, unsigned id)
+static uint32_t array_count(const struct sw_program *program, const struct sw_array_info *info, bool is_meter,
+                            unsigned id)
 {
     return info->is_direct ? direct_count(program, is_meter, id) : info->count;
 }
@@ -125,6 +127,12 @@ uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high)
     uint64_t span = high - low + 1; /* 0: all 64 bits */
     uint64_t draw = next_random(p);
     return span ? low + (uint64_t)((sw_u128)draw * span >> 64) : draw;
+}
+
+void sw_assertion_failed(const char *what)
+{
+    fprintf(stderr, "softswitch: %s\n", what);
+    abort();
 }
 
 uint8_t *sw_packet_prepend(struct sw_packet *packet, uint32_t n)

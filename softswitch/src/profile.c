@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Action profiles and selectors: members, groups, and who refers to them. Which member a hash picks is generated code's.
+ * Action profiles and selectors: members, groups, and who refers to them. Which member a hash picks is generated
+ * code's.
  */
 #include <errno.h>
 #include <stdlib.h>

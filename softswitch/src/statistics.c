@@ -13,6 +13,7 @@
  * pause_frames         802.3x and 802.1Qbb frames that the MACs obeyed; mac_control_ignored: other MAC control frames
  * queued_bytes         in all queues now; buffer_bytes: memory that packets hold now; memory_limit_bytes
  * telemetry_lost       records that found no memory
+ * digests_lost         digests that nobody took in time (digest_read)
  * lateness             {departures: L, ingress: L} with L = {count, p50_ns, p99_ns, max_ns}: how long after its due
  *                      time a frame was handed to its device, and how long after the kernel's timestamp the switch
  *                      took a frame up; all 0 where nobody measures (virtual clock)
@@ -96,6 +97,7 @@ static void add_events(const struct sw_switch *sw, struct sw_text *out)
     add_number(out, "buffer_bytes", sw->pool.bytes_in_use);
     add_number(out, "memory_limit_bytes", sw->pool.limit_bytes);
     add_number(out, "telemetry_lost", sw->telemetry.lost);
+    add_number(out, "digests_lost", sw_digest_lost(sw->pipeline));
 }
 
 static void add_lateness(struct sw_text *out, const char *key, const struct sw_lateness *lateness, const char *after)

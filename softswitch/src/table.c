@@ -306,7 +306,8 @@ int sw_table_add_indirect(struct sw_pipeline *p, uint16_t table, const struct sw
     return error;
 }
 
-int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint16_t action, const struct sw_value *args)
+int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint16_t action,
+                    const struct sw_value *args)
 {
     struct sw_table *t = table_of(p, table);
     if (!t || t->info->action_profile >= 0 || !table_allows(t, action))
@@ -375,7 +376,8 @@ int sw_table_clear(struct sw_pipeline *p, uint16_t table)
 static void drop_default_reference(struct sw_pipeline *p, struct sw_table *t)
 {
     if (t->miss->kind != SW_ENTRY_DIRECT)
-        sw_profile_refer(&p->profiles[t->info->action_profile], t->miss->kind == SW_ENTRY_GROUP, t->miss->reference, -1);
+        sw_profile_refer(&p->profiles[t->info->action_profile], t->miss->kind == SW_ENTRY_GROUP, t->miss->reference,
+                         -1);
 }
 
 int sw_table_set_default(struct sw_pipeline *p, uint16_t table, uint16_t action, const struct sw_value *args)

@@ -28,15 +28,20 @@ static void clear_requests(struct sw_frame *frame)
         .recirculate_fields = -1,
         .truncate_bytes = frame->truncate_bytes,
     };
+    frame->packet.grown_bytes = 0;
 }
 
-/* Takes a pass's truncation over: the smallest counts. */
-static void keep_truncation(struct sw_frame *frame)
+/*
+ * Takes over what a pass did to the packet's size: of truncations the smallest counts. The length is the target's own,
+ * as in BMv2: what a program writes to packet_length ends with the pass.
+ */
+static void keep_size(struct sw_frame *frame)
 {
     const struct sw_requests *requests = &frame->packet.requests;
 
     if (requests->truncate && requests->truncate_bytes < frame->truncate_bytes)
         frame->truncate_bytes = requests->truncate_bytes;
+    frame->length += (uint32_t)frame->packet.grown_bytes;
 }
 
 /* A frame holding a copy of `extent` of another; NULL (counted) when memory is short. */
@@ -144,7 +149,7 @@ static void clone_ingress(struct sw_switch *sw, struct sw_frame *frame, struct e
     memset(&clone->packet.std, 0, sizeof(clone->packet.std));
     sw->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
     clone->packet.std.instance_type = SW_INSTANCE_INGRESS_CLONE;
-    clone->length = received.len;
+    clone->length = received.len + (uint32_t)clone->packet.grown_bytes;
     sw->counters.ingress_clones++;
     send_clone(sw, session, clone);
 }
@@ -168,7 +173,7 @@ static void clone_egress(struct sw_switch *sw, struct sw_frame *frame, struct ex
     sw->program->copy_headers(&frame->packet, &clone->packet);
     sw->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
     clone->packet.std.instance_type = SW_INSTANCE_EGRESS_CLONE;
-    clone->length = frame->packet.std.packet_length;
+    clone->length = frame->length;
     sw->counters.egress_clones++;
     send_clone(sw, session, clone);
 }
@@ -202,8 +207,7 @@ void sw_v1model_ingress(struct sw_switch *sw, struct sw_frame *frame)
     clear_requests(frame);
     sw_pipeline_set_time(sw->pipeline, sw_switch_us(sw));
     sw->program->ingress(sw->pipeline, packet);
-    keep_truncation(frame);
-    frame->length = packet->std.packet_length; /* the pass has taken headers added and removed into it */
+    keep_size(frame);
     if (packet->std.parser_error)
         sw->counters.malformed++;
 
@@ -275,7 +279,7 @@ void sw_v1model_egress(struct sw_switch *sw, uint32_t port)
     clear_requests(frame);
     sw_pipeline_set_time(sw->pipeline, sw_switch_us(sw));
     sw->program->egress(sw->pipeline, packet);
-    keep_truncation(frame);
+    keep_size(frame);
 
     dropped = packet->std.egress_spec == SW_DROP_PORT;
     if (packet->requests.clone) {

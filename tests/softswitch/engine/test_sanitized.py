@@ -13,7 +13,7 @@ import pytest
 
 from tests.softswitch.programs.steered import SANITIZE_VARIABLE
 
-SUITES = ("engine", "traffic_manager", "control")
+SUITES = ("engine", "traffic_manager", "control", "pipeline", "stf/test_vectors.py")
 TESTS = Path(__file__).resolve().parents[1]
 
 

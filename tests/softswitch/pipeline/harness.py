@@ -8,11 +8,11 @@ Owns nothing of the product; it must not know queues or ports. Tables, actions a
 from __future__ import annotations
 
 import ctypes as c
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from softswitch.build import build_library
+from tests.softswitch.programs.steered import SANITIZED
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 DROP_PORT = 511
@@ -71,6 +71,7 @@ class Packet(c.Structure):
         ("len", U32),
         ("capacity", U32),
         ("parsed_bytes", U32),
+        ("grown_bytes", I32),
         ("buffer", c.c_void_p),
         ("phv", c.c_void_p),
     )
@@ -214,7 +215,7 @@ class Pipeline:
 
     def __init__(self, json_path: Path | str, *, seed: int = 1) -> None:
         path = Path(json_path) if isinstance(json_path, Path) else PROGRAMS / f"{json_path}.json"
-        self.lib = c.CDLL(str(build_library(path, sanitize="SFC_TEST_SANITIZE" in os.environ)))
+        self.lib = c.CDLL(str(build_library(path, sanitize=SANITIZED)))
         self.program = Program.in_dll(self.lib, "sw_program")
         self.lib.sw_pipeline_create.restype = c.c_void_p
         self.lib.sw_pipeline_create.argtypes = (c.POINTER(Program), U64)
@@ -251,6 +252,8 @@ class Pipeline:
         """Egress, checksum update, deparser."""
         frame.packet.std.egress_port = frame.packet.std.egress_spec if port is None else port
         frame.packet.std.egress_spec = 0
+        frame.packet.std.packet_length += frame.packet.grown_bytes
+        frame.packet.grown_bytes = 0
         self.program.egress(self.handle, c.byref(frame.packet))
 
     def send(self, data: bytes, port: int = 0, **std: int) -> tuple[int, bytes] | None:

@@ -60,7 +60,7 @@ def test_recirculation_is_asked_in_egress(pipeline: Pipeline) -> None:
     preserve(pipeline, frame.packet.requests.recirculate_fields, frame, again)
     pipeline.ingress(again)
     pipeline.egress(again)
-    assert again.bytes() == bytes([7, 0, 0, 0]) + b"payload"
+    assert again.bytes() == bytes([7, 0, 0, 1]) + b"payload"
 
 
 def test_egress_clone_is_asked_for_even_by_a_dropped_packet(pipeline: Pipeline) -> None:
@@ -91,9 +91,9 @@ def test_truncate_is_a_request_with_a_length(pipeline: Pipeline) -> None:
     assert (requests.truncate, requests.truncate_bytes) == (True, 3)
 
 
-def test_packet_length_after_ingress_follows_removed_headers(pipeline: Pipeline) -> None:
-    """Four bytes of header are gone."""
+def test_removed_headers_are_reported_to_the_target(pipeline: Pipeline) -> None:
+    """Four bytes of header are gone; the length itself is the target's."""
     frame = after_ingress(pipeline, 6)
-    assert frame.packet.std.packet_length == len(b"payload")
+    assert frame.packet.grown_bytes == -4
     pipeline.egress(frame)
     assert frame.bytes() == b"payload"

@@ -22,7 +22,7 @@ control In(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
         meta.lost = 8;
         meta.kept_wide = 200w5 << 190;
         if (hdr.h.which == 1) { clone_preserving_field_list(CloneType.I2E, 5, 1); }
-        else if (hdr.h.which == 2) { resubmit_preserving_field_list(1); }
+        else if (hdr.h.which == 2 && hdr.h.seen == 0) { resubmit_preserving_field_list(1); }
         else if (hdr.h.which == 3) { std.mcast_grp = 3; mark_to_drop(std); }
         else if (hdr.h.which == 4) { std.mcast_grp = 3; }
         else if (hdr.h.which == 5) { truncate(3); }
@@ -33,7 +33,7 @@ control Out(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_
     apply {
         if (std.instance_type == 1) { hdr.h.value = meta.kept ++ meta.lost; }
         else if (std.instance_type == 2) { hdr.h.value = meta.kept_wide[199:184]; }
-        else if (hdr.h.which == 7) { recirculate_preserving_field_list(2); }
+        else if (hdr.h.which == 7 && hdr.h.value == 0) { hdr.h.value = 1; recirculate_preserving_field_list(2); }
         else if (hdr.h.which == 8) { clone_preserving_field_list(CloneType.E2E, 6, 2); mark_to_drop(std); }
     }
 }

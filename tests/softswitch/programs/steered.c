@@ -105,7 +105,7 @@ static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
         truncate_to(packet, port_at(phv, 8));
     if ((phv->ethernet[11] & FLAG_POP_EARLY) && phv->has_report) {
         phv->has_report = false;
-        packet->std.packet_length -= (uint32_t)sizeof(phv->report);
+        packet->grown_bytes -= (int32_t)sizeof(phv->report);
     }
 }
 
@@ -223,7 +223,9 @@ static const struct sw_array_info counters[] = {
     {.name = "Main.hits", .count = 4},
     {.name = "Main.routes_hits", .is_direct = true},
 };
-static const struct sw_array_info meters[] = {{.name = "Main.limit", .count = 4, .counts_bytes = true, .meter_rates = 2}};
+static const struct sw_array_info meters[] = {
+    {.name = "Main.limit", .count = 4, .counts_bytes = true, .meter_rates = 2},
+};
 
 const struct sw_program sw_program = {
     .abi = SW_PROGRAM_ABI,

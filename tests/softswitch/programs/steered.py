@@ -22,8 +22,10 @@ DROP_PORT = 511
 RECIRCULATION_PORT = 510
 ETHERNET_BYTES = 14
 
-SANITIZE_VARIABLE = "STEERED_SANITIZE"
-"""When set in the environment, `library()` is built with ASan and UBSan (and the process must preload them)."""
+SANITIZE_VARIABLE = "SFC_TEST_SANITIZE"
+"""When set in the environment, libraries are built with ASan and UBSan (and the process must preload them)."""
+
+SANITIZED = SANITIZE_VARIABLE in os.environ
 
 _REPORT = struct.Struct(">13I")
 _HEADER = struct.Struct(">HBBHBBHBBH")
@@ -103,7 +105,7 @@ def report(frame: bytes) -> Report:
 @functools.cache
 def library() -> Path:
     """The program as a shared object, built once a test session."""
-    return _build("steered.so", ("-shared",), SANITIZE_VARIABLE in os.environ, with_main=False)
+    return _build("steered.so", ("-shared",), SANITIZED, with_main=False)
 
 
 @functools.cache

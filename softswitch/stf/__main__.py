@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`python -m softswitch.stf PROGRAM.json TEST.stf`: runs a packet test on softswitch.
+
+Exit status 0 when the switch does what the test says, 1 with the first difference, 2 with one line for bad input.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from softswitch.build import BuildError
+from softswitch.codegen import CodegenError
+from softswitch.stf.engine_target import EngineTarget
+from softswitch.stf.program import ProgramNames
+from softswitch.stf.runner import TestFailure, run
+from softswitch.stf.statements import StfError, parse
+
+USAGE = "usage: python -m softswitch.stf PROGRAM.json TEST.stf"
+DIFFERENT, BAD_INPUT = 1, 2
+
+
+def main(arguments: list[str]) -> int:
+    """The exit status."""
+    if len(arguments) != 2 or arguments[0].startswith("-"):
+        print(USAGE, file=sys.stderr)
+        return BAD_INPUT
+    program, test = map(Path, arguments)
+    try:
+        statements = parse(test.read_text(encoding="utf-8"))
+        names = ProgramNames.load(program)
+        with EngineTarget(program) as target:
+            run(statements, names, target)
+    except TestFailure as failure:
+        print(f"{test}: {failure}")
+        return DIFFERENT
+    except StfError as error:
+        return _refuse(f"{test}: {error}")
+    except (BuildError, CodegenError, OSError, UnicodeDecodeError) as error:
+        return _refuse(str(error))
+    return 0
+
+
+def _refuse(text: str) -> int:
+    print(f"softswitch.stf: {text}", file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

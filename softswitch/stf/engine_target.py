@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""softswitch as the switch of a packet test. It must not know statements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from softswitch.build import build_library
+from softswitch.engine import SwitchEngine
+
+PACKET_GAP_NS = 1_000_000
+
+
+class EngineTarget:
+    """A switch in this process; each packet enters a millisecond of its clock after the one before.
+
+    A test is of the program: MACs do not obey pause frames, the program gets them.
+    """
+
+    def __init__(self, json_path: Path, *, sanitize: bool = False) -> None:
+        self._engine = SwitchEngine(build_library(json_path, sanitize=sanitize))
+        self._now_ns = 0
+        self._ports: set[int] = set()
+
+    def command(self, line: str) -> str:
+        """Runs a control command; CommandError when it is refused."""
+        return self._engine.command(line)
+
+    def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
+        """Puts a frame in and runs until nothing is left inside."""
+        if port not in self._ports:
+            self._engine.command(f"port_mac_control {port} off")
+            self._ports.add(port)
+        self._now_ns += PACKET_GAP_NS
+        departures = self._engine.step(port, frame, self._now_ns)
+        while (due_ns := self._engine.next_timer_ns()) is not None:
+            self._now_ns = max(self._now_ns, due_ns)
+            departures += self._engine.advance(self._now_ns)
+        return [(out_port, out_frame) for out_port, _, out_frame in departures]
+
+    def close(self) -> None:
+        """Frees the switch."""
+        self._engine.close()
+
+    def __enter__(self) -> EngineTarget:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The names of a program, and table statements as control commands.
+
+Owns how a test's short names and key notations become `simple_switch_CLI` syntax. It must not know a running switch.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softswitch.stf.statements import ActionCall, Add, SetDefault, StfError
+
+MOST_PRIORITY = 10_000
+"""In a test the greatest priority wins, in a command the least: priority p becomes MOST_PRIORITY - p."""
+
+_RADIX_BITS = {"0x": 4, "0o": 3, "0b": 1}
+_INDEX = re.compile(r"\$([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a table."""
+
+    name: str
+    kind: str
+    bits: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as entries see it."""
+
+    name: str
+    keys: tuple[Key, ...]
+    actions: Mapping[str, tuple[str, ...]]
+    """Parameter names by action name."""
+    has_priority: bool
+    is_const: bool
+    is_direct: bool
+
+
+class ProgramNames:
+    """What a BMv2 JSON says about tables, counters and registers."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        widths = _Widths(root)
+        parameters = {a["id"]: tuple(p["name"] for p in a["runtime_data"]) for a in root["actions"]}
+        self.tables = {
+            t["name"]: _table(t, widths, parameters) for pipeline in root["pipelines"] for t in pipeline["tables"]
+        }
+        self.counters = [c["name"] for c in root["counter_arrays"]]
+        self.registers = [r["name"] for r in root["register_arrays"]]
+
+    @staticmethod
+    def load(path: Path) -> ProgramNames:
+        """Reads a JSON; StfError when it is no program, OSError when it cannot be read."""
+        try:
+            return ProgramNames(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError) as error:
+            raise StfError(f"{path} is no BMv2 program: {error}") from None
+
+    def table(self, name: str) -> Table:
+        """A table by its name or by an end of it that no other table has."""
+        return self.tables[find(name, self.tables, "table")]
+
+    def add_command(self, statement: Add) -> str:
+        """The `table_add` of a statement."""
+        table = self.table(statement.table)
+        action, arguments = _call(table, statement.action)
+        keys = _keys(table, statement.keys)
+        words = ["table_add", table.name, action, *keys, "=>", *arguments]
+        if table.has_priority:
+            words.append(str(MOST_PRIORITY - (statement.priority or 0)))
+        return " ".join(words)
+
+    def set_default_command(self, statement: SetDefault) -> str:
+        """The `table_set_default` of a statement."""
+        table = self.table(statement.table)
+        action, arguments = _call(table, statement.action)
+        return " ".join(["table_set_default", table.name, action, *arguments])
+
+
+class _Widths:
+    """Widths of the fields that a key may name."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        types = {t["name"]: {f[0]: f[1] for f in t["fields"]} for t in root["header_types"]}
+        self._headers = {h["name"]: types[h["header_type"]] for h in root["headers"]}
+
+    def of(self, target: object) -> int:
+        """Bits of a key's target; 1 for validity."""
+        if not isinstance(target, list) or target[1] == "$valid$":
+            return 1
+        return int(self._headers[target[0]][target[1]])
+
+
+def _table(item: Mapping[str, Any], widths: _Widths, parameters: Mapping[int, tuple[str, ...]]) -> Table:
+    keys = tuple(
+        Key(k.get("name") or _joined(k["target"]), k["match_type"], widths.of(k["target"])) for k in item["key"]
+    )
+    actions = {name: parameters[number] for name, number in zip(item["actions"], item["action_ids"], strict=True)}
+    return Table(
+        name=item["name"],
+        keys=keys,
+        actions=actions,
+        has_priority=item["match_type"] in ("ternary", "range"),
+        is_const="entries" in item,
+        is_direct=item["type"] == "simple",
+    )
+
+
+def _joined(target: object) -> str:
+    return ".".join(target) if isinstance(target, list) else str(target)
+
+
+def find(name: str, known: Iterable[str], what: str) -> str:
+    """A name, or the one that ends in it."""
+    names = list(known)
+    if name in names:
+        return name
+    ends = [n for n in names if n.endswith(name)]
+    if len(ends) != 1:
+        listed = ", ".join(ends or names) or "none"
+        raise StfError(f"{'more than one' if ends else 'no'} {what} '{name}', there are: {listed}")
+    return ends[0]
+
+
+def _call(table: Table, call: ActionCall) -> tuple[str, list[str]]:
+    """Name and arguments, in the order of the action's parameters."""
+    name = find(call.name, table.actions, f"action of table {table.name}")
+    values = dict(call.arguments)
+    wanted = table.actions[name]
+    if len(values) != len(call.arguments) or set(values) != set(wanted):
+        raise StfError(f"action {name} has the parameters ({', '.join(wanted)}), each once")
+    for word in values.values():
+        _number(word)
+    return name, [values[p] for p in wanted]
+
+
+def _keys(table: Table, given: Iterable[tuple[str, str]]) -> list[str]:
+    """A word for every key; one that is not given matches anything, an exact one 0."""
+    words: dict[str, str] = {}
+    for name, value in given:
+        key = _find_key(table, name)
+        if key.name in words:
+            raise StfError(f"key {key.name} is there twice")
+        words[key.name] = _KEY_WORDS[key.kind](value, key.bits)
+    return [words.get(k.name) or _anything(k) for k in table.keys]
+
+
+def _find_key(table: Table, name: str) -> Key:
+    """By full name, or by what stands after a dot; `x$1` is `x[1]`, `x` or `x.valid` a header's validity."""
+    name = _INDEX.sub(r"[\1]", name)
+    known = {k.name: k for k in table.keys}
+    stem = name.removesuffix("valid").rstrip(".")
+    for candidate in (name, f"{name}$", f"{name}.$valid$", f"{stem}.$valid$" if stem else "$valid$"):
+        if candidate in known:
+            return known[candidate]
+    ends = [k for k in table.keys if k.name.endswith((f".{name}", f".{name}$", f".{name}.$valid$"))]
+    if name == "valid":
+        ends = [k for k in table.keys if k.name.endswith(".$valid$")]
+    if len(ends) != 1:
+        listed = ", ".join(known) or "none"
+        raise StfError(f"{'more than one' if ends else 'no'} key '{name}' in table {table.name}, there are: {listed}")
+    return ends[0]
+
+
+def _anything(key: Key) -> str:
+    if key.kind == "range":
+        return f"0->{(1 << key.bits) - 1}"
+    return {"ternary": "0&&&0", "optional": "0&&&0", "lpm": "0/0"}.get(key.kind, "0")
+
+
+# ---- one function a match kind: the word of a test to the word of a command ----
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 0) if not text.isdecimal() else int(text)
+    except ValueError:
+        raise StfError(f"'{text}' is not a plain number") from None
+
+
+def _exact(text: str, _bits: int) -> str:
+    _number(text)
+    return text
+
+
+def _wildcards(text: str, bits: int) -> tuple[int, int]:
+    """Value and mask of a number whose `*` stand for any digit."""
+    if "*" not in text:
+        return _number(text), (1 << bits) - 1
+    digit_bits = _RADIX_BITS[text[:2].lower()]
+    mask = (1 << bits) - 1
+    for place, digit in enumerate(reversed(text[2:])):
+        if digit == "*":
+            mask &= ~(((1 << digit_bits) - 1) << place * digit_bits)
+    return _number(text.replace("*", "0")), mask
+
+
+def _ternary(text: str, bits: int) -> str:
+    value, _, mask = text.partition("&&&")
+    if mask:
+        return f"{_number(value):#x}&&&{_number(mask):#x}"
+    low, care = _wildcards(value, bits)
+    return f"{low:#x}&&&{care:#x}"
+
+
+def _lpm(text: str, bits: int) -> str:
+    value, _, length = text.partition("/")
+    if length:
+        return f"{_number(value):#x}/{_number(length)}"
+    low, care = _wildcards(value, bits)
+    prefix = care.bit_count()
+    if care != ((1 << prefix) - 1) << (bits - prefix):
+        raise StfError(f"the '*' of '{text}' are not at its end")
+    return f"{low:#x}/{prefix}"
+
+
+def _range(text: str, _bits: int) -> str:
+    low, _, high = text.partition("->")
+    return f"{_number(low)}->{_number(high or low)}"
+
+
+_KEY_WORDS = {"exact": _exact, "valid": _exact, "ternary": _ternary, "optional": _ternary, "lpm": _lpm, "range": _range}

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs the statements of a test against a switch, whichever it is.
+
+Owns the order of things and the verdict. It must not know what a command or a frame means.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from softswitch.stf.comparison import first_difference, hex_diff
+from softswitch.stf.program import ProgramNames, find
+from softswitch.stf.statements import (
+    Add,
+    Check,
+    Direct,
+    Expect,
+    NoPacket,
+    Packet,
+    RemoveAll,
+    SetDefault,
+    Statement,
+    StfError,
+    Wait,
+)
+
+
+class Target(Protocol):
+    """A switch under test."""
+
+    def command(self, line: str) -> str:
+        """Runs a control command in `simple_switch_CLI` syntax; its answer, or ValueError when it is refused."""
+
+    def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
+        """Puts a frame in; what comes out (port, frame) until the switch is at rest."""
+
+
+class TestFailure(Exception):
+    """The switch did not do what the test says; the message shows the first difference."""
+
+    __test__ = False  # not a test of pytest
+
+
+_HANDLE = re.compile(r"handle (\d+)")
+_COUNTER = re.compile(r"\( *(\d+) bytes, (\d+) packets\)|BmCounterValue\(packets=(\d+), bytes=(\d+)\)")
+_REGISTER = re.compile(r"= *(\d+)\s*$")
+_CONDITIONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def run(statements: Iterable[Statement], names: ProgramNames, target: Target) -> None:
+    """Runs a test to its end; TestFailure at the first difference, StfError for bad input."""
+    _Run(names, target).run(statements)
+
+
+class _Run:
+    def __init__(self, names: ProgramNames, target: Target) -> None:
+        self._names = names
+        self._target = target
+        self._waiting: dict[int, deque[tuple[int, bytes]]] = {}
+        """Frames that came out and no `expect` has taken yet: (line of the packet that was sent, frame) by port."""
+        self._expected: list[Expect] = []
+        self._handles: dict[str, str] = {}
+
+    def run(self, statements: Iterable[Statement]) -> None:
+        for statement in statements:
+            try:
+                self._statement(statement)
+            except StfError as error:
+                raise StfError(f"line {statement.line}: {error}") from None
+        self._settle()
+        self._nothing_waits("the end")
+
+    def _statement(self, statement: Statement) -> None:
+        match statement:
+            case Packet():
+                for port, frame in self._target.send(statement.port, statement.frame):
+                    self._waiting.setdefault(port, deque()).append((statement.line, frame))
+            case Expect():
+                self._expected.append(statement)
+            case NoPacket():
+                self._settle()
+                self._nothing_waits(f"line {statement.line}")
+            case Wait():
+                self._settle()
+            case Check():
+                self._check(statement)
+            case _:
+                self._control(statement)
+
+    def _control(self, statement: Statement) -> None:
+        match statement:
+            case Add():
+                self._add(statement)
+            case SetDefault():
+                self._command(self._names.set_default_command(statement))
+            case RemoveAll():
+                self._remove_all()
+            case Direct():
+                self._command(" ".join(statement.words))
+
+    def _command(self, line: str) -> str:
+        try:
+            return self._target.command(line)
+        except ValueError as error:
+            raise StfError(f"refused: {line}: {error}") from None
+
+    def _add(self, statement: Add) -> None:
+        answer = self._command(self._names.add_command(statement))
+        handle = _HANDLE.search(answer)
+        if statement.label and handle:
+            self._handles[statement.label] = handle.group(1)
+
+    def _remove_all(self) -> None:
+        for table in self._names.tables.values():
+            if not table.is_const:
+                self._command(f"table_clear {table.name}")
+
+    def _check(self, check: Check) -> None:
+        cell = check.cell
+        if cell.startswith("$"):
+            if cell[1:] not in self._handles:
+                raise StfError(f"no entry has the label '{cell[1:]}'")
+            cell = self._handles[cell[1:]]
+        value = self._register(check.name, cell) if check.unit == "value" else self._counter(check, cell)
+        if not _CONDITIONS[check.condition](value, check.number):
+            raise TestFailure(
+                f"line {check.line}: {check.name}({check.cell}) is {value}, wanted {check.condition} {check.number}"
+            )
+
+    def _register(self, name: str, cell: str) -> int:
+        answer = self._command(f"register_read {find(name, self._names.registers, 'register')} {cell}")
+        found = _REGISTER.search(answer)
+        if found is None:
+            raise StfError(f"cannot read '{answer}'")
+        return int(found.group(1))
+
+    def _counter(self, check: Check, cell: str) -> int:
+        answer = self._command(f"counter_read {find(check.name, self._names.counters, 'counter')} {cell}")
+        found = _COUNTER.search(answer)
+        if found is None:
+            raise StfError(f"cannot read '{answer}'")
+        n_bytes, packets = found.group(1) or found.group(4), found.group(2) or found.group(3)
+        return int(packets if check.unit == "packets" else n_bytes)
+
+    def _settle(self) -> None:
+        """Holds the expectations so far against the frames so far, in order on each port."""
+        expected, self._expected = self._expected, []
+        for expect in expected:
+            waiting = self._waiting.get(expect.port)
+            if not waiting:
+                raise TestFailure(f"line {expect.line}: no frame came out of port {expect.port}{self._elsewhere()}")
+            _compare(expect, *waiting.popleft())
+
+    def _elsewhere(self) -> str:
+        ports = sorted(port for port, frames in self._waiting.items() if frames)
+        return f", but of {', '.join(map(str, ports))}" if ports else ""
+
+    def _nothing_waits(self, where: str) -> None:
+        for port, frames in sorted(self._waiting.items()):
+            if frames:
+                line, frame = frames[0]
+                raise TestFailure(
+                    f"{where}: port {port} sent a frame that is not expected, after line {line}\n{hex_diff('', frame)}"
+                )
+
+
+def _compare(expect: Expect, sent_line: int, frame: bytes) -> None:
+    if expect.pattern is None:
+        return
+    problem = first_difference(expect.pattern, expect.exact_length, frame)
+    if problem:
+        raise TestFailure(
+            f"line {expect.line}: port {expect.port}, after the packet of line {sent_line}: {problem}\n"
+            + hex_diff(expect.pattern, frame)
+        )

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The packet-test text as statements.
+
+Owns the grammar (docs/stf.md). It must not know programs, commands or switches: names and numbers stay as written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<number>0[xX][0-9a-fA-F*]+|0[bB][01*]+|0[oO][0-7*]+|[0-9]+(?:\.[0-9]+)?)
+    |(?P<name>[A-Za-z_$][\w$]*(?:\[[0-9]+\])?(?:\.[A-Za-z_$][\w$]*(?:\[[0-9]+\])?)*|"[^"]+")
+    |(?P<mark>&&&|->|==|!=|<=|>=|[()<>:,/=|]))""",
+    re.VERBOSE,
+)
+_PACKET = re.compile(r"[0-9a-f]*")
+_EXPECT = re.compile(r"[0-9a-f*]*\$?")
+_CONDITIONS = ("==", "!=", "<=", ">=", "<", ">")
+
+DIRECT_COMMANDS = (
+    "mirroring_add",
+    "mirroring_add_mc",
+    "mirroring_delete",
+    "mirroring_get",
+    "mc_mgrp_create",
+    "mc_node_create",
+    "mc_node_update",
+    "mc_node_associate",
+    "counter_read",
+    "counter_write",
+    "register_read",
+    "register_write",
+    "register_reset",
+    "meter_get_rates",
+    "meter_set_rates",
+    "meter_array_set_rates",
+)
+"""Statements that are control commands already."""
+
+
+class StfError(ValueError):
+    """Bad input: one line that names what is wrong, with its line number where there is one."""
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A frame into a port."""
+
+    line: int
+    port: int
+    frame: bytes
+
+
+@dataclass(frozen=True)
+class Expect:
+    """The next frame out of a port. `pattern`: hex digits, `*` for any; None for any frame at all."""
+
+    line: int
+    port: int
+    pattern: str | None
+    exact_length: bool
+
+
+@dataclass(frozen=True)
+class NoPacket:
+    """Nothing has come out since the last statement that took frames."""
+
+    line: int
+
+
+@dataclass(frozen=True)
+class ActionCall:
+    """An action with arguments by name."""
+
+    name: str
+    arguments: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Add:
+    """A table entry; `label` names it for direct counters."""
+
+    line: int
+    table: str
+    priority: int | None
+    keys: tuple[tuple[str, str], ...]
+    action: ActionCall
+    label: str | None
+
+
+@dataclass(frozen=True)
+class SetDefault:
+    """A table's default action."""
+
+    line: int
+    table: str
+    action: ActionCall
+
+
+@dataclass(frozen=True)
+class RemoveAll:
+    """All entries of all tables that are not constant."""
+
+    line: int
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Time for everything inside the switch to come out."""
+
+    line: int
+
+
+@dataclass(frozen=True)
+class Direct:
+    """A control command as it stands."""
+
+    line: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition on a cell; `cell` is an index or `$label`, `unit` packets, bytes or value."""
+
+    line: int
+    name: str
+    cell: str
+    unit: str
+    condition: str
+    number: int
+
+
+Statement: TypeAlias = Packet | Expect | NoPacket | Add | SetDefault | RemoveAll | Wait | Direct | Check
+
+
+def parse(text: str) -> list[Statement]:
+    """The statements of a test; StfError for what is none."""
+    statements = []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.partition("#")[0].strip()
+        if line:
+            try:
+                statements.append(_statement(number, line))
+            except StfError as error:
+                raise StfError(f"line {number}: {error}") from None
+    return statements
+
+
+def _statement(number: int, line: str) -> Statement:
+    keyword, _, rest = line.partition(" ") if " " in line else line.partition("\t")
+    keyword = keyword.lower()
+    if keyword in ("packet", "expect"):
+        return _frame(number, keyword, rest)
+    words = _Words(rest)
+    statement: Statement
+    if keyword in DIRECT_COMMANDS:
+        return Direct(number, (keyword, *words.blank_separated()))
+    if keyword == "add":
+        statement = _add(number, words)
+    elif keyword == "setdefault":
+        statement = SetDefault(number, words.take("name"), _action(words))
+    elif keyword in ("check_counter", "check_register"):
+        statement = _check(number, keyword, words)
+    elif keyword == "remove":
+        words.expect("name", "all")
+        statement = RemoveAll(number)
+    elif keyword == "no_packet":
+        statement = NoPacket(number)
+    elif keyword == "wait":
+        statement = Wait(number)
+    else:
+        raise StfError(f"no statement '{keyword}'")
+    words.end()
+    return statement
+
+
+def _frame(number: int, keyword: str, rest: str) -> Packet | Expect:
+    port, _, data = rest.strip().partition(" ")
+    pattern = "".join(data.split()).lower()
+    if not port.isdecimal():
+        raise StfError(f"port '{port}' is not a number")
+    if keyword == "packet":
+        if not _PACKET.fullmatch(pattern) or len(pattern) % 2:
+            raise StfError("packet data are not whole bytes in hex digits")
+        return Packet(number, int(port), bytes.fromhex(pattern))
+    if not _EXPECT.fullmatch(pattern):
+        raise StfError("expected data are not hex digits and '*' with at most a '$' at the end")
+    return Expect(number, int(port), pattern.rstrip("$") if pattern else None, pattern.endswith("$"))
+
+
+class _Words:
+    """What follows a keyword, word by word."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(_tokens(text))
+        self._at = 0
+
+    def blank_separated(self) -> list[str]:
+        """The words of a control command."""
+        return self._text.split()
+
+    def peek(self) -> tuple[str, str]:
+        """Kind and text of the next word."""
+        return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "the end of the line")
+
+    def take(self, kind: str) -> str:
+        """The next word, which must be of a kind."""
+        found, text = self.peek()
+        if found != kind:
+            raise StfError(f"a {kind} is missing before {text}")
+        self._at += 1
+        return text.strip('"')
+
+    def expect(self, kind: str, text: str) -> None:
+        """The next word, which must be this one."""
+        if self.take(kind).lower() != text:
+            raise StfError(f"'{text}' is missing")
+
+    def follows(self, text: str) -> bool:
+        """Takes the next word if it is this one."""
+        if self.peek()[1] != text:
+            return False
+        self._at += 1
+        return True
+
+    def end(self) -> None:
+        """Nothing may follow."""
+        kind, text = self.peek()
+        if kind != "end":
+            raise StfError(f"'{text}' is too much")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while text[at:].strip():
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup is None:
+            raise StfError(f"'{text[at:].strip()}' cannot be read")
+        yield match.lastgroup, match.group(match.lastgroup)
+        at = match.end()
+
+
+def _add(number: int, words: _Words) -> Add:
+    table = words.take("name")
+    priority = int(words.take("number"), 0) if words.peek()[0] == "number" else None
+    keys = []
+    name = words.take("name")
+    while words.follows(":"):
+        keys.append((name, _value(words)))
+        name = words.take("name")
+    action = ActionCall(name, _arguments(words))
+    label = words.take("name") if words.follows("=") else None
+    return Add(number, table, priority, tuple(keys), action, label)
+
+
+def _value(words: _Words) -> str:
+    """A number, with what makes it a prefix, a mask or a range."""
+    value = words.take("number")
+    for mark in ("/", "&&&", "->"):
+        if words.follows(mark):
+            return value + mark + words.take("number")
+    return value
+
+
+def _action(words: _Words) -> ActionCall:
+    return ActionCall(words.take("name"), _arguments(words))
+
+
+def _arguments(words: _Words) -> tuple[tuple[str, str], ...]:
+    arguments: list[tuple[str, str]] = []
+    words.expect("mark", "(")
+    while not words.follows(")"):
+        if arguments:
+            words.expect("mark", ",")
+        name = words.take("name")
+        words.expect("mark", ":")
+        arguments.append((name, words.take("number")))
+    return tuple(arguments)
+
+
+def _check(number: int, keyword: str, words: _Words) -> Check:
+    name = words.take("name")
+    words.expect("mark", "(")
+    cell = words.take(words.peek()[0])
+    words.expect("mark", ")")
+    unit = "value"
+    if keyword == "check_counter":
+        if words.peek()[0] == "end":
+            return Check(number, name, cell, "packets", ">=", 0)
+        unit = words.take("name").lower()
+        if unit not in ("packets", "bytes"):
+            raise StfError(f"'{unit}' is neither packets nor bytes")
+    condition = words.take("mark")
+    if condition not in _CONDITIONS:
+        raise StfError(f"'{condition}' is no condition")
+    return Check(number, name, cell, unit, condition, int(words.take("number"), 0))

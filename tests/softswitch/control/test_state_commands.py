@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Commands on what a running program has gathered: digests and meter rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from softswitch.build import build_library
+from softswitch.engine import CommandError, SwitchEngine
+from tests.softswitch.pipeline.harness import PROGRAMS
+from tests.softswitch.programs.steered import SANITIZED
+
+DIGEST = bytes([3]) + bytes(127)
+
+
+@pytest.fixture
+def stateful() -> Iterator[SwitchEngine]:
+    """A switch that runs the stateful program."""
+    with SwitchEngine(build_library(PROGRAMS / "stateful.json", sanitize=SANITIZED)) as switch:
+        yield switch
+
+
+def test_digests_wait_until_they_are_read(stateful: SwitchEngine) -> None:
+    """One line a digest with its fields by name; reading takes them."""
+    stateful.step(1, DIGEST, 0)
+    stateful.step(2, DIGEST, 0)
+    lines = stateful.command("digest_read").splitlines()
+    assert [line.split()[1].partition("=")[2] for line in lines] == ["1", "2"]
+    assert stateful.command("digest_read") == ""
+
+
+def test_digests_that_nobody_reads_are_counted(stateful: SwitchEngine) -> None:
+    """The queue is bounded and keeps the oldest."""
+    sent = 100_000
+    for _ in range(sent):
+        stateful.step(1, DIGEST, 0)
+    lost = stateful.statistics()["digests_lost"]
+    assert lost > 0
+    assert len(stateful.digests()) == sent - lost
+
+
+def test_meter_rates_are_read_as_they_were_set(stateful: SwitchEngine) -> None:
+    """None before, in the order of setting after."""
+    assert stateful.command("meter_get_rates by_index 0") == ""
+    stateful.command("meter_set_rates by_index 0 0.5:4 2:9")
+    assert stateful.command("meter_get_rates by_index 0").splitlines() == [
+        "0: info rate = 0.5, burst size = 4",
+        "1: info rate = 2, burst size = 9",
+    ]
+    with pytest.raises(CommandError, match="nothing"):
+        stateful.command("meter_get_rates nothing 0")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Frames enter ingress in the order of their times, then of their reception, however they were handed over."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softswitch.engine import SwitchEngine
+from tests.softswitch.programs.steered import library, steer
+
+ROUNDS = st.lists(st.lists(st.integers(0, 50), max_size=400), min_size=1, max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROUNDS)
+def test_arrivals_are_sorted_by_time_then_reception(rounds: list[list[int]]) -> None:
+    """Some of each round run before the next is handed over, so that what waits is long, short, sorted and not."""
+    with SwitchEngine(library()) as engine:
+        waiting: list[tuple[int, int]] = []
+        count = 0
+        for number, offsets in enumerate(rounds):
+            for offset in offsets:
+                tag = count % 256
+                count += 1
+                engine.receive(0, steer(1, tag=tag), 100 * number + offset)
+                waiting.append((100 * number + offset, tag))
+            until_ns = 100 * number + 25
+            waiting.sort(key=lambda each: each[0])
+            due = [each for each in waiting if each[0] <= until_ns]
+            waiting = waiting[len(due) :]
+            assert [(at, frame[-1]) for _, at, frame in engine.advance(until_ns)] == due
+        assert [(at, frame[-1]) for _, at, frame in engine.advance(10_000)] == waiting

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`python -m softswitch.stf`: exit status and what is said."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.softswitch.pipeline.harness import PROGRAMS
+
+AGAIN = PROGRAMS / "again.json"
+
+
+def stf(*arguments: Path | str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "softswitch.stf", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_test_that_holds_is_silent(tmp_path: Path) -> None:
+    """Exit status 0."""
+    test = tmp_path / "good.stf"
+    test.write_text("packet 2 00000000 aa\nexpect 1 00000000 aa $\n")
+    assert stf(AGAIN, test) == (0, "", "")
+
+
+def test_a_difference_is_shown_as_a_hex_diff(tmp_path: Path) -> None:
+    """Exit status 1."""
+    test = tmp_path / "bad.stf"
+    test.write_text("packet 2 00000000 aa\nexpect 1 00000000 ab\n")
+    status, said, complained = stf(AGAIN, test)
+    assert (status, complained) == (1, "")
+    assert said.splitlines() == [
+        f"{test}: line 2: port 1, after the packet of line 1: byte 4 is aa, not ab",
+        "- 0000  00 00 00 00 ab",
+        "+ 0000  00 00 00 00 aa",
+        "                     ^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "complaint"),
+    [
+        (AGAIN, "packet 1 0", "line 1: packet data"),
+        (AGAIN, "wait\nregister_read nothing 1", "line 2: refused: register_read nothing 1: "),
+        ("absent.json", "wait", "absent.json"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, program: Path | str, text: str, complaint: str) -> None:
+    """Exit status 2."""
+    test = tmp_path / "test.stf"
+    test.write_text(text)
+    status, said, complained = stf(program, test)
+    assert (status, said, complained.count("\n")) == (2, "", 1)
+    assert complaint in complained
+
+
+def test_a_failed_assertion_of_the_program_ends_the_process(tmp_path: Path) -> None:
+    """As in BMv2, with the place in the source on stderr; `assume` is the same."""
+    for which, text in ((9, "assert failed: checked.p4:17"), (10, "assume failed: checked.p4:18")):
+        test = tmp_path / "test.stf"
+        test.write_text(f"packet 1 {which:02x}0000000000\n")
+        status, _, complained = stf(PROGRAMS / "checked.json", test)
+        assert status == -signal.SIGABRT
+        assert text in complained
+
+
+def test_usage_without_arguments() -> None:
+    """Exit status 2 as well."""
+    assert stf() == (2, "", "usage: python -m softswitch.stf PROGRAM.json TEST.stf\n")

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Streams of chance through softswitch and BMv2: byte for byte the same (docs/stf.md lists what may differ and why)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from softswitch.stf.engine_target import EngineTarget
+from softswitch.stf.statements import Packet, parse
+from tests.softswitch.pipeline.harness import PROGRAMS
+from tests.softswitch.stf import bmv2
+from tests.softswitch.stf.streams import broken, entries
+from tests.softswitch.stf.vectors import SFC, VECTORS, program_of
+
+pytestmark = pytest.mark.skipif(bmv2.missing() is not None, reason=str(bmv2.missing()))
+
+BTS_PORT = (49791).to_bytes(2, "big")
+INT_PORT = (49792).to_bytes(2, "big")
+SFC_MECHANISMS = (
+    "mirroring_add 1 510",
+    "table_set_default SfcIngress.bts.suppression.suppression filter 4000000000",
+    "table_add SfcIngress.bts.bts_trigger ingress_bts 3 => 3000 1000",
+    "table_add SfcIngress.bts.bts_trigger egress_bts 6 => 3000 1000",
+    "register_write queue_bytes 19 90000",
+    "register_write queue_bytes 22 90000",
+    "table_add SfcIngress.pfc.pfc lossless 1 3 => 256 2000 10000 4000000000",
+    "table_add SfcEgress.telemetry.int_port port_rate 2 => 100000",
+    "table_add SfcEgress.ecn.ecn red 2 3 => 0 1 1",
+)
+"""Mechanisms whose outcome depends on no clock; each may be on or off."""
+
+KNOWS_SHORT_FRAMES = ("sfc", "headers")
+"""The other small programs read headers that a short frame does not have: zero here, leftovers in BMv2."""
+
+STATEFUL_RANDOM = 4
+"""The first byte that asks the stateful program for a random number."""
+
+SFC_ROUTES = (
+    "table_add SfcIngress.forwarding.ipv4_lpm next_hop 10.0.1.0/24 => 1 02:00:00:00:0a:01 02:00:00:00:00:01",
+    "table_add SfcIngress.forwarding.ipv4_lpm next_hop 10.0.2.0/24 => 2 02:00:00:00:0a:02 02:00:00:00:00:02",
+    "table_add SfcIngress.forwarding.dscp_to_class set_class 26 => 3",
+    "table_add SfcIngress.forwarding.dscp_to_class set_class 48 => 6",
+)
+TIMED_TABLES = ("pause_cache", "watched_destination", "sfc_p", "ecn", "pfc", "ipv4_lpm", "dscp_to_class", "bts_trigger")
+"""Tables whose entries of chance would make the outcome depend on clocks, on random numbers or on endless mirroring."""
+
+
+def seeds(program: Path) -> list[bytes]:
+    """The frames of a program's vectors."""
+    vectors = [v for v in VECTORS if program_of(v) == program]
+    statements = [s for v in vectors for s in parse(v.read_text(encoding="utf-8"))]
+    return sorted({s.frame for s in statements if isinstance(s, Packet) and s.frame})
+
+
+def frames(program: Path) -> st.SearchStrategy[list[tuple[int, bytes]]]:
+    """(port, frame) for a stream."""
+    may_be_cut = program.stem in KNOWS_SHORT_FRAMES
+    frame = st.sampled_from(seeds(program)).flatmap(lambda seed: broken(seed, may_be_cut=may_be_cut))
+    if program.stem == "stateful":
+        frame = frame.filter(lambda data: data[0] != STATEFUL_RANDOM)
+    return st.lists(st.tuples(st.integers(1, 3), frame), min_size=30, max_size=60)
+
+
+def by_port(out: list[tuple[int, bytes]]) -> dict[int, list[str]]:
+    """What came out of each port, times masked; BMv2 sends frames of no bytes, which no wire can carry."""
+    result: dict[int, list[str]] = {}
+    for port, frame in out:
+        if frame:
+            result.setdefault(port, []).append(masked(frame).hex())
+    return result
+
+
+def masked(frame: bytes) -> bytes:
+    """A frame of sfc.p4 without what depends on clocks and threads: pause, depth, time of a BTS; newest time of INT."""
+    if frame[36:38] == BTS_PORT and len(frame) >= 70:
+        return frame[:46] + bytes(4) + frame[50:58] + bytes(4) + frame[62:64] + bytes(6) + frame[70:]
+    if frame[36:38] == INT_PORT and len(frame) >= 54:
+        return frame[:50] + bytes(4) + frame[54:]
+    return frame
+
+
+def compare(program: Path, commands: list[str], stream: list[tuple[int, bytes]]) -> None:
+    """Both targets, one frame after the other; the first difference is shown with all that led to it."""
+    with EngineTarget(program) as ours, bmv2.Bmv2Target(program) as theirs:
+        for line in commands:
+            assert accepts(ours, line) == accepts(theirs, line), line
+        for number, (port, frame) in enumerate(stream):
+            got, wanted = by_port(ours.send(port, frame)), by_port(theirs.send(port, frame))
+            if got != wanted:
+                pytest.fail(f"{commands}\nframe {number} into port {port}: {frame.hex()}\nours {got}\nBMv2 {wanted}")
+
+
+def accepts(target: EngineTarget | bmv2.Bmv2Target, line: str) -> bool:
+    try:
+        target.command(line)
+    except ValueError:
+        return False
+    return True
+
+
+few = settings(
+    max_examples=10,
+    deadline=None,
+    phases=[
+        Phase.explicit,
+        Phase.generate,
+    ],  # a stream is as small as it is: shrinking would start hundreds of switches
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
+
+
+@given(st.data())
+@few
+def test_sfc_program_agrees_on_streams_of_chance(data: st.DataObject) -> None:
+    """Routes, mechanisms that are on or off, whole and broken frames of all kinds."""
+    chance = [line for line in data.draw(entries(SFC)) if not line.split()[1].endswith(TIMED_TABLES)]
+    mechanisms = [line for line in SFC_MECHANISMS if data.draw(st.booleans())]
+    compare(SFC, [*SFC_ROUTES, *mechanisms, *chance], data.draw(frames(SFC)))
+
+
+@pytest.mark.parametrize("name", ["arithmetic", "hashing", "headers", "matching", "stateful"])
+@given(data=st.data())
+@settings(few, max_examples=4)
+def test_small_programs_agree_on_streams_of_chance(name: str, data: st.DataObject) -> None:
+    """Entries of chance, frames near those of the vectors."""
+    program = PROGRAMS / f"{name}.json"
+    compare(program, data.draw(entries(program)), data.draw(frames(program)))

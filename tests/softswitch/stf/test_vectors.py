@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The same packet tests on softswitch and on BMv2: both must agree with them to the byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from softswitch.stf.engine_target import EngineTarget
+from tests.softswitch.programs.steered import SANITIZED
+from tests.softswitch.stf import bmv2
+from tests.softswitch.stf.vectors import VECTORS, program_of, run_vector
+
+each_vector = pytest.mark.parametrize("vector", VECTORS, ids=lambda path: path.stem)
+
+
+@each_vector
+def test_softswitch_does_what_the_vector_says(vector: Path) -> None:
+    """Every frame, every port, every counter."""
+    with EngineTarget(program_of(vector), sanitize=SANITIZED) as target:
+        run_vector(vector, target)
+
+
+@each_vector
+@pytest.mark.skipif(bmv2.missing() is not None, reason=str(bmv2.missing()))
+def test_bmv2_does_what_the_vector_says(vector: Path) -> None:
+    """The oracle agrees that the vector is right."""
+    with bmv2.Bmv2Target(program_of(vector)) as target:
+        run_vector(vector, target)

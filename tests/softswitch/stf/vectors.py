@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The packet tests in tests/vectors: which there are, and which program each is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from softswitch.stf.program import ProgramNames
+from softswitch.stf.runner import Target, run
+from softswitch.stf.statements import parse
+from tests.softswitch.pipeline.harness import PROGRAMS
+
+ROOT = Path(__file__).resolve().parents[3]
+SFC = ROOT / "switch-bmv2" / "artifacts" / "sfc.json"
+VECTORS = sorted((ROOT / "tests" / "vectors").glob("*.stf"))
+
+
+def program_of(vector: Path) -> Path:
+    """The program that a vector's name starts with."""
+    name = vector.stem.partition("-")[0]
+    return SFC if name == "sfc" else PROGRAMS / f"{name}.json"
+
+
+def run_vector(vector: Path, target: Target) -> None:
+    """Runs a vector's statements; raises as `softswitch.stf.runner.run`."""
+    run(parse(vector.read_text(encoding="utf-8")), ProgramNames.load(program_of(vector)), target)
