@@ -64,5 +64,6 @@ def start_agents(
         pids=pids,
         agents=agent_count(len(plan.topology.hosts)),
         epoch_ns=epoch_ns,
+        programs=plan.config.background is not None,
     )
     return [AgentProcess(config, run_id, logs) for config in configs]

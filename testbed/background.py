@@ -22,6 +22,8 @@ from topologies.model import Host
 _READY_SECONDS = 20.0
 _PORT = 5201
 _LEAST_SECONDS = 5
+_MOST_SECONDS = 30
+_MARGIN_SECONDS = 3  # for its handshakes before and after
 
 
 class Background(Protocol):
@@ -51,7 +53,8 @@ class Iperf3:
         self._lines: list[str] = []
 
     def start(self) -> None:
-        seconds = max(_LEAST_SECONDS, round(self._plan.duration_wall_ns / 1e9))
+        within_run = int(self._plan.duration_wall_ns / 1e9) - _MARGIN_SECONDS
+        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, within_run))
         for role, host in (("server", self.server), ("client", self.client)):
             arguments = ["mnexec", "-a", str(self._pids[host.name]), sys.executable, "-m", "testbed.iperf3_peer"]
             arguments += [role, str(self.server.ip), str(_PORT), str(seconds)]
@@ -61,12 +64,13 @@ class Iperf3:
 
     @property
     def has_ended(self) -> bool:
-        return self._children[-1].has_ended
+        return all(child.has_ended for child in self._children[-1:])  # the client is the last
 
     def stop(self) -> Mapping[str, Any]:
         for child in self._children:
             self._lines += child.lines()
             child.stop()
+        self._children = []
         reports = [json.loads(line) for line in self._lines if line.startswith("{")]
         client = next((report for report in reports if report["role"] == "client"), None)
         found: dict[str, Any] = {"client": self.client.name, "server": self.server.name, "completed": False}
@@ -97,4 +101,5 @@ def iperf3_hosts(plan: RunPlan) -> tuple[Host, Host]:
     return (preferred or [host for host in others if host.name not in senders] or others)[0], server
 
 
+# The names stand in testbed.plan.BACKGROUND_NAMES as well, where they are checked.
 BACKGROUNDS: Mapping[str, type[Iperf3]] = {"iperf3": Iperf3}

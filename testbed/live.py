@@ -19,6 +19,7 @@ from typing import Any
 from analysis.build import RunCounters
 from analysis.fidelity import Lateness
 from testbed.agents import AgentProcess, start_agents
+from testbed.background import BACKGROUNDS, Background
 from testbed.capture import capture_folder, live_captures
 from testbed.counters import SwitchCounts
 from testbed.emulation import Emulation, emulation
@@ -80,12 +81,22 @@ def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
         agents = start_agents(plan, network.run_id, network.logs, pids=pids, epoch_ns=network.epoch_ns)
         captured = {name: pids[name] for name in plan.config.captures}
         pcaps = capture_folder(folder, plan.config.captures)
+        background = _background(plan, network, pids)
         try:
             with live_captures(captured, pcaps, network.run_id, network.logs):
-                return _Run(network, agents, recorder, progress, interrupt, began_s).outcome()
+                run = _Run(network, agents, recorder, progress, interrupt, background, began_s)
+                return run.outcome(folder)
         finally:
+            if background is not None:
+                background.stop()
             for agent in agents:
                 agent.child.stop()
+
+
+def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) -> Background | None:
+    if plan.config.background is None:
+        return None
+    return BACKGROUNDS[plan.config.background](plan, pids, network.run_id, network.logs)
 
 
 class _Run:
@@ -98,6 +109,7 @@ class _Run:
         recorder: Recorder,
         progress: Progress,
         interrupt: Interrupt,
+        background: Background | None,
         began_s: float,
     ) -> None:
         self._network = network
@@ -106,6 +118,7 @@ class _Run:
         self._recorder = recorder
         self._progress = progress
         self._interrupt = interrupt
+        self._background = background
         self._began_s = began_s
         self._start_ns = 0
         self._failure: str | None = None
@@ -116,10 +129,13 @@ class _Run:
             ids[each.name]: network.plan.dilation.model_us(each.clock_lag_ns) for each in network.switches
         }
 
-    def outcome(self) -> Outcome:
+    def outcome(self, folder: Path) -> Outcome:
         self._start()
         self._wait_for_flows()
         interrupted = self._interrupt.is_requested
+        if self._background is not None:
+            report = self._background.stop()
+            (folder / "background.json").write_text(json.dumps(report, indent=2) + "\n")
         self._quiesce()
         counters = self._collect(interrupted)
         return Outcome(counters, self._failure, tuple(self._network.target.notes()))
@@ -130,13 +146,19 @@ class _Run:
             agent.wait_until_ready()
             up += len(agent.hosts)
             self._progress.hosts_up(up, len(self._plan.topology.hosts))
+        if self._background is not None:
+            self._background.start()
         self._start_ns = time.monotonic_ns() + _START_MARGIN_NS
         for agent in self._agents:
             agent.child.tell(f"start {self._start_ns}")
 
+    @property
+    def _is_complete(self) -> bool:
+        return self._recorder.is_complete and (self._background is None or self._background.has_ended)
+
     def _wait_for_flows(self) -> None:
         deadline_ns = self._start_ns + self._plan.duration_wall_ns
-        while not self._recorder.is_complete and self._failure is None and not self._interrupt.is_requested:
+        while not self._is_complete and self._failure is None and not self._interrupt.is_requested:
             remaining_s = (deadline_ns - time.monotonic_ns()) / 1e9
             if remaining_s <= 0:
                 return

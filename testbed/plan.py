@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -31,11 +31,13 @@ from testbed.overrides import Overrides, parse_overrides
 from topologies.model import Topology, TopologyError
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
+from wire.constants import DSCP_DATA
 from wire.dilation import Dilation
 
 CONFIG_SCHEMA = "sfc-testbed/config/1"
 MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
+BACKGROUND_NAMES = ("iperf3",)
 
 ClockName = Literal["real", "virtual"]
 SWITCH_TARGETS = ("soft", "bmv2")
@@ -60,6 +62,7 @@ class RunRequest:
     topology: str | None = None
     settings: Sequence[str] = field(default_factory=tuple)
     captures: Sequence[str] = field(default_factory=tuple)
+    background: str | None = None
     flow_file: Path | None = None
 
 
@@ -84,6 +87,7 @@ class RunConfig(BaseModel):
     transport_settings: dict[str, Any]
     thresholds_bytes: dict[str, int]
     captures: tuple[str, ...] = ()
+    background: str | None = None
     measured_window_us: tuple[float, float] | None = None
     command: str
     versions: dict[str, str]
@@ -113,7 +117,7 @@ def plan_run(request: RunRequest) -> RunPlan:
     topology = _topology(request.topology or scale.topology, scale, request.topology is None, overrides)
     workload = _model(scenario.workload, {**scale.workload, **overrides.workload}, f"scenario {scenario.name}")
     switch_settings = _model(SwitchSettings, {**scale.switch, **scheme.switch, **overrides.switch}, "switch")
-    transport = _transport(scheme, topology, overrides, scale)
+    transport = _beside_background(request, _transport(scheme, topology, overrides, scale))
     target = _switch_target(request.switch, request.clock, switch_settings)
     if not 0 <= request.seed <= MAX_SEED:
         raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
@@ -139,6 +143,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         transport_settings=asdict(transport),
         thresholds_bytes=_thresholds(switch_settings),
         captures=_captures(request.captures, topology),
+        background=request.background,
         measured_window_us=listed.measured_window_us,
         command=repeat_command(request, factor),
         versions=versions(),
@@ -271,6 +276,17 @@ def _thresholds(settings: SwitchSettings) -> dict[str, int]:
     if settings.bts == "off":
         return {}
     return {"Q_th": settings.q_th_bytes, "Q_tg": settings.q_tg_bytes}
+
+
+def _beside_background(request: RunRequest, transport: TransportSettings) -> TransportSettings:
+    """Programs beside a scenario share the class of its data, so that they meet in the same queues."""
+    if request.background is None:
+        return transport
+    if request.background not in BACKGROUND_NAMES:
+        raise UsageError(f"no background {request.background!r}; there are {', '.join(BACKGROUND_NAMES)}")
+    if request.clock != "real":
+        raise UsageError("--background needs --clock real: programs know no virtual time")
+    return replace(transport, program_dscp=DSCP_DATA)
 
 
 def _captures(names: Sequence[str], topology: Topology) -> tuple[str, ...]:

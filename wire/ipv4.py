@@ -54,3 +54,15 @@ def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:
     if checksum(data[offset : offset + HEADER_BYTES]):
         return None
     return Ipv4Header(tos, length, ttl, protocol, source, destination)
+
+
+def with_dscp(frame: bytes, dscp: int, offset: int) -> bytes:
+    """A frame whose IPv4 header at `offset` says this DSCP, ECN bits kept and checksum right again (RFC 1624)."""
+    old = int.from_bytes(frame[offset : offset + 2], "big")
+    stored = int.from_bytes(frame[offset + 10 : offset + 12], "big")
+    new = (old & 0xFF03) | dscp << 2
+    total = (~stored & 0xFFFF) + (~old & 0xFFFF) + new
+    total = (total & 0xFFFF) + (total >> 16)
+    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    words = new.to_bytes(2, "big"), total.to_bytes(2, "big")
+    return frame[:offset] + words[0] + frame[offset + 2 : offset + 10] + words[1] + frame[offset + 12 :]

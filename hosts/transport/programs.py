@@ -116,6 +116,7 @@ class ProgramTraffic:
         self._wire = wire
         self._counters = counters
         self._queue_bytes = wall.program_queue_bytes
+        self._dscp = wall.program_dscp
         self._max_pause_ns = wall.max_pause_ns
         self._flows: OrderedDict[FlowKey, ProgramFlow] = OrderedDict()
         self._class_pause_ends_ns = [0] * CLASS_COUNT
@@ -131,6 +132,8 @@ class ProgramTraffic:
         if flow.held_bytes + len(frame) > self._queue_bytes:
             self._counters.programs_dropped += 1
             return
+        if self._dscp is not None:
+            frame = ipv4.with_dscp(frame, self._dscp, _IP)
         flow.add(frame, CLASS_BY_DSCP.get(frame[_IP + 1] >> 2, CLASS_DEFAULT), now_ns)
 
     def receive(self, frame: bytes) -> bool:

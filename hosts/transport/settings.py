@@ -78,6 +78,9 @@ class TransportSettings:
     """Room for data packets that a slow receiver has not taken yet. With a flow control that obeys 802.1Qbb the NIC
     asks for a pause above half of it and for more below a quarter."""
 
+    program_dscp: int | None = None
+    """DSCP put on the packets of ordinary programs, so that they share a class with the flows; None leaves theirs."""
+
     program_queue_bytes: int = 250_000
     """Room for the packets of each 5-tuple of the host's ordinary programs: two BDP."""
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tests.testbed import running
@@ -102,3 +103,18 @@ def test_prompt_pings(tmp_path: Path) -> None:
     )
     assert "2 received" in done.stderr, done.stdout + done.stderr  # Mininet prints what commands say there
     assert done.returncode == 0
+
+
+def test_iperf3_beside_an_incast_is_paused_by_bts(tmp_path: Path) -> None:
+    """An unmodified program's TCP goes through the NIC: it gets its share, and BTS for its 5-tuple are obeyed."""
+    words = ("--scheme", "sfc", "--scale", "ci", "--dilation", "10000", "--duration", "1")
+    done = running.run("run", "incast", *words, "--background", "iperf3", "--json", "--out", str(tmp_path))
+    result = json.loads(done.stdout)
+    assert result["flows"]["completed"] == result["flows"]["total"]
+    assert result["unexplained_loss"] == 0
+    [folder] = tmp_path.iterdir()
+    report = json.loads((folder / "background.json").read_text())
+    assert report["sent_bytes"] > 0
+    signals = pl.read_parquet(folder / "signals.parquet")
+    of_program = signals.filter(pl.col("flow_id").is_null() & (pl.col("host") == report["client"]))
+    assert of_program["obeyed"].any()
