@@ -7,12 +7,12 @@ Mininet makes the nodes and links and gives people its prompt; switches and NICs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from mininet.cli import CLI
-from mininet.log import setLogLevel
+from mininet.log import output, setLogLevel
 from mininet.net import Mininet
 from mininet.node import Host, Switch
 
@@ -61,10 +61,11 @@ class Emulation:
         output: str = self.net.get(node).cmd(script)
         return output
 
-    def prompt(self) -> None:
-        """Mininet's own prompt, until the user leaves it."""
+    def prompt(self, verbs: Mapping[str, Callable[[Sequence[str]], str]]) -> None:
+        """Mininet's own prompt with these verbs added, until the user leaves it. A ValueError of a verb is printed."""
         setLogLevel("output")  # what commands print goes through Mininet's log
-        CLI(self.net)
+        methods = {f"do_{name}": _prompt_method(verb) for name, verb in verbs.items()}
+        type("Prompt", (CLI,), methods)(self.net)
 
     def close(self) -> None:
         self.net.stop()
@@ -104,6 +105,19 @@ class Emulation:
         output = self.net.get(host.name).cmd(script)
         if "addressed" not in output:
             raise RunError(f"cannot set up {host.name}: {output.strip()}")
+
+
+def _prompt_method(verb: Callable[[Sequence[str]], str]) -> Callable[[Any, str], None]:
+    """A verb as Mininet's prompt calls it, its docstring being the prompt's help."""
+
+    def method(prompt: Any, line: str) -> None:
+        try:
+            output(f"{verb(line.split())}\n")
+        except ValueError as error:
+            output(f"{error}\n")
+
+    method.__doc__ = verb.__doc__
+    return method
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from testbed.live import live_network
 from testbed.plan import RunPlan
+from testbed.verbs import Verbs
 
 
 def open_prompt(plan: RunPlan, console: Console) -> None:
@@ -19,7 +20,8 @@ def open_prompt(plan: RunPlan, console: Console) -> None:
         hosts = plan.topology.hosts
         console.print(
             f"{len(network.switches)} switches and {len(hosts)} hosts are up, {plan.config.dilation} times slower than "
-            f"the model: try `{hosts[0].name} ping -c 3 {hosts[-1].name}`, `help`, `exit`",
+            f"the model: try `{hosts[0].name} ping -c 3 {hosts[-1].name}`, `queues`, `bts`, `help`, `exit`",
             soft_wrap=True,
         )
-        network.emulation.prompt()
+        verbs = Verbs(plan.topology, plan.dilation, network.switches)
+        network.emulation.prompt(verbs.table())

@@ -46,6 +46,14 @@ class Verb:
     summary: str
     run: Callable[[Sequence[str]], str]
 
+    def __call__(self, words: Sequence[str]) -> str:
+        return self.run(words)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """What the prompt's `help` says of it."""
+        return f"{self.usage}: {self.summary}"
+
 
 class Verbs:
     """The verbs of one live network."""
