@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`python -m bench [NAME...] [--json]`: runs benchmarks and prints what they measured.
+
+Exit codes: 0 measured (targets may be missed: the table says so), 2 bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from bench.benchmark import Benchmark, Skipped
+from bench.catalogue import BENCHMARKS
+from bench.report import Report, as_json, show
+
+_FILE_COLUMNS = 140
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command; its exit code."""
+    arguments = _parser().parse_args(words)
+    unknown = [name for name in arguments.names if name not in BENCHMARKS]
+    if unknown:
+        print(f"bench: no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    console = Console(stderr=arguments.json)
+    if not console.is_terminal:
+        console.width = _FILE_COLUMNS
+    console.print(f"[dim]{_machine_text()}; absolute figures are this machine's, ratios were measured in one run[/]\n")
+    reports = []
+    for name in arguments.names or BENCHMARKS:
+        benchmark = BENCHMARKS[name]()
+        reports.append(_measure(benchmark))
+        show(reports[-1], benchmark.summary, console)
+    if arguments.json:
+        print(as_json(reports, machine()))
+    return 0
+
+
+def machine() -> Mapping[str, object]:
+    """What a reader must know of this machine."""
+    return {
+        "cpus": len(os.sched_getaffinity(0)),
+        "load_1min": round(os.getloadavg()[0], 2),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+    }
+
+
+def _machine_text() -> str:
+    found = machine()
+    return f"{found['cpus']} CPUs, load {found['load_1min']}, Linux {found['kernel']}, Python {found['python']}"
+
+
+def _measure(benchmark: Benchmark) -> Report:
+    began_s = time.perf_counter()
+    try:
+        figures = benchmark.run()
+    except Skipped as reason:
+        return Report(benchmark.name, skipped=str(reason))
+    return Report(benchmark.name, figures, wall_s=time.perf_counter() - began_s)
+
+
+def _parser() -> argparse.ArgumentParser:
+    names = "".join(f"\n  {name:<12}{benchmark.summary}" for name, benchmark in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Measures packet paths, wires, simulation and start-up.",
+        epilog=f"benchmarks:{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which to run; all without one")
+    parser.add_argument("--json", action="store_true", help="print results as JSON on stdout, the tables on stderr")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

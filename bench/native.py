@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The C programs of the benchmarks: built when they are missing, run, their answers read.
+
+Knows how to compile and to start; what the programs do stands in their own files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from softswitch.build import INCLUDE_DIR, BuildError, cache_dir
+
+_HERE = Path(__file__).resolve().parent
+_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE_DIR}")
+_STOP_SECONDS = 10.0
+
+
+def tool(name: str) -> str:
+    """The path of the executable made from `bench/NAME.c`. BuildError when the compiler fails."""
+    source = _HERE / f"{name}.c"
+    headers = "".join(header.read_text() for header in sorted(INCLUDE_DIR.glob("*.h")))
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    digest = hashlib.sha256("\0".join([*compiler, *_FLAGS, headers, source.read_text()]).encode()).hexdigest()[:24]
+    path = cache_dir() / f"bench-{name}-{digest}"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        command = [*compiler, *_FLAGS, "-o", str(part), str(source), "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise BuildError(f"{shlex.join(command)} failed:\n{done.stderr}")
+        part.replace(path)
+    return str(path)
+
+
+def answer(arguments: Sequence[str], seconds: float = 60.0) -> dict[str, Any]:
+    """Runs a program to its end; the JSON object that it prints."""
+    done = subprocess.run(list(arguments), capture_output=True, text=True, check=False, timeout=seconds)
+    if done.returncode != 0:
+        raise RuntimeError(f"{arguments[0]}: {done.stderr.strip()}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@contextmanager
+def running(arguments: Sequence[str], ready: str | None = "ready") -> Iterator[subprocess.Popen[str]]:
+    """A program in the background, from the line `ready` on, or at once; ended with SIGTERM."""
+    output = subprocess.PIPE if ready else subprocess.DEVNULL
+    process = subprocess.Popen(list(arguments), stdout=output, text=True)
+    try:
+        if ready and process.stdout and ready not in (line := process.stdout.readline()):
+            raise RuntimeError(f"{arguments[0]} ended before it was ready, with {line.strip()!r}")
+        yield process
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The compiled program without I/O: how many packets a second of CPU carries through both passes and a queue."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.benchmark import Benchmark, Figure
+from bench.native import answer, tool
+from bench.switch import FRAME_BYTES
+from bench.workload import (
+    FLOWS,
+    IN_PORT,
+    data_frames,
+    entries,
+    rack,
+    sfc_settings,
+    unlimited_wires,
+    write_frames,
+    write_lines,
+)
+from softswitch.build import build_library
+from testbed.switches import PROGRAM
+from topologies.settings import SwitchSettings
+
+SMALL_FRAME_BYTES = 64
+_PACKETS = 1_000_000
+
+
+class PipelineBenchmark(Benchmark):
+    """CPU time of one thread, so it says packets/s per core."""
+
+    name = "pipeline"
+    summary = "packets/s per core of the compiled SFC program, without I/O"
+
+    def __init__(self, packets: int = _PACKETS) -> None:
+        self._packets = packets
+
+    def run(self) -> list[Figure]:
+        cases: Sequence[tuple[str, SwitchSettings, int]] = (
+            ("forwarding only", SwitchSettings.model_validate({}), FRAME_BYTES),
+            ("sfc", sfc_settings(), FRAME_BYTES),
+            ("sfc, small frames", sfc_settings(), SMALL_FRAME_BYTES),
+        )
+        return [self._measure(*case) for case in cases]
+
+    def _measure(self, name: str, settings: SwitchSettings, frame_bytes: int) -> Figure:
+        topology = rack()
+        with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder:
+            commands = write_lines(Path(folder) / "commands", entries(topology, settings) + unlimited_wires())
+            frames = write_frames(Path(folder) / "frames", data_frames(topology, [frame_bytes] * FLOWS))
+            words = [str(build_library(PROGRAM)), commands, frames, str(IN_PORT), str(self._packets)]
+            found = answer([tool("pipeline"), *words])
+        if found["left"] != found["packets"]:
+            raise RuntimeError(f"{found['packets'] - found['left']} packets did not come through")
+        per_packet_ns = found["cpu_ns"] / found["packets"]
+        return Figure(
+            name, 1e9 / per_packet_ns, "packets/s", note=f"{per_packet_ns:.0f} ns a packet of {frame_bytes} B"
+        )

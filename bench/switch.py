@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Lossless packet rates side by side: a bare forwarder, softswitch and BMv2 with the whole SFC program.
+
+One veth pair on either side of what is measured; the generator counts what comes out. Each is searched in turn, twice
+over, and keeps its better outcome: other processes of the machine only ever take away.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.benchmark import Benchmark, Figure, Target
+from bench.lossless import LosslessRate, Trial, find_lossless_rate
+from bench.native import answer, running, tool
+from bench.network import require_root, veth_pairs
+from bench.workload import (
+    FLOWS,
+    IN_PORT,
+    OUT_PORT,
+    data_frames,
+    entries,
+    rack,
+    sfc_settings,
+    unlimited_wires,
+    write_frames,
+    write_lines,
+)
+from softswitch.build import build_executable
+from testbed.switches import PROGRAM
+
+FRAME_BYTES = 1058
+"""A data frame of the default payload."""
+
+_ROUNDS = 2
+_TRIALS = 6
+_TRIAL_SECONDS = 0.4
+_FIRST_GUESS_PPS = 150_000
+_NETWORK = (("source0", "in0"), ("out0", "sink0"))
+_BMV2_QUEUE_PACKETS = 100_000
+_START_SECONDS = 15.0
+
+Contestant = Callable[[Path], AbstractContextManager[int]]
+"""Starts what is measured; the id of its process."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found of one contestant."""
+
+    rate: LosslessRate
+    cpu_ns: float
+    """CPU time of its threads for a frame when overloaded: with the kernel's work on their behalf."""
+
+    def better(self, other: Outcome | None) -> Outcome:
+        """The better of both in each respect (`rate` has taken the other's into account already)."""
+        return self if other is None else Outcome(self.rate, min(self.cpu_ns, other.cpu_ns))
+
+
+class SwitchBenchmark(Benchmark):
+    """Needs root; BMv2's figures are left out where `simple_switch` is not on the PATH."""
+
+    name = "switch"
+    summary = "lossless packets/s: bare forwarder, softswitch and BMv2 with the SFC program"
+    needs_root = True
+
+    def run(self) -> list[Figure]:
+        require_root()
+        with tempfile.TemporaryDirectory(prefix="sfc-bench-") as folder, veth_pairs(_NETWORK):
+            found = _search_all(Path(folder), contestants())
+        return _figures(found)
+
+
+def contestants() -> Mapping[str, Contestant]:
+    """What is measured, by name, in this order."""
+    found: dict[str, Contestant] = {"forwarder": _forwarder, "softswitch": _softswitch}
+    if shutil.which("simple_switch") and shutil.which("simple_switch_CLI"):
+        found["BMv2"] = _bmv2
+    return found
+
+
+def _search_all(folder: Path, measured: Mapping[str, Contestant]) -> dict[str, Outcome]:
+    found: dict[str, Outcome] = {}
+    for _ in range(_ROUNDS):
+        for name, start in measured.items():
+            known = found.get(name)
+            with start(folder) as pid:
+                found[name] = _search(folder, pid, known).better(known)
+    return found
+
+
+def _search(folder: Path, pid: int, known: Outcome | None) -> Outcome:
+    rate = known.rate if known else None
+    offer = _Offer(folder, rate)
+    before_ns = _cpu_ns(pid)
+    carried = offer(0).received
+    cpu_ns = (_cpu_ns(pid) - before_ns) / max(1, carried)
+    return Outcome(find_lossless_rate(offer, _TRIALS, known=rate), cpu_ns)
+
+
+def _cpu_ns(pid: int) -> int:
+    """CPU time of all threads of a process so far."""
+    return sum(int(each.read_text().split()[0]) for each in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+
+
+class _Offer:
+    """Runs the generator once per call."""
+
+    def __init__(self, folder: Path, known: LosslessRate | None) -> None:
+        frames = data_frames(rack(), [FRAME_BYTES] * FLOWS)
+        self._arguments = [tool("traffic"), "send", "source0", "sink0", write_frames(folder / "frames", frames)]
+        self._unpaced_frames = int((known.overloaded_pps if known else _FIRST_GUESS_PPS) * _TRIAL_SECONDS)
+
+    def __call__(self, rate_pps: int) -> Trial:
+        frames = int(rate_pps * _TRIAL_SECONDS) or self._unpaced_frames
+        found = answer([*self._arguments, str(rate_pps), str(frames)])
+        return Trial(found["sent"], found["received"], found["send_ns"], found["drain_ns"])
+
+
+def _figures(found: Mapping[str, Outcome]) -> list[Figure]:
+    figures = []
+    for name, outcome in found.items():
+        note = f"{outcome.rate.overloaded_pps:,.0f} packets/s when overloaded, {outcome.cpu_ns:,.0f} ns of CPU each"
+        if outcome.rate.is_generators:
+            note += "; the generator could not offer more"
+        figures.append(Figure(name, outcome.rate.pps, "packets/s", note=note))
+    soft, bare = found["softswitch"], found["forwarder"]
+    ratio, note = soft.rate.pps / bare.rate.pps, "may be lower: the generator held the forwarder back"
+    note = note if bare.rate.is_generators else ""
+    figures.append(Figure("softswitch / forwarder", ratio, target=Target(0.6, "at least"), note=note))
+    figures.append(Figure("softswitch / forwarder by CPU time", bare.cpu_ns / soft.cpu_ns))
+    if "BMv2" in found:
+        ratio = soft.rate.pps / found["BMv2"].rate.pps
+        figures.append(Figure("softswitch / BMv2", ratio, target=Target(10, "at least")))
+        figures.append(Figure("softswitch / BMv2 by CPU time", found["BMv2"].cpu_ns / soft.cpu_ns))
+    return figures
+
+
+@contextmanager
+def _forwarder(folder: Path) -> Iterator[int]:
+    with running([tool("forwarder"), "in0", "out0"]) as process:
+        yield process.pid
+
+
+@contextmanager
+def _softswitch(folder: Path) -> Iterator[int]:
+    topology = rack()
+    lines = entries(topology, sfc_settings()) + unlimited_wires()
+    commands = write_lines(folder / "softswitch-commands", lines)
+    ports = ["-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0"]
+    executable = str(build_executable(PROGRAM))
+    with running([executable, "--commands", commands, "--die-with-parent", *ports]) as process:
+        yield process.pid
+
+
+@contextmanager
+def _bmv2(folder: Path) -> Iterator[int]:
+    """Deep queues, as softswitch has, so that it is the work and not the queue that is measured.
+
+    It sees its ports' state through sysfs, which shows the namespace in which it was mounted.
+    """
+    port = _free_port()
+    arguments = ["simple_switch", "--thrift-port", str(port), "--log-level", "off"]
+    arguments += ["-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0", str(PROGRAM), "--", "--priority-queues", "8"]
+    shell = f"mount -t sysfs sysfs /sys && exec {shlex.join(arguments)}"
+    with running(["unshare", "--mount", "sh", "-c", shell], ready=None) as process:
+        _wait_until_listening(port)
+        lines = [f"set_queue_depth {_BMV2_QUEUE_PACKETS}", *entries(rack(), sfc_settings())]
+        done = subprocess.run(
+            ["simple_switch_CLI", "--thrift-port", str(port)],
+            input="\n".join([*lines, ""]),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_START_SECONDS,
+        )
+        if done.returncode != 0 or "Error" in done.stdout or "Invalid" in done.stdout:
+            raise RuntimeError(f"simple_switch_CLI: {(done.stderr or done.stdout).strip()[-300:]}")
+        yield process.pid
+
+
+def _wait_until_listening(port: int) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise RuntimeError("simple_switch does not listen") from None
+            time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

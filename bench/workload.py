@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the switch benchmarks forward: the SFC scheme's entries of a rack, and RoCEv2 data from one host to another."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from scenarios.schemes import SCHEMES
+from topologies.commands import pipeline_commands
+from topologies.model import Topology
+from topologies.settings import SwitchSettings
+from topologies.shapes import Clos
+from wire.addresses import parse_mac
+from wire.constants import DSCP_DATA
+from wire.dilation import Dilation
+from wire.roce import Opcode, RoceFramer, pack_psn_word
+
+DILATION = Dilation(1000)
+FLOWS = 64
+SWITCH = "tor1"
+FRAME_OVERHEAD = 58
+"""Headers and ICRC of a data frame without immediate."""
+
+IN_PORT, OUT_PORT = 1, 2
+"""Of h1, which sends, and h2, which receives."""
+
+
+def rack() -> Topology:
+    """Two racks of four hosts under two spines."""
+    return Clos().build()
+
+
+def sfc_settings(**changes: object) -> SwitchSettings:
+    """The scheme `sfc`, with changes."""
+    return SwitchSettings.model_validate({**SCHEMES["sfc"].switch, **changes})
+
+
+def entries(topology: Topology, settings: SwitchSettings) -> list[str]:
+    """The commands of the first rack's switch: the P4 program's part, the same for every target."""
+    return pipeline_commands(topology, SWITCH, settings, DILATION)
+
+
+def unlimited_wires() -> list[str]:
+    """softswitch's two ports without rate or delay."""
+    commands = ("port_rate", "port_delay", "port_ingress_delay")
+    return [f"{command} {port} 0" for port in (IN_PORT, OUT_PORT) for command in commands]
+
+
+def data_frames(topology: Topology, lengths: Sequence[int], dscps: Sequence[int] = (DSCP_DATA,)) -> list[bytes]:
+    """One RoCEv2 data frame from h1 to h2 for each length (at least FRAME_OVERHEAD); flows and DSCPs take turns."""
+    source, destination = topology.host["h1"], topology.host["h2"]
+    frames = []
+    for index, length in enumerate(lengths):
+        framer = RoceFramer(
+            destination_mac=parse_mac(source.gateway_mac),
+            source_mac=parse_mac(source.mac),
+            source_ip=int(source.ip),
+            destination_ip=int(destination.ip),
+            source_qpn=1 + index % FLOWS,
+            destination_qpn=1 + index % FLOWS,
+            tos=dscps[index % len(dscps)] << 2,
+        )
+        frames.append(framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(index), bytes(length - FRAME_OVERHEAD)))
+    return frames
+
+
+def write_frames(path: Path, frames: Sequence[bytes]) -> str:
+    """Writes frames as bench/traffic.c and bench/pipeline.c read them; the path as text."""
+    path.write_bytes(b"".join(struct.pack("<H", len(frame)) + frame for frame in frames))
+    return str(path)
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> str:
+    """Writes a commands file; the path as text."""
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)

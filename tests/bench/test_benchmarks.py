@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Benchmarks work: they measure what they say and hand back figures. Nothing here is about how fast anything is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.__main__ import main
+from bench.benchmark import Figure, Skipped, Target
+from bench.catalogue import BENCHMARKS
+from bench.native import answer, running, tool
+from bench.network import veth_pairs
+from bench.nic import NicBenchmark
+from bench.pipeline import PipelineBenchmark
+from bench.report import Report, as_json, target_text, value_text
+from bench.simulation import SimulationBenchmark
+from bench.wire import ARRIVAL, WireBenchmark, wire_figures
+from bench.workload import data_frames, rack, write_frames
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root and network namespaces")
+RATE_BPS = 50_000_000
+
+
+def test_target_says_whether_it_is_reached() -> None:
+    """At least and at most, and no verdict without a target."""
+    assert Figure("a", 0.6, target=Target(0.6, "at least")).is_reached is True
+    assert Figure("a", 0.59, target=Target(0.6, "at least")).is_reached is False
+    assert Figure("a", 61, target=Target(60, "at most")).is_reached is False
+    assert Figure("a", 1).is_reached is None
+
+
+def test_report_prints_misses_as_misses() -> None:
+    """Text and JSON agree."""
+    missed = Figure("ratio", 4.2, target=Target(10, "at least"))
+    assert "missed" in target_text(missed)
+    assert value_text(Figure("rate", 123456.7, "packets/s")) == "123,457 packets/s"
+    report = json.loads(as_json([Report("switch", [missed])], {}))
+    assert report["benchmarks"]["switch"]["figures"][0]["reached"] is False
+
+
+def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that lists what there is."""
+    assert main(["nothing"]) == 2
+    assert ", ".join(BENCHMARKS) in capsys.readouterr().err
+
+
+def test_command_prints_json_and_nothing_else(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables go to stderr, a benchmark that cannot run says why."""
+
+    class Refuses(NicBenchmark):
+        def run(self) -> list[Figure]:
+            raise Skipped("no reason")
+
+    monkeypatch.setitem(BENCHMARKS, "nic", Refuses)  # type: ignore[arg-type]
+    assert main(["nic", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["benchmarks"]["nic"]["skipped"] == "no reason"
+
+
+def test_nic_benchmark_moves_every_frame() -> None:
+    """Two figures for each number of queue pairs."""
+    assert len(NicBenchmark(frames=1000).run()) == 6
+
+
+def test_pipeline_benchmark_carries_every_packet() -> None:
+    """The C driver runs the compiled program; a packet that does not come out is an error."""
+    assert all(figure.value > 0 for figure in PipelineBenchmark(packets=500).run())
+
+
+def test_simulation_benchmark_splits_the_whole_time() -> None:
+    """The two shares are of one whole."""
+    _, _, switches, hosts = SimulationBenchmark("ci").run()
+    assert switches.value + hosts.value == pytest.approx(100)
+    assert 0 < switches.value < 100
+
+
+def _arrivals(gaps_ns: list[int], lengths: list[int]) -> np.ndarray:
+    arrivals = np.zeros(len(lengths), ARRIVAL)
+    arrivals["time_ns"] = np.cumsum([0, *gaps_ns])
+    arrivals["length"] = lengths
+    return arrivals
+
+
+def test_wire_figures_of_an_ideal_wire_are_exact() -> None:
+    """Frames of any size that end one transmission time apart make exactly the configured rate."""
+    lengths = [64, 1500] * 1000
+    figures = {f.name: f for f in wire_figures(_arrivals([n * 160 for n in lengths[1:]], lengths), 2000, RATE_BPS)}
+    assert figures["achieved"].value == pytest.approx(50)
+    assert figures["error of gaps, p99"].value == pytest.approx(0)
+    assert all(figure.is_reached is not False for figure in figures.values())
+
+
+def test_wire_figures_show_a_wire_that_is_too_fast() -> None:
+    """Two per cent over the rate misses both bounds, and a missing frame the third."""
+    lengths = [1000] * 2000
+    figures = wire_figures(_arrivals([int(n * 160 / 1.02) for n in lengths[1:]], lengths), 2001, RATE_BPS)
+    assert sum(figure.is_reached is False for figure in figures) == 3
+
+
+@needs_root
+@pytest.mark.root
+def test_wire_benchmark_loses_nothing() -> None:
+    """A short backlog on a live softswitch comes through whole."""
+    figures = {figure.name: figure for figure in WireBenchmark(seconds=0.2).run()}
+    assert figures["frames lost"].value == 0
+
+
+@needs_root
+@pytest.mark.root
+def test_forwarder_carries_what_the_generator_sends(tmp_path: Path) -> None:
+    """The yardstick forwards in order to be one."""
+    frames = write_frames(tmp_path / "frames", data_frames(rack(), [64, 1058, 1500]))
+    with veth_pairs((("source0", "in0"), ("out0", "sink0"))), running([tool("forwarder"), "in0", "out0"]):
+        found = answer([tool("traffic"), "send", "source0", "sink0", frames, "5000", "500"])
+    assert found["received"] == found["sent"] == 500
