@@ -37,6 +37,7 @@ from scenarios.catalogue import EXPERIMENTS, SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed import capabilities, cleanup
 from testbed.errors import RunError, UsageError
+from testbed.hpcc_export import export_hpcc
 from testbed.outcome import Silent
 from testbed.plan import RunPlan, RunRequest, plan_network, plan_run
 from testbed.progress import JobProgress, LiveProgress
@@ -71,6 +72,9 @@ FlowFile = Annotated[
     typer.Option(metavar="FILE", help="Flow list to replay: ours or the HPCC simulator's.", show_default=False),
 ]
 Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is captured, separated by commas.")]
+BackgroundName = Annotated[
+    str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 
 
@@ -89,13 +93,13 @@ def run(
     flows: FlowFile = None,
     out: Out = Path("runs"),
     pcap: Pcap = "",
+    background: BackgroundName = None,
     json: Json = False,
 ) -> None:
     """Run a scenario once and report on it."""
     request = _request(scenario, scheme, switch, clock, dilation, scale, seed, duration, settings, topology)
-    request = replace(
-        request, flow_file=flows, captures=tuple(name.strip() for name in pcap.split(",") if name.strip())
-    )
+    captures = tuple(name.strip() for name in pcap.split(",") if name.strip())
+    request = replace(request, flow_file=flows, captures=captures, background=background)
     plan = _checked([request], out)[0]
     finished = _execute(plan, out, quiet=json)
     if json:
@@ -259,6 +263,19 @@ def report(
     except ResultError as error:
         raise UsageError(str(error)) from error
     console.print(f"report: {path}", soft_wrap=True)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Run folder.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Default: `hpcc` in the run folder.")] = None,
+) -> None:
+    """Write a run's flows and completion times as the HPCC simulator's files."""
+    try:
+        for path in export_hpcc(folder, out or folder / "hpcc"):
+            console.print(path, soft_wrap=True)
+    except ResultError as error:
+        raise UsageError(str(error)) from error
 
 
 @app.command()

@@ -215,9 +215,11 @@ def _slowdown(summary: SlowdownSummary) -> SlowdownFigures:
         p50=figures.p50,
         p95=figures.p95,
         p99=figures.p99,
+        p99_9=figures.p99_9,
         mean=figures.mean,
         max=figures.max,
         p50_interval=summary.p50_interval,
+        p95_interval=summary.p95_interval,
         p99_interval=summary.p99_interval,
         below_one=summary.below_one,
     )

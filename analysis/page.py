@@ -121,14 +121,15 @@ def _slowdown_cells(figures: SlowdownFigures) -> list[str]:
     return [
         f"{figures.completed:,} / {figures.flows:,}",
         format_number(figures.p50) + _interval(figures.p50_interval),
-        format_number(figures.p95),
+        format_number(figures.p95) + _interval(figures.p95_interval),
         format_number(figures.p99) + _interval(figures.p99_interval),
+        format_number(figures.p99_9),
         format_number(figures.mean),
         format_number(figures.max),
     ]
 
 
-_SLOWDOWN_HEADINGS = ("completed / flows", "P50", "P95", "P99", "mean", "max")
+_SLOWDOWN_HEADINGS = ("completed / flows", "P50", "P95", "P99", "P99.9", "mean", "max")
 
 
 def _slowdown_table(result: RunResult) -> DataTable:
@@ -136,8 +137,8 @@ def _slowdown_table(result: RunResult) -> DataTable:
         "FCT slowdown by traffic class",
         ("class", *_SLOWDOWN_HEADINGS, "below 1"),
         [(name, *_slowdown_cells(figures), f"{figures.below_one:,}") for name, figures in result.fct_slowdown.items()],
-        "FCT over the ideal FCT of an idle network, completed flows only, not clamped. In brackets the 95 % confidence "
-        f"interval. {NOTHING}: too few flows for the figure (P50 needs 2, P95 20, P99 100).",
+        "FCT over the ideal FCT of an idle network, completed flows only, not clamped. In brackets the 95 % bootstrap "
+        f"interval. {NOTHING}: too few flows for the figure (P50 needs 2, P95 20, P99 100, P99.9 1000).",
     )
 
 

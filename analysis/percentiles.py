@@ -3,8 +3,8 @@
 """Percentiles that a sample can carry, and how sure they are. Knows numbers only.
 
 The rule: the p-th percentile is given where at least one sample in expectation lies beyond it, that is where the count
-is at least ceil(100 / (100 - p)): 2 for P50, 20 for P95, 100 for P99. Below that it is None, never a guess; the count
-always stands beside it.
+is at least ceil(100 / (100 - p)): 2 for P50, 20 for P95, 100 for P99, 1000 for P99.9. Below that it is None, never a
+guess; the count always stands beside it.
 """
 
 from __future__ import annotations
@@ -17,34 +17,39 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 
-_NORMAL_97_5 = 1.959964
+_RESAMPLES = 4_000
+_BOOTSTRAP_SEED = 1
 
 
-def minimum_count(percent: int) -> int:
+def minimum_count(percent: float) -> int:
     """The least sample that carries the `percent`-th percentile. Raises ValueError unless 0 < percent < 100."""
     if not 0 < percent < 100:
         raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
-    return -(-100 // (100 - percent))
+    return math.ceil(round(100 / (100 - percent), 6))
 
 
-def percentile(values: Values, percent: int) -> float | None:
+def percentile(values: Values, percent: float) -> float | None:
     """The percentile, interpolated linearly between order statistics, or None where the sample cannot carry it."""
     if values.size < minimum_count(percent):
         return None
     return float(np.percentile(values, percent))
 
 
-def confidence_interval(values: Values, percent: int) -> tuple[float, float] | None:
-    """The 95 % interval of a percentile, or None where the sample cannot carry one.
+def confidence_interval(values: Values, percent: float) -> tuple[float, float] | None:
+    """The 95 % bootstrap interval of a percentile, or None where the sample cannot carry one. Deterministic.
 
-    Distribution-free: the two order statistics that enclose the percentile with probability 0.95, by the normal
-    approximation of the binomial count of samples below it. It assumes independent samples.
+    The k-th order statistic of a resample of n values is the original of rank ceil(n u) with u ~ Beta(k, n - k + 1),
+    so ranks are drawn instead of whole resamples. None too where an end of the interval would be the sample's own
+    extreme: the truth may lie beyond it. It assumes independent samples.
     """
     count = values.size
-    share = percent / 100
-    reach = _NORMAL_97_5 * math.sqrt(count * share * (1 - share))
-    low, high = math.floor(count * share - reach), math.ceil(count * share + reach) + 1
-    if count < minimum_count(percent) or low < 1 or high > count:
+    if count < minimum_count(percent):
+        return None
+    rank = max(1, math.ceil(round(count * percent / 100, 6)))
+    draws = np.random.default_rng(_BOOTSTRAP_SEED).beta(rank, count - rank + 1, _RESAMPLES)
+    ranks = np.ceil(count * draws)
+    low, high = (int(np.percentile(ranks, tail, method="nearest")) for tail in (2.5, 97.5))
+    if low <= 1 or high >= count:
         return None
     ordered = np.sort(values)
     return float(ordered[low - 1]), float(ordered[high - 1])
@@ -59,13 +64,14 @@ class Summary:
     p50: float | None
     p95: float | None
     p99: float | None
+    p99_9: float | None
     max: float | None
 
 
 def summarize(values: Values) -> Summary:
     """Summary of a sample of any size."""
     if values.size == 0:
-        return Summary(0, None, None, None, None, None)
+        return Summary(0, None, None, None, None, None, None)
     ordered = np.sort(values)
-    p50, p95, p99 = (percentile(ordered, percent) for percent in (50, 95, 99))
-    return Summary(int(ordered.size), float(ordered.mean()), p50, p95, p99, float(ordered[-1]))
+    p50, p95, p99, p99_9 = (percentile(ordered, percent) for percent in (50, 95, 99, 99.9))
+    return Summary(int(ordered.size), float(ordered.mean()), p50, p95, p99, p99_9, float(ordered[-1]))

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from analysis import page, plots
 from analysis.canvas import to_svg, write_png
 from analysis.compare import Comparison, compare, headline_class
+from analysis.distribution_plots import DistributedRun, plot_distributions
 from analysis.flow_metrics import ALL_CLASSES
 from analysis.result import RESULT_FILE, RunResult
 from analysis.runs import CONFIG_FILE, Run, load_run
@@ -29,11 +30,16 @@ REPORT_FILE = "report.html"
 COMPARISON_FILE = "comparison.json"
 TEMPLATES = Path(__file__).parent / "templates"
 
-_CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "mean", "max")
+_DISTRIBUTIONS = (
+    "High-water marks of every switch's shared buffer; mean throughput of each receiver; delay of BTS packets from the "
+    "congested switch and from near the source."
+)
+
+_CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
 
 
 def write_run_report(folder: Path) -> Path:
-    """Writes report.html, buffer.png, fct.png, fct_slowdown.csv and buffer.csv into a run folder; gives the page.
+    """Writes report.html, buffer.png, fct.png, distributions.png and two CSVs into a run folder; gives the page.
 
     Traces that are missing or damaged are named on the page. Raises ResultError without a readable result.json.
     """
@@ -42,19 +48,21 @@ def write_run_report(folder: Path) -> Path:
     figures = {
         "buffer": plots.plot_buffer(run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes),
         "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
+        "distributions": plot_distributions([_distributed(scheme, run)]),
     }
     captions = {
         "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
         "fct": "FCT slowdown by message size, and its distribution; flows that did not finish keep a curve below 1.",
+        "distributions": _DISTRIBUTIONS,
     }
     write_csv(folder / "fct_slowdown.csv", slowdown_rows(run.result))
     write_csv(folder / "buffer.csv", run.queues.filter(pl.col("port") == WHOLE_BUFFER).drop("port", "class"))
-    html = _render(
+    html = render(
         "run.html.j2",
         result=run.result,
         problems=run.problems,
         cards=page.run_cards(run.result),
-        plots=_place_figures(folder, figures, captions),
+        plots=place_figures(folder, figures, captions),
         tables=page.run_tables(run.result),
         settings=page.setting_rows(run.result),
         configuration=page.configuration_rows(run),
@@ -79,16 +87,16 @@ def write_comparison_report(folders: Sequence[Path], out: Path) -> Path:
     figures, captions = _comparison_figures(comparison, runs)
     replace_text(out / COMPARISON_FILE, comparison.model_dump_json(indent=2) + "\n")
     write_csv(out / "comparison.csv", _comparison_rows(comparison))
-    html = _render(
+    html = render(
         "comparison.html.j2",
         comparison=comparison,
         problems=[
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],
-        plots=_place_figures(out, figures, captions),
+        plots=place_figures(out, figures, captions),
         tables=page.comparison_tables(comparison, results),
         runs=[
-            {"label": row.label, "result": run.result, "command": run.command, "link": _link(out, run.folder)}
+            {"label": row.label, "result": run.result, "command": run.command, "link": relative_link(out, run.folder)}
             for row, run in zip(comparison.rows, runs, strict=True)
         ],
     )
@@ -135,16 +143,25 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
         "buffer": plots.plot_buffers_compared(plotted),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
         "fct": plots.plot_fct_compared(plotted, classes),
+        "distributions": plot_distributions(
+            [_distributed(row.label, run) for row, run in zip(comparison.rows, runs, strict=True)]
+        ),
     }
     captions = {
         "buffer": "Buffer occupancy of each run's hottest switch: the most bytes held in each sampling interval.",
         "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
         "fct": "Distribution of FCT slowdown; flows that did not finish keep a curve below 1.",
+        "distributions": _DISTRIBUTIONS,
     }
     return figures, captions
 
 
-def _place_figures(folder: Path, figures: dict[str, Figure], captions: dict[str, str]) -> list[dict[str, object]]:
+def _distributed(label: str, run: Run) -> DistributedRun:
+    window = run.result.measured_window_us
+    return DistributedRun(label, run.result.scheme, run.flows, run.queues, run.signals, window)
+
+
+def place_figures(folder: Path, figures: dict[str, Figure], captions: dict[str, str]) -> list[dict[str, object]]:
     """Writes each figure as PNG and gives it as SVG for the page."""
     placed: list[dict[str, object]] = []
     for name, figure in figures.items():
@@ -165,17 +182,18 @@ def _files(folder: Path) -> list[str]:
         "buffer.csv",
         "buffer.png",
         "fct.png",
+        "distributions.png",
         "logs",
         "pcaps",
     )
     return [name for name in names if (folder / name).exists()]
 
 
-def _link(out: Path, folder: Path) -> str:
+def relative_link(out: Path, folder: Path) -> str:
     return Path(os.path.relpath(folder / REPORT_FILE, out)).as_posix()
 
 
-def _render(template: str, **content: object) -> str:
+def render(template: str, **content: object) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -77,10 +77,12 @@ class SlowdownFigures(_Part):
     p50: Figure | None
     p95: Figure | None
     p99: Figure | None
+    p99_9: Figure | None
     mean: Figure | None
     max: Figure | None
     p50_interval: Interval | None
-    """95 % confidence interval."""
+    """95 % bootstrap confidence interval, here and below."""
+    p95_interval: Interval | None
     p99_interval: Interval | None
     below_one: int
     """Flows that were faster than the ideal."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -45,6 +47,18 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     for row in comparison.rows:
         table.add_row(*_cells(row))
     return Group(table, *(Text(f"! {warning}", style="yellow") for warning in comparison.warnings))
+
+
+def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]]) -> RenderableType:
+    """An experiment's claims: what is claimed, what the paper says, what was measured, whether it holds."""
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for heading, width in (("claim", 3), ("paper", 2), ("measured", 3)):
+        table.add_column(heading, ratio=width, overflow="fold")
+    table.add_column("holds", no_wrap=True)
+    for claim, paper, measured, holds in claims:
+        verdict = Text("holds", style="bold green") if holds else Text("does not", style="bold red")
+        table.add_row(Text(claim), Text(paper), Text(measured), verdict)
+    return table
 
 
 def _cells(row: ComparisonRow) -> list[str | Text]:

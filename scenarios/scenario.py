@@ -27,6 +27,11 @@ class Workload(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @property
+    def measured_window_us(self) -> tuple[float, float] | None:
+        """Flows that start outside are warm-up or cool-down and are left out of slowdown and throughput; None: none."""
+        return None
+
     @abstractmethod
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         """The flows on this network; all chance comes from `random`. ScenarioError where they do not fit."""
@@ -34,12 +39,14 @@ class Workload(BaseModel):
 
 @dataclass(frozen=True)
 class Scale:
-    """A size of a scenario: its network and what differs from the defaults."""
+    """A size of a scenario: its network and what differs from the defaults, for every scheme alike."""
 
     topology: str
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     workload: Mapping[str, Any] = field(default_factory=dict)
     duration_ms: float = 20.0
+    switch: Mapping[str, Any] = field(default_factory=dict)
+    transport: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

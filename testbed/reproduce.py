@@ -92,11 +92,14 @@ class Job:
 
 def request_for(experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None) -> RunRequest:
     """What `run` would be asked for to make this point."""
+    grid = experiment.grids[scale]
+    chosen = clock or grid.clock
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
     return RunRequest(
         experiment.name,
         scheme=point.scheme,
-        clock=clock or experiment.grids[scale].clock,  # type: ignore[arg-type]
+        clock=chosen,  # type: ignore[arg-type]
+        dilation=grid.dilation if chosen == "real" else None,
         scale=scale,
         seed=point.seed,
         duration_ms=point.settings.get("duration_ms"),

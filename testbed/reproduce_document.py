@@ -9,8 +9,10 @@ and scale counts. What a person adds as the likely reason of a failure stands in
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -22,6 +24,7 @@ from testbed.reproduce import FILE_NAME, SCHEMA, ClaimFinding, Reproduction
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "reproduction.md"
+PICTURES = DOCUMENT.parent / "images" / "reproduction"
 REMARKS = ROOT / "docs" / "reproduction-remarks.yaml"
 _SCALES = ("ci", "laptop", "paper")
 
@@ -34,29 +37,48 @@ plots on the paper's axes; the virtual clock gives the same figures again for th
 """
 
 
-def newest(folders: Sequence[Path]) -> list[Reproduction]:
+@dataclass(frozen=True)
+class Stored:
+    """A reproduction and the folder it lies in."""
+
+    reproduction: Reproduction
+    folder: Path
+
+    @property
+    def picture(self) -> Path | None:
+        """The experiment's first figure, if it was drawn."""
+        figures = EXPERIMENTS[self.reproduction.experiment].figures
+        path = self.folder / f"{figures[0].name}.png" if figures else None
+        return path if path is not None and path.exists() else None
+
+
+def newest(folders: Sequence[Path]) -> list[Stored]:
     """The newest reproduction of each experiment and scale below some folders. UsageError if there is none."""
     paths = sorted((path for folder in folders for path in folder.rglob(FILE_NAME)), key=lambda path: path.parent.name)
-    found: dict[tuple[str, str], Reproduction] = {}
+    found: dict[tuple[str, str], Stored] = {}
     for path in paths:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("schema", None) != SCHEMA:
             raise UsageError(f"{path}: not a reproduction of this release")
         reproduction = Reproduction(**content)
-        found[reproduction.experiment, reproduction.scale] = reproduction
+        found[reproduction.experiment, reproduction.scale] = Stored(reproduction, path.parent)
     if not found:
         raise UsageError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
     order = list(EXPERIMENTS)
-    known = [each for key, each in found.items() if key[0] in EXPERIMENTS]
-    return sorted(known, key=lambda each: (order.index(each.experiment), _SCALES.index(each.scale)))
+    known = [(order.index(name), _SCALES.index(scale), name, scale) for name, scale in found if name in EXPERIMENTS]
+    return [found[name, scale] for *_, name, scale in sorted(known)]
 
 
-def document(reproductions: Sequence[Reproduction], remarks: Mapping[str, Mapping[str, str]]) -> str:
-    """The whole text."""
+def document(
+    reproductions: Sequence[Reproduction],
+    remarks: Mapping[str, Mapping[str, str]],
+    pictures: Mapping[tuple[str, str], str],
+) -> str:
+    """The whole text; `pictures` are paths from the document, by experiment and scale."""
     parts = [_HEAD, _overview(reproductions)]
     for name in dict.fromkeys(each.experiment for each in reproductions):
         own = [each for each in reproductions if each.experiment == name]
-        parts.append(_experiment(own, remarks.get(name, {})))
+        parts.append(_experiment(own, remarks.get(name, {}), pictures))
     return "\n".join(parts)
 
 
@@ -71,8 +93,11 @@ def _overview(reproductions: Iterable[Reproduction]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _experiment(own: Sequence[Reproduction], remarks: Mapping[str, str]) -> str:
+def _experiment(
+    own: Sequence[Reproduction], remarks: Mapping[str, str], pictures: Mapping[tuple[str, str], str]
+) -> str:
     first = own[0]
+    experiment = first.experiment
     lines = [f"## {first.experiment}", "", f"{first.title} ({first.paper_place}).", ""]
     lines += [f"- {note}" for note in first.notes]
     for each in own:
@@ -80,6 +105,8 @@ def _experiment(own: Sequence[Reproduction], remarks: Mapping[str, str]) -> str:
         lines += [_claim(claim) for claim in each.claims]
         verdicts = sorted({run.verdict for run in each.runs})
         lines += ["", f"Verdict of the {len(each.runs)} runs: {', '.join(verdicts) or 'none was made'}."]
+        if (experiment, each.scale) in pictures:
+            lines += ["", f"![{first.title}, scale {each.scale}]({pictures[experiment, each.scale]})"]
         lines += [f"Not in this release: {scheme}." for scheme in each.unknown_schemes]
         lines += [f"Failed: {failure}" for failure in each.failures]
         reasons = [
@@ -106,12 +133,26 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     remarks = yaml.safe_load(REMARKS.read_text(encoding="utf-8")) if REMARKS.exists() else {}
     try:
-        text = document(newest([Path(argument) for argument in arguments]), remarks or {})
+        stored = newest([Path(argument) for argument in arguments])
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    text = document([each.reproduction for each in stored], remarks or {}, _place_pictures(stored))
     replace_text(DOCUMENT, text)
     return 0
+
+
+def _place_pictures(stored: Iterable[Stored]) -> dict[tuple[str, str], str]:
+    """Copies the first figure of each into docs/images/reproduction."""
+    placed: dict[tuple[str, str], str] = {}
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for each in stored:
+        if each.picture is not None:
+            found = each.reproduction
+            target = PICTURES / f"{found.experiment}-{found.scale}.png"
+            shutil.copyfile(each.picture, target)
+            placed[found.experiment, found.scale] = target.relative_to(DOCUMENT.parent).as_posix()
+    return placed
 
 
 if __name__ == "__main__":

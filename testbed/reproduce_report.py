@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+import polars as pl
+
 from analysis.experiment_report import ClaimRow, ExperimentPage, RunLink, write_experiment_page
 from scenarios.catalogue import EXPERIMENTS
 from scenarios.experiment import Experiment, Results
@@ -18,6 +20,7 @@ from scenarios.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.reproduce import FILE_NAME, Job, Reproduction, conclude
 from testbed.runs import give_to_caller
+from testbed.sweep import result_row
 
 
 @dataclass(frozen=True)
@@ -74,4 +77,8 @@ def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction
         ],
         command=f"./runner.py reproduce {found.experiment} --scale {found.scale}",
     )
-    return write_experiment_page(folder, page, figures)
+    rows = [
+        {**{f"axis.{key}": str(value) for key, value in each.point.place.items()}, **result_row(each.run.result)}
+        for each in results.measurements
+    ]
+    return write_experiment_page(folder, page, figures, pl.DataFrame(rows, infer_schema_length=None))

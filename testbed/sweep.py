@@ -124,11 +124,14 @@ def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
     for job in jobs:
         if (folder / JOBS / job.name / RESULT_FILE).exists():
             result = read_result(folder / JOBS / job.name)
-            rows.append({"job": job.name, **{f"axis.{key}": value for key, value in job.place.items()}, **_row(result)})
+            rows.append(
+                {"job": job.name, **{f"axis.{key}": value for key, value in job.place.items()}, **result_row(result)}
+            )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _row(result: RunResult) -> dict[str, object]:
+def result_row(result: RunResult) -> dict[str, object]:
+    """The figures of a run that a table of many runs has."""
     traffic_class = headline_class(result)
     slowdown = result.fct_slowdown.get(traffic_class)
     figures = ("p50", "p95", "p99", "p99_9", "mean")

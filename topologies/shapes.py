@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from topologies.model import Topology, TopologyBuilder
 
-Rate = Annotated[int, Field(ge=1_000_000, le=3_200_000_000_000)]
+Rate = Annotated[int, Field(ge=1_000_000, le=25_600_000_000_000)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Count = Annotated[int, Field(ge=1, le=400)]
 

@@ -40,14 +40,21 @@ def test_values_computed_by_hand() -> None:
 def test_nothing_summarizes_to_nothing() -> None:
     """An empty sample has a count and no figure; a single value has no percentile."""
     assert summarize(np.empty(0)).__dict__ == {
-        "count": 0, "mean": None, "p50": None, "p95": None, "p99": None, "max": None,
+        "count": 0, "mean": None, "p50": None, "p95": None, "p99": None, "p99_9": None, "max": None,
     }  # fmt: skip
     assert (summarize(np.ones(1)).mean, summarize(np.ones(1)).p50) == (1.0, None)
 
 
-def test_confidence_interval_by_hand() -> None:
-    """P50 of 1..100: reach 1.96 * 5 = 9.8, so ranks 40 and 61."""
-    assert confidence_interval(np.arange(1.0, 101.0), 50) == (40.0, 61.0)
+@pytest.mark.parametrize("percent", [50, 90])
+def test_confidence_interval_is_that_of_whole_resamples(percent: int) -> None:
+    """Drawing ranks gives what drawing 4000 resamples of 1..100 gives, within a rank or two of sampling error."""
+    random = np.random.default_rng(9)
+    values = np.arange(1.0, 101.0)
+    rank = percent - 1
+    resamples = np.sort(random.choice(values, (4_000, 100)), axis=1)[:, rank]
+    expected = np.percentile(resamples, [2.5, 97.5])
+    assert confidence_interval(values, percent) == pytest.approx(expected, abs=1.5)
+    assert confidence_interval(values, percent) == confidence_interval(values, percent)
 
 
 def test_a_small_sample_has_no_interval() -> None:

@@ -56,6 +56,12 @@ def remains() -> dict[str, set[str]]:
     }
 
 
+def left_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
+    """What is there now and was not before; other runs on this machine may end meanwhile."""
+    now = remains()
+    return {kind: now[kind] - before[kind] for kind in now if now[kind] - before[kind]}
+
+
 def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     """A run in `folder`/runs, once its hosts are being started; what it prints goes to `folder`/log."""
     with (folder / "log").open("wb") as log:

@@ -26,7 +26,7 @@ def _leaves_nothing() -> Iterator[None]:
     """Every test here ends with the machine as it was."""
     before = running.remains()
     yield
-    assert running.remains() == before
+    assert running.left_since(before) == {}
 
 
 def _started(tmp_path: Path) -> subprocess.Popen[bytes]:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from analysis.runs import load_run
 from scenarios.catalogue import EXPERIMENTS
@@ -17,7 +18,7 @@ from scenarios.experiment import Measurement, Point, Results
 from testbed.outcome import Silent
 from testbed.plan import RunRequest, plan_run
 from testbed.reproduce import Reproduction, findings, jobs_of
-from testbed.reproduce_document import document, newest
+from testbed.reproduce_document import REMARKS, document, newest
 from testbed.runs import execute
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,9 +39,9 @@ def test_theory_holds_within_one_packet_or_the_reason(tmp_path: Path) -> None:
     assert all({"claim", "paper", "measured", "holds"} <= claim.keys() for claim in found["claims"])
     assert all(claim["holds"] is True for claim in found["claims"])
     [folder] = tmp_path.glob("theory-ci-reproduction-*")
-    assert {"reproduction.json", "report.html", "claims.csv"} <= {path.name for path in folder.iterdir()}
-    [reproduction] = newest([tmp_path])
-    text = document([reproduction], {})
+    assert {"reproduction.json", "report.html", "claims.csv", "runs.csv"} <= {path.name for path in folder.iterdir()}
+    [stored] = newest([tmp_path])
+    text = document([stored.reproduction], {}, {})
     assert "| theory" in text.replace("[theory](#theory)", "theory")
     assert all(claim["measured"].replace("|", "\\|") in text for claim in found["claims"])
 
@@ -113,7 +114,14 @@ def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
     claim = {"claim": "c", "paper": "p", "measured": "m", "value": 1.0, "holds": False}
     found = Reproduction(experiment="theory", title="t", paper_place="Fig. 0", scale="ci", claims=(claim,), runs=(),
                          unknown_schemes=("tcp",), failures=(), notes=("note",))  # fmt: skip
-    text = document([found], {"theory": {"c": "because"}})
+    text = document([found], {"theory": {"c": "because"}}, {("theory", "ci"): "images/x.png"})
     assert "| c | p | m | **no** |" in text
     assert "*c*: because" in text
     assert "Not in this release: tcp." in text
+    assert "(images/x.png)" in text
+
+
+def test_remarks_speak_of_claims_that_there_are() -> None:
+    """A remark on a claim that was renamed would never be shown."""
+    for name, remarks in yaml.safe_load(REMARKS.read_text()).items():
+        assert set(remarks) <= {claim.claim for claim in EXPERIMENTS[name].claims}, name

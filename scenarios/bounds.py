@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Appendix C of the paper: how much buffer a congestion needs, as four formulas with their assumptions.
+
+Common to all: sender 0 transmits at line rate R without queuing when others join at line rate; every sender stops for
+as long as the queue needs to drain when it hears the first notification; control packets take no time to serialize.
+Bytes are wire bytes, times ns of model time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """The symbols of appendix C: R, T_A, T_B, T_ToR, T_S (as the bytes of a packet) and k."""
+
+    rate_bps: int
+    sender_delay_ns: float
+    """T_A: from the senders to the congested switch."""
+    receiver_delay_ns: float
+    """T_B: from the congested switch to the receiver."""
+    tor_delay_ns: float
+    """T_ToR: from a sender to its own ToR."""
+    packet_bytes: int
+    threshold_packets: int
+    """k: packets in the queue before a notification is made."""
+
+    @property
+    def packet_ns(self) -> float:
+        """T_S, the serialization of a packet."""
+        return self.packet_bytes * 8e9 / self.rate_bps
+
+    def bytes_in(self, duration_ns: float) -> float:
+        """What a sender puts on the wire in this time."""
+        return self.rate_bps * duration_ns / 8e9
+
+
+def b_ack(path: Bottleneck) -> float:
+    """Two flows, notified by acknowledgements: the notice waits in the queue it speaks of (equation 1)."""
+    built_and_waited_ns = 2 * path.threshold_packets * path.packet_ns
+    return path.bytes_in(2 * path.sender_delay_ns + built_and_waited_ns + 2 * path.receiver_delay_ns)
+
+
+def b_bts(path: Bottleneck) -> float:
+    """Two flows, notified from the congested switch's ingress (equation 2)."""
+    return path.bytes_in(2 * path.sender_delay_ns + path.threshold_packets * path.packet_ns)
+
+
+def b_incast(path: Bottleneck, senders: int) -> float:
+    """N > k flows that start at one instant; their first packets trigger the notification (equation 3)."""
+    return senders * path.bytes_in(2 * path.sender_delay_ns + path.packet_ns)
+
+
+def b_cache_hit(path: Bottleneck) -> float:
+    """What a sender emits before its own ToR answers its first packet from the cache (equation 7)."""
+    return path.bytes_in(2 * path.tor_delay_ns + path.packet_ns)
+
+
+def cache_miss_ns(path: Bottleneck) -> float:
+    """Until when after the first sender another under its ToR still misses the cache: 2 (T_A - T_ToR)."""
+    return 2 * (path.sender_delay_ns - path.tor_delay_ns)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Fig. 2: peak buffer against incast degree under four combinations of flow and congestion control."""
+
+from __future__ import annotations
+
+from scenarios.claims import Linear, Ratio, SteeperThan
+from scenarios.datacentre import DataCentre
+from scenarios.experiment import Axis, Claim, Experiment, Grid
+from scenarios.experiments.common import SMALL_SCALE_PAYLOAD_BYTES
+from scenarios.figures import against
+from scenarios.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER, slowdown
+from scenarios.scenario import Scale, Scenario
+
+_CONTROLS = {"dcqcn": "DCQCN+W", "hpcc": "HPCC"}
+_SCHEMES = tuple(f"{name}+{control}" for control in _CONTROLS for name in ("irn", "onramp", "sfc"))
+_AXIS = "incast degree"
+_ENDLESS = {"buffer_bytes": None}
+# The paper's largest incast, 63 senders within 50 us; smaller scales keep its rate of senders.
+_PAPER_LARGEST = 63
+_WINDOW_US_PER_SENDER = 50 / _PAPER_LARGEST
+
+
+def _scale(hosts_per_tor: int, spines: int, largest: int, arrivals_us: float) -> Scale:
+    workload = {
+        "sizes": "hadoop",
+        "load": 0.5,
+        "incast_load": 0.08,
+        "incast_window_us": _WINDOW_US_PER_SENDER * largest,
+        "incast_spacing": "poisson" if largest == _PAPER_LARGEST else "even",
+        "arrivals_us": arrivals_us,
+        "warmup_us": 50.0,
+        "cooldown_us": 50.0,
+    }
+    topology = {"hosts_per_tor": hosts_per_tor, "spines": spines}
+    transport = {} if largest == _PAPER_LARGEST else {"payload_bytes": SMALL_SCALE_PAYLOAD_BYTES}
+    return Scale(
+        "clos", topology, {**workload, "incast_degree": largest}, duration_ms=40, switch=_ENDLESS, transport=transport
+    )
+
+
+def _grid(degrees: tuple[int, ...]) -> Grid:
+    return Grid(_SCHEMES, (Axis.of(_AXIS, "incast_degree", degrees),))
+
+
+def _claims() -> tuple[Claim, ...]:
+    found: list[Claim] = []
+    for control, name in _CONTROLS.items():
+        none, onramp, sfc = (f"{flow}+{control}" for flow in ("irn", "onramp", "sfc"))
+        found += [
+            Linear(f"{name}: the peak buffer grows linearly with the degree", "linear", PEAK_BUFFER, none, _AXIS, 0.8),
+            SteeperThan(f"{name}: SFC's slope is below OnRamp's", "much lower", PEAK_BUFFER, onramp, sfc, _AXIS),
+            SteeperThan(
+                f"{name}: OnRamp's slope is below that of no flow control", "lower", PEAK_BUFFER, none, onramp, _AXIS
+            ),
+            Ratio(
+                f"{name}: tail FCT slowdown follows the buffer",
+                "SFC lowest at every degree",
+                slowdown(99),
+                sfc,
+                none,
+                at_most=1.0,
+            ),
+        ]
+    return tuple(found)
+
+
+EXPERIMENT = Experiment(
+    title="Incast degree",
+    paper="Fig. 2",
+    scenario=Scenario(
+        "incast-degree",
+        "hadoop at 50 % with 8 % incasts of growing degree, endless buffers",
+        DataCentre,
+        {"ci": _scale(16, 4, 31, 900.0), "laptop": _scale(24, 6, 47, 2_500.0), "paper": _scale(32, 8, 63, 10_000.0)},
+    ),
+    grids={"ci": _grid((10, 20, 31)), "laptop": _grid((12, 24, 36, 47)), "paper": _grid((16, 24, 32, 40, 48, 56, 63))},
+    claims=_claims(),
+    figures=(against(_AXIS, PEAK_BUFFER), against(_AXIS, MEAN_P99_OVER_SIZES), against(_AXIS, slowdown(99))),
+    notes=(
+        "Smaller scales have 32 and 48 hosts and packets of 4000 B, evenly spaced incasts, "
+        "and as many senders per microsecond as the paper.",
+    ),
+)

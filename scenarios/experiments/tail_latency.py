@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Figs. 6 to 8: what SFC does to tail FCT, buffers and throughput under data-centre traffic with heavy incasts."""
+
+from __future__ import annotations
+
+from scenarios.claims import Bound, Ratio
+from scenarios.experiment import Claim, Experiment, Grid
+from scenarios.experiments.common import SCALING_NOTE, data_centre_scales, data_centre_scenario
+from scenarios.figures import distributions, fct_by_size
+from scenarios.quantities import DROPS, PEAK_BUFFER, RECEIVER_THROUGHPUT, slowdown
+
+NONE, ONRAMP, SFC = SCHEMES = ("irn+hpcc", "onramp+hpcc", "sfc+hpcc")
+
+CLAIMS: tuple[Claim, ...] = (
+    Ratio(
+        "SFC's peak buffer is 2.5 to 3 times below that without flow control",
+        "2.5x to 3x lower",
+        PEAK_BUFFER,
+        SFC,
+        NONE,
+        at_most=1 / 2.5,
+    ),
+    Ratio(
+        "SFC's peak buffer is 2.5 to 3 times below OnRamp's",
+        "2.5x to 3x lower",
+        PEAK_BUFFER,
+        SFC,
+        ONRAMP,
+        at_most=1 / 2.5,
+    ),
+    Ratio(
+        "P99 FCT slowdown of the other traffic is 2 to 6 times better with SFC",
+        "2x to 6x better",
+        slowdown(99),
+        SFC,
+        NONE,
+        at_most=1 / 2,
+    ),
+    Ratio(
+        "P95 FCT slowdown of the other traffic is 1.2 to 2 times better with SFC",
+        "1.2x to 2x better",
+        slowdown(95),
+        SFC,
+        NONE,
+        at_most=1 / 1.2,
+    ),
+    Ratio(
+        "SFC leaves receivers' throughput as it is",
+        "unchanged",
+        RECEIVER_THROUGHPUT,
+        SFC,
+        NONE,
+        at_least=0.97,
+        at_most=1.03,
+    ),
+    Bound("SFC drops nothing", "peak well below the depth at which drops begin", DROPS, SFC, at_most=0.0),
+)
+
+
+def tail_latency(name: str, sizes: str, load: float, paper: str, ci_arrivals_us: float) -> Experiment:
+    """One of the three experiments, which differ in their messages only."""
+    percent = round(100 * load)
+    workload = {"sizes": sizes, "load": load, "incast_load": 0.08}
+    summary = f"{sizes} messages at {percent} % load plus 8 % of 128:1 incasts"
+    return Experiment(
+        title=f"Tail latency: {sizes} at {percent} % with 8 % incast, HPCC",
+        paper=paper,
+        scenario=data_centre_scenario(name, summary, data_centre_scales(workload, ci_arrivals_us)),
+        grids={"ci": Grid(SCHEMES), "laptop": Grid(SCHEMES), "paper": Grid(SCHEMES)},
+        claims=CLAIMS,
+        figures=(fct_by_size(), distributions()),
+        notes=(SCALING_NOTE,),
+    )

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Appendix C: the buffer that a congestion needs, formula against measurement, over a grid of delays and thresholds.
+
+Each case is cut short right after the first peak: the formulas speak of the first notification, and what happens once
+senders resume is congestion control's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import ceil
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from analysis.formatting import format_bytes
+from analysis.runs import Run
+from scenarios.bounds import Bottleneck, b_ack, b_bts, b_cache_hit, b_incast, cache_miss_ns
+from scenarios.claims import Judged
+from scenarios.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
+from scenarios.experiments.common import GO_BACK_N
+from scenarios.flow import FlowRequest
+from scenarios.scenario import Scale, Scenario, ScenarioError, Workload
+from topologies.model import Topology
+from wire.roce import data_frame_bytes
+
+_PAYLOAD_BYTES = 1_000
+_RATE_BPS = 100_000_000_000
+_TRUNK_BPS = 12_800_000_000_000
+_FRAME_BYTES = data_frame_bytes(_PAYLOAD_BYTES, is_last=False)
+_STEADY_NS = 40_000.0
+"""How long sender 0 is alone, at least: four of the longest one-way delays."""
+_INTERVAL_NS = 10_000
+"""Buffers are sampled this often; a shorter rest of a run would not be."""
+_CASE = "case"
+_LATE = "late"
+_ACK, _BTS, _CACHE = "onramp-straw-man+none", "ingress-bts+none", "sfc+none"
+
+
+class Joining(Workload):
+    """Sender 0 at line rate; others join it at one instant, and perhaps one more later."""
+
+    joiners: Annotated[int, Field(ge=1, le=1_000)] = Field(1, description="Senders that join at the same instant.")
+    join_us: Annotated[float, Field(ge=0)] = Field(40.0, description="When they join.")
+    late_us: float | None = Field(None, description="When one more joins; null: none does.")
+    message_bytes: Annotated[int, Field(ge=1)] = Field(4_000_000, description="Bytes of each message.")
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        *senders, receiver = (host.name for host in topology.hosts)
+        needed = 1 + self.joiners + (self.late_us is not None)
+        if len(senders) < needed:
+            raise ScenarioError(f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts")
+        starts = [(0.0, "steady"), *[(self.join_us, "joiner")] * self.joiners]
+        if self.late_us is not None:
+            starts.append((self.late_us, _LATE))
+        return [
+            FlowRequest(sender, receiver, self.message_bytes, round(start_us * 1000), tag)
+            for sender, (start_us, tag) in zip(senders, starts, strict=False)
+        ]
+
+
+def _path(trunk_ns: int, host_ns: int, packets: int) -> Bottleneck:
+    """On the dumbbell T_A is host and trunk link; T_B and T_ToR are a host link."""
+    return Bottleneck(_RATE_BPS, trunk_ns + host_ns, host_ns, host_ns, _FRAME_BYTES, packets)
+
+
+def _network(path: Bottleneck, senders: int) -> dict[str, Any]:
+    """A star where a sender's ToR is the congested switch, else a dumbbell."""
+    trunk_ns = round(path.sender_delay_ns - path.tor_delay_ns)
+    host_ns = round(path.tor_delay_ns)
+    if not trunk_ns:
+        return {"topology": "star", "topology.hosts": senders + 1, "topology.host_delay_ns": host_ns}
+    return {
+        "topology.left_hosts": senders,
+        "topology.trunk_rate_bps": _TRUNK_BPS,
+        "topology.trunk_delay_ns": trunk_ns,
+        "topology.host_delay_ns": host_ns,
+    }
+
+
+def _settings(path: Bottleneck, joiners: int, signal_ns: float, late_ns: float | None = None) -> dict[str, Any]:
+    """The case's network, thresholds and length: until shortly after the first notification has worked.
+
+    Others join so late that the end is that of a sampling interval, `late_ns` after them one more.
+    """
+    lasts_ns = (late_ns or 0.0) + signal_ns + path.sender_delay_ns + 3 * path.packet_ns
+    end_ns = _INTERVAL_NS * ceil((_STEADY_NS + lasts_ns) / _INTERVAL_NS)
+    join_ns = end_ns - lasts_ns
+    settings: dict[str, Any] = {
+        "joiners": joiners,
+        "join_us": join_ns / 1000,
+        **_network(path, 1 + joiners + (late_ns is not None)),
+        "switch.q_th_bytes": path.threshold_packets * path.packet_bytes - 1,
+        "switch.q_tg_bytes": 0,
+        **GO_BACK_N,
+        "duration_ms": (end_ns + 1) / 1e6,
+    }
+    if late_ns is not None:
+        settings["late_us"] = (join_ns + late_ns) / 1000
+    return settings
+
+
+def _two_flow_cases() -> Iterator[tuple[str, Bottleneck]]:
+    for trunk_ns, host_ns, packets in ((3_000, 1_000, 26), (3_000, 1_000, 104), (500, 500, 26), (6_000, 2_000, 52)):
+        path = _path(trunk_ns, host_ns, packets)
+        yield f"T_A {path.sender_delay_ns / 1000:g} us, T_B {host_ns / 1000:g} us, k {packets}", path
+
+
+def _incast_cases() -> Iterator[tuple[str, Bottleneck, int]]:
+    """On a star, so that simultaneous packets meet in no queue before the one that counts; T_A, T_B and T_ToR agree."""
+    for delay_ns, packets, senders in ((4_000, 1, 4), (4_000, 4, 16), (2_000, 8, 24)):
+        path = Bottleneck(_RATE_BPS, delay_ns, delay_ns, delay_ns, _FRAME_BYTES, packets)
+        yield f"T_A {delay_ns / 1000:g} us, N {senders}, k {packets}", path, senders
+
+
+def _cache_cases() -> Iterator[tuple[str, Bottleneck]]:
+    for trunk_ns, host_ns in ((3_000, 1_000), (6_000, 500), (1_000, 2_000)):
+        path = _path(trunk_ns, host_ns, 1)
+        yield f"T_A {path.sender_delay_ns / 1000:g} us, T_ToR {host_ns / 1000:g} us", path
+
+
+def _ack_settings(path: Bottleneck) -> dict[str, Any]:
+    empty_path_ns = path.sender_delay_ns + path.receiver_delay_ns + 2 * path.packet_ns
+    threshold_ns = round(empty_path_ns + path.threshold_packets * path.packet_ns)
+    signal_ns = b_ack(path) * 8e9 / path.rate_bps
+    parameters = {"transport.flow_control_parameters": {"threshold_ns": threshold_ns}}
+    return {**_settings(path, 1, signal_ns), **parameters}
+
+
+def _late_ns(path: Bottleneck) -> float:
+    """After the first joiner: senders have begun to hit the cache, and the congestion lasts."""
+    return cache_miss_ns(path) + 2 * path.tor_delay_ns + 2 * path.packet_ns
+
+
+_TWO_FLOW = {f"B_bts: {name}": path for name, path in _two_flow_cases()}
+_TWO_FLOW_ACK = {f"B_ack: {name}": path for name, path in _two_flow_cases()}
+_INCAST = {f"B_incast: {name}": (path, senders) for name, path, senders in _incast_cases()}
+_CACHED = {f"B_cache-hit: {name}": path for name, path in _cache_cases()}
+
+
+def _grids() -> Grids:
+    bts = {name: _settings(path, 1, b_bts(path) * 8e9 / path.rate_bps) for name, path in _TWO_FLOW.items()}
+    incast = {
+        name: _settings(path, senders, 2 * path.sender_delay_ns + path.packet_ns)
+        for name, (path, senders) in _INCAST.items()
+    }
+    ack = {name: _ack_settings(path) for name, path in _TWO_FLOW_ACK.items()}
+    cached = {
+        name: _settings(path, 1, 2 * path.sender_delay_ns + path.packet_ns, _late_ns(path))
+        for name, path in _CACHED.items()
+    }
+    return Grids(
+        (
+            Grid((_ACK,), (Axis(_CASE, ack),)),
+            Grid((_BTS,), (Axis(_CASE, {**bts, **incast}),)),
+            Grid((_CACHE,), (Axis(_CASE, cached),)),
+        )
+    )
+
+
+def _peak(run: Run) -> float:
+    return float(run.result.max_buffer_bytes)
+
+
+def _emitted(run: Run) -> float:
+    """What the late sender emitted until its first signal arrived."""
+    late = run.flows.filter(pl.col("tag") == _LATE)
+    heard = run.signals.filter(pl.col("flow_id") == late["flow_id"][0])
+    if heard.is_empty():
+        raise NotMeasured("the late sender heard no signal")
+    delay_us = float(heard["received_us"].to_numpy().min()) - float(late["start_us"][0])
+    return _RATE_BPS * delay_us / 8e6
+
+
+def _against(
+    scheme: str,
+    bounds: dict[str, float],
+    measure: Callable[[Run], float],
+    more: Callable[[str], float] = lambda name: 0.0,
+    reason: str = "",
+) -> Callable[[Results], Measured]:
+    """All cases against their bound: equal within one packet, or above it by no more packets than the reason gives."""
+
+    def judge(results: Results) -> Measured:
+        found = [(measure(results.at(scheme, {_CASE: name})), bound, name) for name, bound in bounds.items()]
+        off = [(amount - bound) / _FRAME_BYTES for amount, bound, _ in found]
+        beyond = [max(-each, each - more(name)) for each, (*_, name) in zip(off, found, strict=True)]
+        worst = int(np.argmax(beyond))
+        amount, bound, name = found[worst]
+        because = f"; {reason}" if reason and max(off) > 1 else ""
+        text = (
+            f"{min(off):+.2f} to {max(off):+.2f} packets over {len(found)} cases "
+            f"({format_bytes(amount)} against {format_bytes(bound)} in {name}){because}"
+        )
+        return Measured(off[worst], beyond[worst] <= 1.0, text)
+
+    return judge
+
+
+_FIRST_PACKET = "up to 1 more: equation 2 leaves out T_S of the first packet"
+_BEGUN = "up to N + k more: all finish the packet they have begun, the first k hear of their second"
+_LEAK = (
+    "up to 6 more: packets are stored and forwarded twice, and some leak while the first pauses are shorter than the "
+    "gap between two acknowledgements"
+)
+
+EXPERIMENT = Experiment(
+    title="Theory: buffer bounds",
+    paper="Appendix C",
+    scenario=Scenario(
+        "theory",
+        "senders join one that transmits at line rate: the four bounds of appendix C",
+        Joining,
+        {
+            name: Scale(
+                "dumbbell",
+                {"left_hosts": 2},
+                {},
+                duration_ms=0.06,
+                switch={"buffer_bytes": None, "deployment": "all", "suppression_ns": 0},
+                transport={"payload_bytes": _PAYLOAD_BYTES},
+            )
+            for name in ("ci", "laptop", "paper")
+        },
+    ),
+    grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
+    claims=(
+        Judged(
+            "two flows notified by acknowledgements need B_ack",
+            "R (2 T_A + 2 k T_S + 2 T_B)",
+            _against(_ACK, {name: b_ack(path) for name, path in _TWO_FLOW_ACK.items()}, _peak, lambda _: 6.0, _LEAK),
+        ),
+        Judged(
+            "two flows notified by BTS need B_bts",
+            "R (2 T_A + k T_S)",
+            _against(
+                _BTS, {name: b_bts(path) for name, path in _TWO_FLOW.items()}, _peak, lambda _: 1.0, _FIRST_PACKET
+            ),
+        ),
+        Judged(
+            "N synchronized flows need B_incast",
+            "N R (2 T_A + T_S)",
+            _against(
+                _BTS,
+                {name: b_incast(path, senders) for name, (path, senders) in _INCAST.items()},
+                _peak,
+                lambda name: float(_INCAST[name][1] + _INCAST[name][0].threshold_packets),
+                _BEGUN,
+            ),
+        ),
+        Judged(
+            "a sender that hits the cache emits B_cache-hit",
+            "R (2 T_ToR + T_S)",
+            _against(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
+        ),
+    ),
+    notes=(
+        f"A packet is {_FRAME_BYTES} B on the wire; each case ends right after the first peak.",
+        "The formulas assume an ideal pause: suppression is off, so that every packet renews it, and nothing but flow "
+        "control limits a sender.",
+    ),
+)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Flow lists on disk: ours and the HPCC simulator's come back as they were written; wrong ones are one clear line."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+
+from scenarios.flow import FlowRequest
+from scenarios.flow_file import format_flows, read_flows
+from scenarios.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
+from scenarios.scenario import ScenarioError
+from topologies.shapes import shape
+
+NETWORK = shape("clos", {"hosts_per_tor": 2}).build()
+FLOWS = (
+    FlowRequest("h1", "h4", 250_000, 0, "incast"),
+    FlowRequest("h2", "h3", 1, 17, "incast"),
+    FlowRequest("h3", "h1", 10_000_000, 1_000_000_001, "background"),
+)
+
+
+def test_our_format_survives_there_and_back(tmp_path: Path) -> None:
+    """Flows and measured window."""
+    path = tmp_path / "flows.csv"
+    path.write_text(format_flows(FLOWS, (10.5, 900.0)))
+    found = read_flows(path, NETWORK)
+    assert found.requests == FLOWS
+    assert found.measured_window_us == (10.5, 900.0)
+
+
+def test_hpcc_format_survives_there_and_back(tmp_path: Path) -> None:
+    """Hosts from 0, seconds from 2, ports for tags."""
+    path = tmp_path / "flow.txt"
+    path.write_text(format_hpcc_flows(FLOWS))
+    assert path.read_text().splitlines()[:2] == ["3", "0 3 3 200 250000 2.000000000"]
+    assert read_flows(path, NETWORK).requests == FLOWS
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "first row must be"),
+        ("src,dst\n", "first row must be"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h2,5\n", "not a row of 5 values"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h2,five,0,x\n", "five"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h99,5,0,x\n", "no host 'h99'"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h1,5,0,x\n", "not a flow: h1 to h1"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h2,0,0,x\n", "not a flow"),
+        ("src,dst,size_bytes,start_ns,tag\nh1,h2,5,-1,x\n", "not a flow"),
+        ("2\n0 1 3 100 5 2.0\n", "promises 2 flows, there are 1"),
+        ("1\n0 1 3 100 5\n", "line 2 is not"),
+        ("1\n0 1 3 100 5 soon\n", "line 2 is not"),
+        ("1\n0 9 3 100 5 2.0\n", "no host 'h10'"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
+    """The file is named, and what is wrong in it."""
+    path = tmp_path / "flows"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=words) as refused:
+        read_flows(path, NETWORK)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
+    """As is one that is not text."""
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    for name in ("nothing", "bytes"):
+        with pytest.raises(ScenarioError, match="cannot be read as a flow list"):
+            read_flows(tmp_path / name, NETWORK)
+
+
+def test_fct_table_has_the_simulator_s_columns() -> None:
+    """sip dip sport dport bytes start_ns fct_ns ideal_fct_ns, in order of completion."""
+    addresses = {"h1": IPv4Address("10.1.0.1"), "h2": IPv4Address("10.2.0.1")}
+    flows = [
+        FinishedFlow("h1", "h2", "hadoop", 1000, 50.0, 10.0, 9.5),
+        FinishedFlow("h2", "h1", "incast", 250_000, 0.5, 12.0, 8.0),
+    ]
+    assert format_hpcc_fct(flows, addresses).splitlines() == [
+        "0a020001 0a010001 10000 200 250000 2000000500 12000 8000",
+        "0a010001 0a020001 10001 100 1000 2000050000 10000 9500",
+    ]

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Message size distributions: the published numbers come out of our own files, and samples follow them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scenarios.sizes import (
+    WORKLOADS,
+    Knot,
+    SizeError,
+    format_hpcc_cdf,
+    from_knots,
+    load_sizes,
+    parse_hpcc_cdf,
+    parse_sizes,
+)
+
+# Exact means of the linear interpolation of the published tables, in bytes.
+PUBLISHED_MEANS = {"hadoop": 120_420.75, "websearch": 1_711_250.0, "storage": 40_869.8, "rpc": 2_891.62}
+
+# Points of Google's published table of 843, from all over it: size, cumulative percent.
+GOOGLE_POINTS = (
+    (3, 6.48826),
+    (32, 9.73239),
+    (36, 10.8913),
+    (64, 15.5271),
+    (128, 35.1573),
+    (512, 78.4921),
+    (1024, 86.32),
+    (16384, 98.4694),
+    (524288, 99.9498),
+    (15158197, 100.0),
+)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_exact_mean_is_the_published_one(name: str) -> None:
+    """The mean that loads are computed from. Google's percentages are published rounded, which is worth 0.05 %."""
+    tolerance = 5e-4 if name == "rpc" else 1e-9
+    assert load_sizes(name).mean_bytes == pytest.approx(PUBLISHED_MEANS[name], rel=tolerance)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_sample_mean_is_within_sampling_error(name: str) -> None:
+    """200 000 draws: the mean lies within four standard errors, every size between 1 B and the largest."""
+    sizes = load_sizes(name)
+    drawn = sizes.sample(200_000, np.random.default_rng(5))
+    error = drawn.std() / np.sqrt(drawn.size)
+    assert abs(drawn.mean() + 0.5 - sizes.mean_bytes) < 4 * error
+    assert drawn.min() >= 1
+    assert drawn.max() <= sizes.sizes[-1]
+
+
+def test_rpc_table_has_the_published_points() -> None:
+    """843 points; percentiles within their rounding."""
+    rpc = load_sizes("rpc")
+    assert len(rpc.sizes) == 843
+    found = dict(zip(rpc.sizes, rpc.percents, strict=True))
+    for size, percent in GOOGLE_POINTS:
+        assert found[size] == pytest.approx(percent, abs=1e-4)
+
+
+def test_hadoop_shape_is_the_published_one() -> None:
+    """Half of the messages are up to 700 B, nine of ten up to one BDP."""
+    hadoop = load_sizes("hadoop")
+    assert hadoop.share_at_most(700) == pytest.approx(0.5)
+    assert hadoop.share_at_most(125_000) == pytest.approx(0.901, abs=1e-3)
+
+
+@given(
+    st.lists(st.integers(1, 10**7), min_size=1, max_size=12, unique=True),
+    st.lists(st.floats(0.01, 99.9), min_size=1, max_size=12),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=50, deadline=None)
+def test_samples_follow_any_distribution(sizes: list[int], percents: list[float], seed: int) -> None:
+    """The share of samples up to a point is that point's percentage, within sampling error."""
+    count = min(len(sizes), len(percents))
+    rising = zip(sorted(sizes)[:count], sorted(percents)[:count], strict=True)
+    knots = [Knot(0, 0.0), *(Knot(size, percent) for size, percent in rising), Knot(10**8, 100.0)]
+    # A thousand times the size, so that rounding down to whole bytes moves no share.
+    distribution = from_knots("any", [Knot(1000 * knot.size_bytes, knot.percent) for knot in knots])
+    drawn = distribution.sample(4_000, np.random.default_rng(seed))
+    for knot in knots[1:]:
+        assert abs((drawn <= 1000 * knot.size_bytes).mean() - knot.percent / 100) < 0.05
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_hpcc_cdf_survives_there_and_back(name: str) -> None:
+    """Export and import of the simulator's format give the same table."""
+    sizes = load_sizes(name)
+    again = parse_hpcc_cdf(name, format_hpcc_cdf(sizes).splitlines())
+    assert again.sizes == sizes.sizes
+    assert again.percents == pytest.approx(sizes.percents, abs=1e-3)
+
+
+def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
+    """People bring their own tables."""
+    theirs, ours = tmp_path / "cdf.txt", tmp_path / "mine.csv"
+    theirs.write_text("0 0\n1000 50\n3000 100\n")
+    ours.write_text("# mine\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,1\n3000,100,1\n")
+    assert load_sizes(str(theirs)).mean_bytes == load_sizes(str(ours)).mean_bytes == 1250
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "first row must be"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\n", "from 0 to 100"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\n5,90,1\n", "from 0 to 100"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\n9,50,1\n5,100,1\n", "row 3 is below row 2"),
+        ("size_bytes,cumulative_percent,steps\n0,0,1\nmany,100,1\n", "many,100,1"),
+        ("size_bytes,cumulative_percent,steps\n0,0,4\n9,100,1\n", "row 1 has a number of steps"),
+    ],
+)
+def test_a_wrong_table_is_one_clear_line(text: str, words: str) -> None:
+    """What is wrong and where."""
+    with pytest.raises(SizeError, match=words):
+        parse_sizes("mine", text.splitlines())
+
+
+def test_an_unknown_workload_lists_the_known() -> None:
+    """The error helps."""
+    with pytest.raises(SizeError, match="there are hadoop, rpc"):
+        load_sizes("facebook")
