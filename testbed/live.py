@@ -8,6 +8,7 @@ import json
 import os
 import select
 import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -200,11 +201,18 @@ class _Run:
             self._latenesses.append(event)
 
     def _quiesce(self) -> None:
-        """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass."""
+        """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass.
+
+        A deep queue may take long; only one that no longer shrinks is given up.
+        """
         for agent in self._agents:
             agent.child.tell("quiesce")
-        deadline = time.monotonic() + max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
-        while any(each.queued_bytes() for each in self._network.switches) and time.monotonic() < deadline:
+        patience_s = max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
+        deadline = time.monotonic() + patience_s
+        least = sys.maxsize
+        while (queued := sum(each.queued_bytes() for each in self._network.switches)) and time.monotonic() < deadline:
+            if queued < least:
+                least, deadline = queued, time.monotonic() + patience_s
             self._read_agents(_POLL_SECONDS / 5)
         rest = time.monotonic() + _DRAIN_RTTS * self._plan.dilation.wall_ns(self._plan.transport.base_rtt_ns) / 1e9
         while time.monotonic() < rest:
