@@ -88,7 +88,8 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()
-        self._stdin.close()
+        with suppress(BrokenPipeError):  # what could not be told to a dead child is still in the buffer
+            self._stdin.close()
         self._stdout.close()
         return status
 
