@@ -8,6 +8,7 @@ SHELL := bash
 PYTHON := .venv/bin/python
 SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 READY := .venv/ready
+READY_FOR_TESTS := .venv/ready-for-tests
 
 .PHONY: help setup demo test check format p4 bench docs clean
 
@@ -21,12 +22,16 @@ $(READY): pyproject.toml tools/provision.sh
 	PYTHONWARNINGS=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
+$(READY_FOR_TESTS): $(READY)
+	tools/provision.sh tests
+	touch $@
+
 setup: $(READY)  ## install packages and the Python environment
 
 demo: $(READY)  ## run an incast on a live Mininet Clos, without and with SFC, and compare
 	$(SUDO) ./runner.py compare incast --schemes irn,sfc --scale laptop --seed 1
 
-test: $(READY)  ## run all tests (those that need root skip without it)
+test: $(READY_FOR_TESTS)  ## run all tests (those that need root skip without it)
 	$(PYTHON) -m pytest
 
 check: $(READY)  ## format, lint, types and layers, as CI runs them

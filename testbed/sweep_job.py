@@ -14,31 +14,41 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from analysis.result import RESULT_FILE
+from testbed import capabilities
 from testbed.errors import RunError, UsageError
 from testbed.outcome import Silent
 from testbed.plan import RunRequest, plan_run
+from testbed.runid import STATE_ROOT
 from testbed.runs import execute
 from testbed.sweep import JOBS, JOURNAL
 
-_REAL_CLOCK = threading.Lock()
-"""One real-clock run per worker at a time, however many threads it has."""
+_ROOT = Path(__file__).resolve().parents[1]
 
 
-def run_in_process(request: RunRequest, folder: str, name: str) -> str | None:
-    """Runs a job in a new process, which takes signals and memory with it; None, or the line that says what failed."""
-    command = [sys.executable, "-m", "testbed.sweep_job", folder, name]
-    words = json.dumps(asdict(request))
-    root = Path(__file__).resolve().parents[1]
-    if request.clock == "real":
-        with _REAL_CLOCK:
-            done = subprocess.run(command, input=words, capture_output=True, text=True, check=False, cwd=root)
-    else:
-        done = subprocess.run(command, input=words, capture_output=True, text=True, check=False, cwd=root)
+@dataclass(frozen=True)
+class Errand:
+    """A job as words for `subprocess.run`: a scheduler that does not know this tree can pass it on."""
+
+    command: tuple[str, ...]
+    options: Mapping[str, Any]
+
+
+def errand(request: RunRequest, folder: Path, name: str) -> Errand:
+    """The job in a process of its own, which takes signals and memory with it, of this tree's Python."""
+    command = (sys.executable, "-m", "testbed.sweep_job", str(folder), name)
+    words = json.dumps(asdict(request), default=str)
+    return Errand(command, {"input": words, "cwd": str(_ROOT), "capture_output": True, "text": True})
+
+
+def failure_of(done: subprocess.CompletedProcess[str]) -> str | None:
+    """The line that says what failed; None if nothing did."""
     if done.returncode == 0:
         return None
     return (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
@@ -53,10 +63,28 @@ def run_job(request: RunRequest, folder: Path, name: str) -> None:
         if (final / RESULT_FILE).exists():
             return
         shutil.rmtree(partial, ignore_errors=True)
-        finished = execute(plan_run(request), partial, Silent())
+        plan = plan_run(request)
+        capabilities.require(plan.config.clock, plan.config.switch)
+        with _alone(request):
+            finished = execute(plan, partial, Silent())
         finished.folder.rename(final)
         shutil.rmtree(partial)
         _note(folder / JOURNAL, {"job": name, "verdict": finished.result.verdict, "wall_s": finished.result.wall_s})
+
+
+@contextmanager
+def _alone(request: RunRequest) -> Iterator[None]:
+    """Real-clock runs of sweeps follow each other on a machine: two would take each other's processor time."""
+    if request.clock != "real":
+        yield
+        return
+    STATE_ROOT.mkdir(parents=True, exist_ok=True)
+    lock = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def _note(journal: Path, line: dict[str, object]) -> None:

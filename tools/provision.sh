@@ -4,6 +4,9 @@
 #
 # Installs what the testbed needs from the distribution (Debian 12 and later, Ubuntu 22.04 and later). Safe to run again:
 # it does nothing when every package is there. make, CI and Vagrant all call this.
+#
+#   tools/provision.sh          what the testbed needs
+#   tools/provision.sh tests    also what only its tests need
 set -euo pipefail
 
 packages=(
@@ -21,6 +24,9 @@ packages=(
     tcpdump
     tshark          # decodes captures in tests and for people
 )
+if [ "${1:-}" = tests ]; then
+    packages+=(chromium) # opens the report pages
+fi
 
 missing=()
 for package in "${packages[@]}"; do
@@ -38,4 +44,9 @@ fi
 echo "installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get update -qq
+# Ubuntu has no Chromium package; the tests that want it skip there.
+if ! apt-cache show chromium > /dev/null 2>&1; then
+    mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vx chromium)
+    [ ${#missing[@]} -eq 0 ] && exit 0
+fi
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null

@@ -9,15 +9,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from testbed.errors import UsageError
-from testbed.sweep import SweepFile, jobs_of, read_sweep, results_table, unfinished
-from testbed.sweep_job import run_in_process
+from testbed.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
+from testbed.sweep_job import errand, failure_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = """
@@ -38,11 +41,16 @@ def _sweep(tmp_path: Path, text: str = FILE) -> Path:
     return path
 
 
-def _start(file: Path, out: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, str(ROOT / "runner.py"), "sweep", str(file), "--out", str(out), "--workers", "2"]
+def _start(file: Path, out: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ROOT / "runner.py"), "sweep", str(file), "--out", str(out), "--workers", "2", *words]
     return subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+
+
+def _run(job: SweepJob, folder: Path) -> str | None:
+    asked = errand(job.request, folder, job.name)
+    return failure_of(subprocess.run(asked.command, **asked.options))
 
 
 def _journal(folder: Path) -> Counter[str]:
@@ -90,10 +98,10 @@ def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:
     """Even if it is asked for again."""
     (tmp_path / "jobs").mkdir()
     [job] = jobs_of(SweepFile(name="one", scenario="incast", schemes=("irn",), settings={"message_bytes": 5000}))
-    assert run_in_process(job.request, str(tmp_path), job.name) is None
+    assert _run(job, tmp_path) is None
     assert not unfinished(tmp_path, [job])
     before = (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns
-    assert run_in_process(job.request, str(tmp_path), job.name) is None
+    assert _run(job, tmp_path) is None
     assert (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns == before
     assert results_table(tmp_path, [job]).height == 1
 
@@ -123,3 +131,45 @@ def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
     """With its name."""
     with pytest.raises(UsageError, match=r"nothing\.yaml"):
         read_sweep(tmp_path / "nothing.yaml")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    """The address of a Dask scheduler with two workers, all processes of their own that know nothing of this tree."""
+    dask = [sys.executable, "-m", "dask"]
+    file = tmp_path / "scheduler.json"
+    with ExitStack() as stack:
+
+        def start(*words: str) -> None:
+            log = stack.enter_context((tmp_path / f"{words[0]}.log").open("w"))
+            process = subprocess.Popen([*dask, *words], cwd=tmp_path, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        start("worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
+              "--local-directory", str(tmp_path / "scratch"))  # fmt: skip
+        while not file.exists() or not file.read_text():
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"]
+
+
+def test_jobs_run_on_a_cluster_that_exists(cluster: str, tmp_path: Path) -> None:
+    """Its scheduler and workers were started elsewhere, without this tree on their import path."""
+    file = _sweep(tmp_path, "name: far\nscenario: incast\nschemes: [irn, sfc]\naxes: {degree: [2, 3]}\n")
+    process = _start(file, tmp_path / "out", "--scheduler", cluster)
+    said, problems = process.communicate(timeout=250)
+    assert process.returncode == 0, problems
+    assert "4 run now" in said
+    assert set(_journal(tmp_path / "out" / "far").values()) == {1}
+    assert pl.read_parquet(tmp_path / "out" / "far" / "results.parquet").height == 4
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
+def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_path: Path) -> None:
+    """Exit 2 and no job's folder."""
+    process = _start(_sweep(tmp_path), tmp_path / "out", "--scheduler", address)
+    _, problems = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert problems.strip() == f"runner.py: --scheduler {address}: no Dask scheduler answers there"
+    assert not list((tmp_path / "out").glob("*/jobs/*"))
