@@ -17,6 +17,7 @@ from hosts.io.timer import MonotonicTimer
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 
+_REST_NS = 1_000_000_000
 _NEVER = 1 << 62
 
 
@@ -95,7 +96,7 @@ class EventLoop:
         self._is_running = False
 
     def run(self) -> None:
-        """Serve until `stop`, which may have come already."""
+        """Serve until `stop`, which may have come already; then count what waits in the sockets."""
         timer_descriptor = self._timer.fileno()
         while self._is_running:
             self._timer.arm(self._next_due_ns())
@@ -108,6 +109,9 @@ class EventLoop:
                 elif descriptor in self._readers:
                     self._readers[descriptor]()
             self._serve_due()
+        self.stop_sending()
+        for descriptor, station in self._stations.items():
+            self._receive_rest(descriptor, station)
 
     def close(self) -> None:
         """Release the loop's own descriptors."""
@@ -122,11 +126,20 @@ class EventLoop:
             heappop(self._due)
         return None
 
-    def _receive(self, descriptor: int, station: _Station) -> None:
+    def _receive(self, descriptor: int, station: _Station) -> int:
+        """Takes what has arrived, up to a burst; gives the number of frames."""
         nic = station.nic
-        for arrival_ns, frame in station.socket.receive():
+        frames = station.socket.receive()
+        for arrival_ns, frame in frames:
             nic.receive(frame, arrival_ns)
         self._serve(descriptor, station)
+        return len(frames)
+
+    def _receive_rest(self, descriptor: int, station: _Station) -> None:
+        """Frames that had come before the stop; a peer that goes on sending cannot hold it up."""
+        deadline_ns = time.monotonic_ns() + _REST_NS
+        while self._receive(descriptor, station) and time.monotonic_ns() < deadline_ns:
+            pass
 
     def _serve_due(self) -> None:
         now_ns = time.monotonic_ns()
