@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.canvas import log_x, new_figure, say, share_legend, styled
-from analysis.flow_metrics import receiver_throughput_gbps
+from analysis.goodput import receiver_throughput_gbps
 from analysis.palette import DASH_CYCLE, LineLook, scheme_looks
 from analysis.percentiles import Values
 from analysis.series import MAXIMUM_STEPS
@@ -32,6 +32,7 @@ class DistributedRun:
     flows: pl.DataFrame
     queues: pl.DataFrame
     signals: pl.DataFrame
+    goodput: pl.DataFrame
     window_us: tuple[float, float] | None = None
 
 
@@ -58,7 +59,9 @@ def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
     buffers.set_title("Shared buffers")
     _draw(buffers, [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled], "Buffer used (MB)")
     throughput.set_title("Receivers")
-    means = [(run.label, look, receiver_throughput_gbps(run.flows, run.window_us)) for run, look in labelled]
+    means = [
+        (run.label, look, receiver_throughput_gbps(run.goodput, run.flows, run.window_us)) for run, look in labelled
+    ]
     _draw(throughput, means, "Throughput (Gb/s)")
     delays.set_title("BTS feedback")
     lines = []

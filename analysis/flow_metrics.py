@@ -122,21 +122,3 @@ def throughput_gbps(flows: pl.DataFrame) -> float:
     span_us = active_span_us(flows)
     delivered = int(flows.filter(pl.col("finish_us").is_not_null())["size_bytes"].sum())
     return 8 * delivered / (span_us * 1000) if span_us > 0 else 0.0
-
-
-def receiver_throughput_gbps(flows: pl.DataFrame, window_us: tuple[float, float] | None = None) -> Values:
-    """Mean model Gb/s of each receiver, ascending; without a window, from the first start to the last.
-
-    A completed flow's bytes are taken to arrive evenly from its start to its finish; those outside the window are cut.
-    """
-    done = flows.filter(pl.col("finish_us").is_not_null())
-    if done.is_empty():
-        return np.empty(0)
-    begin, end = window_us or (float(done["start_us"].to_numpy().min()), float(done["start_us"].to_numpy().max()))
-    if end <= begin:
-        return np.empty(0)
-    inside = pl.min_horizontal(pl.col("finish_us"), pl.lit(end)) - pl.max_horizontal(pl.col("start_us"), pl.lit(begin))
-    share = (inside / (pl.col("finish_us") - pl.col("start_us"))).clip(0, 1)
-    bits = done.select("dst", bits=8 * pl.col("size_bytes") * share).group_by("dst").agg(pl.col("bits").sum())
-    values: Values = np.sort(bits["bits"].to_numpy().astype(np.float64)) / (1000 * (end - begin))
-    return values

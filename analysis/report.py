@@ -21,6 +21,7 @@ from analysis.canvas import to_svg, write_png
 from analysis.compare import Comparison, compare, headline_class
 from analysis.distribution_plots import DistributedRun, plot_distributions
 from analysis.flow_metrics import ALL_CLASSES
+from analysis.goodput_plots import GoodputRun, plot_goodput
 from analysis.result import RESULT_FILE, RunResult
 from analysis.runs import CONFIG_FILE, Run, load_run
 from telemetry.atomic_file import replace_file, replace_text
@@ -39,7 +40,7 @@ _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max
 
 
 def write_run_report(folder: Path) -> Path:
-    """Writes report.html, buffer.png, fct.png, distributions.png and two CSVs into a run folder; gives the page.
+    """Writes report.html, a PNG of each of its four figures and two CSVs into a run folder; gives the page.
 
     Traces that are missing or damaged are named on the page. Raises ResultError without a readable result.json.
     """
@@ -49,11 +50,13 @@ def write_run_report(folder: Path) -> Path:
         "buffer": plots.plot_buffer(run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes),
         "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
         "distributions": plot_distributions([_distributed(scheme, run)]),
+        "goodput": plot_goodput([GoodputRun(scheme, run.flows, run.goodput)]),
     }
     captions = {
         "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
         "fct": "FCT slowdown by message size, and its distribution; flows that did not finish keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,
+        "goodput": "Message bytes that the receivers of each traffic class got, all together, in each interval.",
     }
     write_csv(folder / "fct_slowdown.csv", slowdown_rows(run.result))
     write_csv(folder / "buffer.csv", run.queues.filter(pl.col("port") == WHOLE_BUFFER).drop("port", "class"))
@@ -158,7 +161,7 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
 
 def _distributed(label: str, run: Run) -> DistributedRun:
     window = run.result.measured_window_us
-    return DistributedRun(label, run.result.scheme, run.flows, run.queues, run.signals, window)
+    return DistributedRun(label, run.result.scheme, run.flows, run.queues, run.signals, run.goodput, window)
 
 
 def place_figures(folder: Path, figures: dict[str, Figure], captions: dict[str, str]) -> list[dict[str, object]]:
@@ -183,6 +186,7 @@ def _files(folder: Path) -> list[str]:
         "buffer.png",
         "fct.png",
         "distributions.png",
+        "goodput.png",
         "logs",
         "pcaps",
     )

@@ -18,7 +18,7 @@ import polars as pl
 
 from analysis.result import RunResult, read_result
 from telemetry.reader import TraceError, read_trace
-from telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
 
 CONFIG_FILE = "config.json"
 
@@ -33,6 +33,7 @@ class Run:
     flows: pl.DataFrame
     queues: pl.DataFrame
     signals: pl.DataFrame
+    goodput: pl.DataFrame
     problems: tuple[str, ...]
     """What could not be read, as sentences."""
 
@@ -70,8 +71,10 @@ def load_run(folder: Path) -> Run:
     result = read_result(folder)
     problems: list[str] = []
     config = _read_config(folder, problems)
-    flows, queues, signals = (_read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS))
-    return Run(folder, result, config, flows, queues, signals, tuple(problems))
+    flows, queues, signals, goodput = (
+        _read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
+    )
+    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems))
 
 
 def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:

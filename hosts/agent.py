@@ -64,6 +64,10 @@ class _LineSink:
         """See `hosts.records.RecordSink`."""
         self._out.write({"event": "received", "flow_id": flow_id, "corrupted": corrupted})
 
+    def goodput(self, row: Mapping[str, Any]) -> None:
+        """See `hosts.records.RecordSink`."""
+        self._out.write({"event": "goodput", **row})
+
     def signal(self, row: Mapping[str, Any]) -> None:
         """See `hosts.records.RecordSink`."""
         self._out.write({"event": "signal", **row})
@@ -180,7 +184,7 @@ class Agent:
     def _report(self) -> None:
         for name, nic in self._nics.items():
             if self._records is not None:
-                self._records.write_unfinished(nic.unfinished_messages())
+                self._records.write_rest(nic)
             socket = self._sockets[name]
             self._out.write(
                 {

@@ -8,7 +8,8 @@ Columns are those of `telemetry.schema` that a host can know. It does not know w
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageReceived, SendingReport
+from hosts.transport.messages import BtsReceived, Event, Goodput, MessageCompleted, MessageReceived, SendingReport
+from hosts.transport.nic import Nic
 from wire.dilation import Dilation
 from wire.units import NS_PER_US
 
@@ -24,6 +25,9 @@ class RecordSink(Protocol):
 
     def flow_received(self, flow_id: int, corrupted: bool) -> None:
         """The receiver has the whole message."""
+
+    def goodput(self, row: Mapping[str, Any]) -> None:
+        """What a flow's receiver got in an interval."""
 
     def signal(self, row: Mapping[str, Any]) -> None:
         """A BTS reached a host. `switch` holds the switch's number: a host knows no names."""
@@ -43,12 +47,26 @@ class RecordWriter:
             finish_us = self._instant_us(event.finish_ns)
             self._sink.flow_finished({**self._sending_row(event.report), "finish_us": finish_us})
         elif isinstance(event, MessageReceived):
+            self._sink.goodput(self._goodput_row(event.last))
             self._sink.flow_received(event.flow_id, event.corrupted)
+        elif isinstance(event, Goodput):
+            self._sink.goodput(self._goodput_row(event))
         else:
             self._sink.signal(self._signal_row(host, event))
 
+    def write_events(self, nic: Nic) -> None:
+        """Record all events of a NIC that nobody has taken yet."""
+        while (event := nic.next_event()) is not None:
+            self.write(nic.address.name, event)
+
+    def write_rest(self, nic: Nic) -> None:
+        """Record what is known of messages that the end of the run cut off, at both ends."""
+        nic.end_intervals()
+        self.write_events(nic)
+        self.write_unfinished(nic.unfinished_messages())
+
     def write_unfinished(self, reports: Iterable[SendingReport]) -> None:
-        """Record what is known of flows that the end of the run cut off."""
+        """Record what their senders know of such messages."""
         for report in reports:
             self._sink.flow_unfinished({**self._sending_row(report), "finish_us": None})
 
@@ -67,6 +85,14 @@ class RecordWriter:
             "timeouts": report.timeouts,
             "naks": report.naks,
             "paused_us": self._dilation.model_us(report.paused_ns),
+        }
+
+    def _goodput_row(self, event: Goodput) -> dict[str, Any]:
+        return {
+            "from_us": self._instant_us(event.from_ns),
+            "until_us": self._instant_us(event.until_ns),
+            "flow_id": event.flow_id,
+            "delivered_bytes": event.size_bytes,
         }
 
     def _signal_row(self, host: str, event: BtsReceived) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from analysis.compare import headline_class
 from analysis.distribution_plots import DistributedRun, plot_distributions
+from analysis.goodput_plots import GoodputRun, plot_goodput
 from analysis.plots import PlottedRun, plot_buffers_compared, plot_fct_by_size_compared
 from analysis.sweep_plots import SweepLine, plot_sweep
 from scenarios.experiment import FigureSpec, Measurement, NotMeasured, Results
@@ -45,6 +46,17 @@ def distributions(where: Mapping[str, Any] | None = None, name: str = "distribut
         return plot_distributions([_distributed(each) for each in _at(results, where)])
 
     return FigureSpec(name, f"Per-switch buffer, receiver throughput and BTS feedback delay{_said(where)}.", draw)
+
+
+def goodput_over_time(where: Mapping[str, Any] | None = None, name: str = "goodput") -> FigureSpec:
+    """What the receivers of each traffic class got over time, a panel a run."""
+
+    def draw(results: Results) -> Figure:
+        return plot_goodput(
+            [GoodputRun(each.point.label, each.run.flows, each.run.goodput) for each in _at(results, where)]
+        )
+
+    return FigureSpec(name, f"Goodput of every traffic class over time{_said(where)}.", draw)
 
 
 def against(axis: str, of: Quantity, where: Mapping[str, Any] | None = None, name: str = "") -> FigureSpec:
@@ -89,4 +101,4 @@ def _plotted(each: Measurement) -> PlottedRun:
 def _distributed(each: Measurement) -> DistributedRun:
     run = each.run
     window = run.result.measured_window_us
-    return DistributedRun(each.point.label, each.point.scheme, run.flows, run.queues, run.signals, window)
+    return DistributedRun(each.point.label, each.point.scheme, run.flows, run.queues, run.signals, run.goodput, window)

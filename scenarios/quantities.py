@@ -12,8 +12,9 @@ import polars as pl
 
 from analysis.buffer_metrics import hottest_switch, whole_buffer
 from analysis.compare import INCAST_TAG, headline_class
-from analysis.flow_metrics import of_class, receiver_throughput_gbps, slowdowns, started_between
+from analysis.flow_metrics import of_class, slowdowns, started_between
 from analysis.formatting import format_bytes, format_number
+from analysis.goodput import receiver_throughput_gbps
 from analysis.percentiles import minimum_count, percentile
 from analysis.runs import Run
 from scenarios.experiment import NotMeasured
@@ -85,9 +86,9 @@ def _steady(run: Run) -> float:
 
 
 def _receivers(run: Run) -> float:
-    values = receiver_throughput_gbps(run.flows, run.result.measured_window_us)
+    values = receiver_throughput_gbps(run.goodput, run.flows, run.result.measured_window_us)
     if not values.size:
-        raise NotMeasured("no flow finished")
+        raise NotMeasured("no receiver got anything")
     return float(values.mean())
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The columns of the three traces of a run: name, type, unit and meaning, once.
+"""The columns of the traces of a run: name, type, unit and meaning, once.
 
 Writers, readers and the tables in docs/traces.md all come from here. A change that a reader of old files would notice
 raises that trace's version. This file must not know who fills the columns or who reads them.
@@ -150,5 +150,17 @@ SIGNALS = TraceSchema(
     ),
 )
 
-SCHEMAS: Mapping[str, TraceSchema] = {schema.name: schema for schema in (FLOWS, QUEUES, SIGNALS)}
+GOODPUT = TraceSchema(
+    "goodput",
+    1,
+    "One row per flow and interval (`transport.goodput_interval_ns`) in which its receiver got message bytes in order.",
+    (
+        Column("from_us", pl.Float64, "µs", "begin of the interval"),
+        Column("until_us", pl.Float64, "µs", "end of the interval"),
+        Column("flow_id", pl.UInt32, "", "the flow"),
+        Column("delivered_bytes", pl.UInt64, "B", "message bytes handed over in the interval, without headers"),
+    ),
+)
+
+SCHEMAS: Mapping[str, TraceSchema] = {schema.name: schema for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)}
 """Every trace of a run, by name."""

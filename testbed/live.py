@@ -193,6 +193,8 @@ class _Run:
             self._recorder.flow_unfinished(event)
         elif kind == "received":
             self._recorder.flow_received(event["flow_id"], event["corrupted"])
+        elif kind == "goodput":
+            self._recorder.goodput(event)
         elif kind == "signal":
             self._recorder.signal({**event, "sent_us": event["sent_us"] + self._clock_lag_us.get(event["switch"], 0.0)})
         elif kind == "statistics":

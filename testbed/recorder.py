@@ -16,7 +16,7 @@ import polars as pl
 
 from scenarios.flow import Flow
 from telemetry.queue_samples import Samples, queue_rows
-from telemetry.schema import FLOWS, QUEUES, SIGNALS
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from telemetry.writer import TraceWriter
 from testbed.ideal import ideal_fct_ns, path_between
 from testbed.plan import RunPlan
@@ -41,6 +41,7 @@ class Recorder:
         self._received: dict[int, bool] = {}
         self._queues = TraceWriter(folder / QUEUES.file_name, QUEUES)
         self._signals = TraceWriter(folder / SIGNALS.file_name, SIGNALS)
+        self._goodput = TraceWriter(folder / GOODPUT.file_name, GOODPUT)
         self._flows = TraceWriter(folder / FLOWS.file_name, FLOWS)
         self._switch_names = {switch.switch_id: switch.name for switch in plan.topology.switches}
         self._ideal_us: dict[tuple[str, str, int], float] = {}
@@ -75,6 +76,10 @@ class Recorder:
         """The receiver has the whole message."""
         self._received[flow_id] = corrupted
 
+    def goodput(self, row: Mapping[str, Any]) -> None:
+        """What a flow's receiver got in an interval."""
+        self._goodput.append(row)
+
     def signal(self, row: Mapping[str, Any]) -> None:
         """A BTS that reached a host; its `switch` is still a number."""
         number = row["switch"]
@@ -90,11 +95,11 @@ class Recorder:
         return self._flows.frame(), self._queues.frame(), self._signals.frame()
 
     def close(self) -> None:
-        """Writes all three traces."""
+        """Writes all traces."""
         if not len(self._flows):
             for flow in self._plan.flows:
                 self._flows.append(self._flow_row(flow))
-        for trace in (self._flows, self._queues, self._signals):
+        for trace in (self._flows, self._queues, self._signals, self._goodput):
             trace.close()
 
     def _flow_row(self, flow: Flow) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class _Simulation:
     def record_unfinished(self) -> None:
         """Hands over what is known of flows that the end of the run cut off."""
         for nic in self._nics:
-            self._records.write_unfinished(nic.unfinished_messages())
+            self._records.write_rest(nic)
 
     def record_queues(self) -> None:
         """Hands the switches' queue samples to the recorder."""
@@ -167,8 +167,7 @@ class _Simulation:
                 self._capture.frame(host, sent, left_ns)
                 self._fabric.receive(engine, port, sent, left_ns)
             self._arm(host)
-        while (event := nic.next_event()) is not None:
-            self._records.write(nic.address.name, event)
+        self._records.write_events(nic)
 
     def _arm(self, host: int) -> None:
         timer_ns = self._nics[host].next_timer_ns()

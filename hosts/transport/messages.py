@@ -132,6 +132,23 @@ class MessageCompleted:
 
 
 @dataclass(frozen=True, slots=True)
+class Goodput:
+    """At the receiver: what a flow got in one interval. Intervals of all flows of a NIC begin and end together."""
+
+    flow_id: int
+    """Of the incoming message."""
+
+    from_ns: int
+    """Begin of the interval."""
+
+    until_ns: int
+    """Its end."""
+
+    size_bytes: int
+    """Message bytes handed over in it, in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageReceived:
     """At the receiver: every byte of a message has arrived, in order."""
 
@@ -146,6 +163,9 @@ class MessageReceived:
 
     corrupted: bool
     """The bytes do not match the sender's CRC-32, or the length is not the expected one."""
+
+    last: Goodput
+    """Its last interval, which no event of its own tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +197,4 @@ class BtsReceived:
     """New end of the pause; None if not obeyed."""
 
 
-Event = MessageCompleted | MessageReceived | BtsReceived
+Event = MessageCompleted | MessageReceived | Goodput | BtsReceived

@@ -55,8 +55,8 @@ class Nic:
     def __init__(
         self, address: NicAddress, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0
     ) -> None:
-        """`settings` in model units; `epoch_ns` is where the switches' clocks start. Raises ValueError for an unknown
-        algorithm or parameter."""
+        """`settings` in model units; `epoch_ns` is where the switches' clocks and intervals of goodput start. Raises
+        ValueError for an unknown algorithm or parameter."""
         self.address = address
         self.programs: ProgramTraffic | None = None
         """Traffic of ordinary programs, once `attach_programs` was called."""
@@ -70,7 +70,7 @@ class Nic:
         self._decoder = RoceDecoder()
         self._counters = NicStatistics()
         self._events: deque[Event] = deque()
-        self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events)
+        self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events, epoch_ns)
         self._receive_buffer = self._new_receive_buffer(wall) if wall.receiver_rate_bps else None
 
     # messages and programs
@@ -148,6 +148,10 @@ class Nic:
     def quiesce(self) -> None:
         """Send nothing any more, not even what is on the wire; frames that arrive are still taken and counted."""
         self._wire.is_quiet = True
+
+    def end_intervals(self) -> None:
+        """At the end: the next events tell what unfinished messages got in the interval that has begun."""
+        self._pairs.end_intervals()
 
     def unfinished_messages(self) -> list[SendingReport]:
         """Messages that have begun and are not acknowledged to the end, as they stand."""

@@ -56,6 +56,7 @@ class QueuePairs:
         wire: WireSchedule,
         counters: NicStatistics,
         events: deque[Event],
+        epoch_ns: int,
     ) -> None:
         """`wall`: the NIC's settings in wall units."""
         self._address = address
@@ -64,6 +65,7 @@ class QueuePairs:
         self._wire = wire
         self._counters = counters
         self._events = events
+        self._epoch_ns = epoch_ns
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
         self._senders: dict[int, SenderQueuePair] = {}
@@ -108,6 +110,11 @@ class QueuePairs:
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """Messages that have begun and are not acknowledged to the end, as they stand."""
         return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
+
+    def end_intervals(self) -> None:
+        """See `Nic.end_intervals`."""
+        for receiver in self._receivers.values():
+            receiver.end_interval()
 
     # looking them up
 
@@ -175,6 +182,8 @@ class QueuePairs:
             order=self._algorithms.new_order(),
             make_framer=make_framer,
             cnp_interval_ns=self._settings.cnp_interval_ns,
+            goodput_interval_ns=self._settings.goodput_interval_ns,
+            epoch_ns=self._epoch_ns,
             verify=self._settings.verify,
             send=self._wire.send_control,
             counters=self._counters,

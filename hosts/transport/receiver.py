@@ -11,7 +11,7 @@ from zlib import crc32
 
 from hosts.transport.counters import NicStatistics
 from hosts.transport.loss_recovery.base import Arrival, PacketOrder
-from hosts.transport.messages import Event, IncomingMessage, MessageReceived
+from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived
 from wire import int_header
 from wire.constants import PSN_MASK
 from wire.roce import (
@@ -45,8 +45,9 @@ class ReceiverQueuePair:
     """See the module."""
 
     __slots__ = (
-        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_make_framer",
-        "_messages_done", "_next_cnp_ns", "_order", "_send", "_verify", "source_ip", "source_qpn",
+        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_interval_bytes",
+        "_interval_end_ns", "_interval_ns", "_make_framer", "_messages_done", "_next_cnp_ns", "_order", "_send",
+        "_verify", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -57,12 +58,15 @@ class ReceiverQueuePair:
         order: PacketOrder,
         make_framer: Callable[[], RoceFramer],
         cnp_interval_ns: int,
+        goodput_interval_ns: int,
+        epoch_ns: int,
         verify: bool,
         send: Callable[[bytes], None],
         counters: NicStatistics,
         events: deque[Event],
     ) -> None:
-        """`make_framer` builds the framer of the answers when one is due; `send` queues a control frame."""
+        """`make_framer` builds the framer of the answers when one is due; `send` queues a control frame. Intervals of
+        goodput count from `epoch_ns`."""
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
@@ -77,10 +81,18 @@ class ReceiverQueuePair:
         self._messages_done = 0
         self._crc = self._bytes = 0
         self._next_cnp_ns = 0
+        self._interval_ns = goodput_interval_ns
+        self._interval_end_ns = epoch_ns
+        self._interval_bytes = 0
 
     def expect(self, message: IncomingMessage) -> None:
         """A further message will come on this queue pair."""
         self._expected.append(message)
+
+    def end_interval(self) -> None:
+        """Tells what an unfinished message got since its last interval ended."""
+        if self._interval_bytes and self._expected:
+            self._events.append(self._goodput())
 
     def on_data(self, header: RoceHeader, word: int, frame: bytes, shim: bytes, now_ns: int) -> None:
         """A data packet with a right ICRC arrived; `word` is its AckReq and PSN, `shim` its telemetry (or empty)."""
@@ -122,9 +134,22 @@ class ReceiverQueuePair:
             body = body[IMMEDIATE_BYTES:]
         if self._verify:
             self._crc = crc32(body, self._crc)
-        self._bytes += len(body)
+        size_bytes = len(body)
+        self._bytes += size_bytes
+        if now_ns > self._interval_end_ns:
+            self._next_interval(now_ns)
+        self._interval_bytes += size_bytes
         if opcode in _MESSAGE_ENDS:
             self._finish(sent_crc, now_ns)
+
+    def _next_interval(self, now_ns: int) -> None:
+        self.end_interval()
+        self._interval_bytes = 0
+        self._interval_end_ns -= (self._interval_end_ns - now_ns) // self._interval_ns * self._interval_ns
+
+    def _goodput(self) -> Goodput:
+        end_ns = self._interval_end_ns
+        return Goodput(self._expected[0].flow_id, end_ns - self._interval_ns, end_ns, self._interval_bytes)
 
     def _finish(self, sent_crc: int | None, now_ns: int) -> None:
         counters = self._counters
@@ -133,11 +158,12 @@ class ReceiverQueuePair:
         if not self._expected:
             counters.messages_corrupted += 1
         else:
+            last = self._goodput()
             message = self._expected.popleft()
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
-            self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted))
-        self._crc = self._bytes = 0
+            self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
+        self._crc = self._bytes = self._interval_bytes = 0
 
     def _answers(self) -> RoceFramer:
         """The framer; forgotten between messages, for a host may have thousands of finished queue pairs."""

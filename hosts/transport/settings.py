@@ -25,6 +25,7 @@ _POSITIVE = (
     "ack_every",
     "receiver_buffer_bytes",
     "program_queue_bytes",
+    "goodput_interval_ns",
 )
 
 
@@ -83,6 +84,9 @@ class TransportSettings:
 
     program_queue_bytes: int = 250_000
     """Room for the packets of each 5-tuple of the host's ordinary programs: two BDP."""
+
+    goodput_interval_ns: int = 100_000
+    """Interval of the goodput trace: ten base round trips. At least 1."""
 
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from analysis.goodput import jain_index, sharing
 from analysis.runs import Run
 from scenarios.claims import Bound, Judged, Ratio
 from scenarios.experiment import Experiment, Grid, Measured, NotMeasured, Results
-from scenarios.figures import buffer_over_time
+from scenarios.figures import buffer_over_time, goodput_over_time
 from scenarios.flow import FlowRequest
 from scenarios.quantities import RECEIVER_THROUGHPUT, Quantity
 from scenarios.scenario import Scale, Scenario, ScenarioError, Workload
@@ -54,11 +55,6 @@ class JoinAndLeave(Workload):
         return sum(group <= step < group + self.groups for group in range(self.groups))
 
 
-def jain_index(rates: np.typing.NDArray[np.float64]) -> float:
-    """Jain's index of shares: 1 when all are equal, 1 / n when one has everything."""
-    return float(rates.sum() ** 2 / (rates.size * (rates**2).sum()))
-
-
 def _least_index(run: Run) -> float:
     """Jain's index of the mean rates inside each group, the lowest of all groups."""
     done = run.flows.filter(pl.col("fct_us").is_not_null())
@@ -66,6 +62,14 @@ def _least_index(run: Run) -> float:
         raise NotMeasured(f"{run.flows.height - done.height} flows did not finish")
     rates = done.with_columns(rate=pl.col("size_bytes") / pl.col("fct_us"))
     return min(jain_index(rows["rate"].to_numpy()) for rows in rates.partition_by("tag"))
+
+
+def _sharing(run: Run) -> float:
+    """Mean over time of Jain's index of all senders under way."""
+    values = sharing(run.goodput, run.flows)
+    if not values.size:
+        raise NotMeasured("no two flows were under way together")
+    return float(values.mean())
 
 
 def _group_times(run: Run) -> np.typing.NDArray[np.float64]:
@@ -86,6 +90,7 @@ def _scale(step_us: float) -> Scale:
 
 
 FAIRNESS = Quantity("Jain's index inside the least fair group", _least_index, lambda value: f"{value:.3f}")
+SHARING = Quantity("Jain's index of all senders, mean over time", _sharing, lambda value: f"{value:.3f}")
 
 EXPERIMENT = Experiment(
     title="Fairness: groups join and leave",
@@ -107,11 +112,22 @@ EXPERIMENT = Experiment(
             at_least=0.97,
         ),
         Bound("they share fairly", "equal shares", FAIRNESS, _WITH, at_least=0.9),
+        Ratio(
+            "at any time all senders under way share as fairly with SFC as without",
+            "zero impact",
+            SHARING,
+            _WITH,
+            _WITHOUT,
+            at_least=0.97,
+        ),
         Judged("every group takes as long with SFC as without", "zero impact", _same_times),
         Ratio(
             "the link carries as much", "zero impact", RECEIVER_THROUGHPUT, _WITH, _WITHOUT, at_least=0.97, at_most=1.03
         ),
     ),
-    figures=(buffer_over_time(),),
-    notes=("Shares are mean rates over a flow's life (its size over its FCT).",),
+    figures=(goodput_over_time(), buffer_over_time()),
+    notes=(
+        "Inside a group, shares are mean rates over a flow's life (its size over its FCT); over time they are goodput "
+        "in intervals of 100 us.",
+    ),
 )

@@ -15,7 +15,7 @@ import pytest
 from analysis.build import RunCounters, RunIdentity, build_result
 from analysis.fidelity import Lateness
 from analysis.result import write_result
-from telemetry.schema import FLOWS, QUEUES, SIGNALS, WHOLE_BUFFER
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from telemetry.writer import write_trace
 
 FlowsMaker = Callable[..., pl.DataFrame]
@@ -102,6 +102,21 @@ def _signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
     return frame.select(SIGNALS.column_names).cast(pl.Schema(SIGNALS.dtypes))
 
 
+def _goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
+    """Each completed flow's bytes in the intervals of its life, as many in each."""
+    rows = []
+    for flow, size, start, finish in flows.select("flow_id", "size_bytes", "start_us", "finish_us").iter_rows():
+        if finish is None:
+            continue
+        slots = range(int(start // interval_us), int(finish // interval_us) + 1)
+        share, rest = divmod(size, len(slots))
+        rows += [
+            (slot * interval_us, (slot + 1) * interval_us, flow, share + (rest if slot == slots[0] else 0))
+            for slot in slots
+        ]
+    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row")
+
+
 IDENTITY = RunIdentity("hadoop-50", "sfc", "ci", "soft", "real", 10_000, 7, base_rtt_us=10.0)
 COUNTERS = RunCounters(
     packets_sent=400_000,
@@ -139,6 +154,7 @@ def _run_folder(
     }
     for schema in (FLOWS, QUEUES, SIGNALS):
         write_trace(folder / schema.file_name, schema, frames[schema.name])
+    write_trace(folder / GOODPUT.file_name, GOODPUT, _goodput(frames["flows"]))
     who = RunIdentity(**{**IDENTITY.__dict__, "scheme": scheme, **(identity or {})})
     counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
     write_result(folder, build_result(who, counted, **frames))
@@ -169,6 +185,12 @@ def make_queues() -> FlowsMaker:
 def make_signals() -> FlowsMaker:
     """Makes a signals trace."""
     return _signals
+
+
+@pytest.fixture
+def make_goodput() -> FlowsMaker:
+    """Makes a goodput trace of flows."""
+    return _goodput
 
 
 @pytest.fixture

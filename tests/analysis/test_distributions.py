@@ -9,25 +9,10 @@ import polars as pl
 import pytest
 
 from analysis.distribution_plots import DistributedRun, buffer_samples, feedback_delays_us, plot_distributions
-from analysis.flow_metrics import receiver_throughput_gbps
 from analysis.percentiles import percentile
 from analysis.sweep_plots import SweepLine, plot_sweep
-from telemetry.schema import FLOWS, QUEUES, SIGNALS
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from tests.analysis.conftest import FlowsMaker
-
-
-def _flow(dst: str, size_bytes: int, start_us: float, finish_us: float | None) -> dict[str, object]:
-    zeros = {column.name: 0 for column in FLOWS.columns}
-    return zeros | {"src": "h9", "dst": dst, "tag": "x", "size_bytes": size_bytes, "start_us": start_us,
-                    "finish_us": finish_us, "fct_us": None, "slowdown": None, "corrupted": False}  # fmt: skip
-
-
-def test_receiver_throughput_by_hand() -> None:
-    """h1 gets 125 KB in 10 us of a 20 us window (50 Gb/s); of h2's flow only half lies inside; h3's never finished."""
-    rows = [_flow("h1", 125_000, 0, 10), _flow("h2", 125_000, 15, 25), _flow("h3", 99, 0, None)]
-    flows = pl.DataFrame(rows, schema=dict(FLOWS.dtypes))
-    assert receiver_throughput_gbps(flows, (0, 20)) == pytest.approx([25.0, 50.0])
-    assert receiver_throughput_gbps(FLOWS.empty(), (0, 20)).size == 0
 
 
 def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> None:
@@ -47,13 +32,15 @@ def test_buffer_samples_are_of_every_switch(make_queues: FlowsMaker) -> None:
 
 
 def test_the_figure_has_three_panels_with_units(
-    make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker
+    make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
     """Buffers, receivers, feedback; an empty run draws sentences instead."""
-    run = DistributedRun("sfc", "sfc", make_flows(), make_queues(), make_signals(), (100.0, 3000.0))
+    run = DistributedRun(
+        "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), (100.0, 3000.0)
+    )
     labels = [axes.get_xlabel() for axes in plot_distributions([run]).axes]
     assert labels == ["Buffer used (MB)", "Throughput (Gb/s)", "Delay (model µs)"]
-    empty = DistributedRun("irn", "irn", FLOWS.empty(), QUEUES.empty(), SIGNALS.empty())
+    empty = DistributedRun("irn", "irn", FLOWS.empty(), QUEUES.empty(), SIGNALS.empty(), GOODPUT.empty())
     assert all(axes.texts for axes in plot_distributions([empty]).axes)
 
 

@@ -200,14 +200,14 @@ def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMa
 
 
 def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
-    """No address outside the folder, no script, no id twice, three plots inside; every link leads to a file."""
+    """No address outside the folder, no script, no id twice, four plots inside; every link leads to a file."""
     folder = make_run_folder("sfc")
     path = write_run_report(folder)
     page = Page(path)
     assert "://" not in path.read_text(encoding="utf-8")
     assert "script" not in page.tags
     assert "link" not in page.tags
-    assert path.read_text(encoding="utf-8").count("<svg") == 3
+    assert path.read_text(encoding="utf-8").count("<svg") == 4
     assert len(page.ids) == len(set(page.ids))
     links = [address for address in page.addresses if not address.startswith("#")]
     assert {"result.json", "config.json", "flows.parquet", "buffer.png", "fct.png", "buffer.csv"} <= set(links)

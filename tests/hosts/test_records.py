@@ -12,9 +12,9 @@ import pytest
 from hosts.agent_config import AgentConfig, agent_configs
 from hosts.build import build_nics
 from hosts.records import RecordWriter
-from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived, SendingReport
+from hosts.transport.messages import BtsReceived, Goodput, MessageCompleted, MessageReceived, SendingReport
 from hosts.transport.settings import TransportSettings
-from telemetry.schema import FLOWS, SIGNALS
+from telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from tests.wire.test_bts import EXAMPLE
 from wire.dilation import Dilation
 
@@ -38,6 +38,10 @@ class Sink:
     def flow_received(self, flow_id: int, corrupted: bool) -> None:
         """Kept."""
         self.rows.append(("received", (flow_id, corrupted)))
+
+    def goodput(self, row: Mapping[str, Any]) -> None:
+        """Kept."""
+        self.rows.append(("goodput", row))
 
     def signal(self, row: Mapping[str, Any]) -> None:
         """Kept."""
@@ -81,8 +85,20 @@ def test_an_unfinished_flow_has_no_finish() -> None:
 def test_a_received_message_says_whether_it_is_whole() -> None:
     """By flow."""
     sink = Sink()
-    RecordWriter(sink, Dilation(1), 0).write("h2", MessageReceived(4, 10, 99, True))
-    assert sink.rows == [("received", (4, True))]
+    RecordWriter(sink, Dilation(1), 0).write("h2", MessageReceived(4, 10, 99, True, Goodput(4, 0, 100, 10)))
+    assert sink.rows[-1] == ("received", (4, True))
+
+
+def test_an_interval_of_goodput_has_every_column_of_its_trace() -> None:
+    """That of a message's end comes with the end."""
+    sink = Sink()
+    records = RecordWriter(sink, Dilation(1000), START_NS)
+    last = Goodput(4, START_NS + 2_000_000, START_NS + 3_000_000, 20)
+    records.write("h2", Goodput(4, START_NS + 1_000_000, START_NS + 2_000_000, 10))
+    records.write("h2", MessageReceived(4, 30, START_NS + 2_100_000, False, last))
+    rows = [row for kind, row in sink.rows if kind == "goodput"]
+    assert [tuple(row.values()) for row in rows] == [(1.0, 2.0, 4, 10), (2.0, 3.0, 4, 20)]
+    assert set(rows[0]) == set(GOODPUT.column_names)
 
 
 @pytest.mark.parametrize("until_ns", [None, START_NS + 8_000_000])

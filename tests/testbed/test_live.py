@@ -46,6 +46,8 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
     assert result["unexplained_loss"] == 0
     assert result["bts"]["sent"] > 0
     assert done.returncode == (3 if result["verdict"] == "invalid" else 0)
+    [folder] = tmp_path.iterdir()
+    assert pl.read_parquet(folder / "goodput.parquet")["delivered_bytes"].sum() == 4 * 250_000
 
 
 def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:

@@ -68,9 +68,22 @@ def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
 def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
     """The duration ends a run: unfinished flows stand in the trace without an end, and the balance still closes."""
     plan = plan_run(RunRequest("incast", clock="virtual", duration_ms=0.05))
-    result = execute(plan, tmp_path, Silent()).result
+    finished = execute(plan, tmp_path, Silent())
+    result = finished.result
     assert result.flows.completed < result.flows.total
     assert result.unexplained_loss == 0
+    delivered = pl.read_parquet(finished.folder / "goodput.parquet")["delivered_bytes"].sum()
+    assert 0 < delivered < 8 * 250_000
+
+
+def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
+    """Every byte of every flow is in one interval, and the receiver's wire is never exceeded."""
+    plan = plan_run(RunRequest("incast", clock="virtual", settings=("transport.goodput_interval_ns=20000",)))
+    folder = execute(plan, tmp_path, Silent()).folder
+    goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
+    by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
+    assert by_flow["delivered_bytes"].to_list() == flows.sort("flow_id")["size_bytes"].to_list()
+    assert goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"].max() <= 250_000
 
 
 def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
