@@ -10,6 +10,7 @@ Bytes are wire bytes, times ns of model time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,17 @@ def b_bts(path: Bottleneck) -> float:
 def b_incast(path: Bottleneck, senders: int) -> float:
     """N > k flows that start at one instant; their first packets trigger the notification (equation 3)."""
     return senders * path.bytes_in(2 * path.sender_delay_ns + path.packet_ns)
+
+
+def b_ack_with_acknowledgement(path: Bottleneck, acknowledgement_bytes: int) -> float:
+    """B_ack where the acknowledgement does take time, on the receiver's link and on the sender's."""
+    return b_ack(path) + 2 * acknowledgement_bytes
+
+
+def b_incast_in_packets(path: Bottleneck, senders: int) -> float:
+    """B_incast where nobody stops within a packet, and the first k packets notify nobody: too few are before them."""
+    each = ceil((2 * path.sender_delay_ns + path.packet_ns) / path.packet_ns)
+    return float((senders * each + path.threshold_packets) * path.packet_bytes)
 
 
 def b_cache_hit(path: Bottleneck) -> float:

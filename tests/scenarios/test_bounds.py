@@ -8,7 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from scenarios.bounds import Bottleneck, b_ack, b_bts, b_cache_hit, b_incast, cache_miss_ns
+from scenarios.bounds import (
+    Bottleneck,
+    b_ack,
+    b_ack_with_acknowledgement,
+    b_bts,
+    b_cache_hit,
+    b_incast,
+    b_incast_in_packets,
+    cache_miss_ns,
+)
 
 # R = 100 Gb/s, T_A = 4 us, T_B = 1 us, 4000 B packets, k = 26.
 EXAMPLE = Bottleneck(100_000_000_000, 4_000, 1_000, 1_000, 4_000, 26)
@@ -33,3 +42,11 @@ def test_a_cache_hit_needs_less_than_a_bts() -> None:
     assert b_cache_hit(EXAMPLE) == pytest.approx(29_000)
     assert b_cache_hit(EXAMPLE) < b_bts(replace(EXAMPLE, threshold_packets=1))
     assert cache_miss_ns(EXAMPLE) == 6_000
+
+
+def test_refinements_never_need_less() -> None:
+    """Acknowledgements of 62 B twice; 27 whole packets a sender instead of 26, and k more."""
+    assert b_ack_with_acknowledgement(EXAMPLE, 62) - b_ack(EXAMPLE) == 124
+    assert b_incast_in_packets(EXAMPLE, 40) == (40 * 26 + 26) * 4000
+    late = replace(EXAMPLE, sender_delay_ns=EXAMPLE.sender_delay_ns + 1)
+    assert b_incast_in_packets(late, 40) == (40 * 27 + 26) * 4000 > b_incast(late, 40)

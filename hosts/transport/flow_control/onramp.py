@@ -30,6 +30,10 @@ class OnRampParameters:
     gain_exponent: float = 0.5
     """How the gain falls with the number m of flows: gain / m^exponent. The straw-man uses neither."""
 
+    shortest_pause_ns: int = 0
+    """The straw-man pauses no shorter: a long one makes the ideal sender of the paper's appendix C, which stops at the
+    first notice for as long as the queue needs."""
+
 
 class OnRampStrawMan(FlowControl):
     """Pauses for O - T from every acknowledgement whose packet took longer than T."""
@@ -48,7 +52,8 @@ class OnRampStrawMan(FlowControl):
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
         """A newer delay above the threshold replaces the pause."""
         if sample.one_way_delay_ns is not None and sample.one_way_delay_ns > self._threshold_ns:
-            self._pause(sample.one_way_delay_ns - self._threshold_ns, now_ns)
+            excess_ns = sample.one_way_delay_ns - self._threshold_ns
+            self._pause(max(excess_ns, self._parameters.shortest_pause_ns), now_ns)
 
     def earliest_send_ns(self, now_ns: int) -> int:
         """End of the current pause."""
