@@ -170,14 +170,15 @@ def reproduce(
     count = workers or default_workers()
     with JobProgress(errors, "runs") as progress:
         outcomes = run_jobs(jobs, out, count, progress.tell)
-    folders = {name: make_folder(out.absolute(), f"{name}-{scale}-reproduction") for name in names}
-    finished = finish_all(scale, jobs, outcomes, folders, count)  # type: ignore[arg-type]
+    finished = finish_all(scale, jobs, outcomes, out.absolute(), count)  # type: ignore[arg-type]
     if json:
         documents = [each.reproduction.model_dump(by_alias=True) for each in finished]
-        sys.stdout.write(dump_json(documents if experiment == "all" else documents[0]))
+        sys.stdout.write(dump_json(documents if experiment == "all" or not documents else documents[0]))
     else:
         for each in finished:
             _print_reproduction(each)
+    if outcomes.is_interrupted:
+        raise KeyboardInterrupt
     if strict and not all(each.reproduction.all_hold for each in finished):
         raise typer.Exit(EXIT_CLAIM)
 

@@ -9,7 +9,6 @@ stop ``unfinished`` rows, ``statistics`` of each host, ``lateness`` and ``stoppe
 way still arrives, ``stop`` or the end of stdin makes it report and exit. SIGTERM is a ``stop``.
 """
 
-import ctypes
 import gc
 import resource
 import signal
@@ -29,6 +28,7 @@ from hosts.io.kernel_silence import silence_kernel
 from hosts.io.lines import LineReader, LineWriter
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
+from hosts.io.parent import die_with_parent
 from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES
 from hosts.io.tap import Takeover, TapDevice, give_back, take_over
 from hosts.io.timer import MonotonicTimer
@@ -40,7 +40,6 @@ from wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000
 _FLUSHES_PER_PROGRESS = 4
-_PR_SET_PDEATHSIG = 1
 _BAD_INPUT = 2
 
 
@@ -204,11 +203,6 @@ def _give_back(host: AgentHost, taken: Takeover) -> None:
     """The host's interface is its own again, unless the host has gone."""
     with suppress(OSError), network_namespace(host.pid):
         give_back(taken)
-
-
-def die_with_parent() -> None:
-    """Ask the kernel for SIGTERM when the process that started this one ends."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def main(arguments: Sequence[str]) -> int:

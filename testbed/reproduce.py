@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from testbed.errors import RunError, UsageError
 from testbed.outcome import Silent
 from testbed.plan import RunRequest, plan_run
 from testbed.runs import execute
+from testbed.workers import worker_pool
 
 FILE_NAME = "reproduction.json"
 SCHEMA = "sfc-testbed/reproduction/1"
@@ -124,29 +124,48 @@ def jobs_of(experiment: Experiment, scale: ScaleName, clock: str | None = None) 
     return [Job(experiment.name, point, request_for(experiment, scale, point, clock)) for point in points]
 
 
-def run_jobs(jobs: Sequence[Job], out: Path, workers: int, tell: Tell) -> list[Path | str]:
-    """Runs jobs; for each, in order, its folder or the line that says why it failed."""
-    found: list[Path | str] = [""] * len(jobs)
-    virtual = [number for number, job in enumerate(jobs) if job.request.clock == "virtual"]
-    done = 0
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = [(number, pool.submit(run_one, jobs[number].request, out)) for number in virtual]
-        for number, future in futures:
-            found[number] = future.result()
-            done += 1
-            tell(done, len(jobs), f"{jobs[number].experiment} {jobs[number].point.label}")
-    for number, job in enumerate(jobs):
-        if job.request.clock == "real":
-            found[number] = run_one(job.request, out)
-            done += 1
-            tell(done, len(jobs), f"{job.experiment} {job.point.label}")
-    return found
+@dataclass(frozen=True)
+class Outcomes:
+    """What became of jobs, in their order: the run's folder, or the line that says why there is none."""
+
+    found: tuple[Path | str, ...]
+    is_interrupted: bool
+
+
+def run_jobs(jobs: Sequence[Job], out: Path, workers: int, tell: Tell) -> Outcomes:
+    """Runs jobs, virtual ones side by side and then real ones. Ctrl-C ends them; what was done before is kept."""
+    found: dict[int, Path | str] = {}
+
+    def take(number: int, outcome: Path | str) -> None:
+        found[number] = outcome
+        tell(len(found), len(jobs), f"{jobs[number].experiment} {jobs[number].point.label}")
+
+    is_interrupted = False
+    try:
+        with worker_pool(workers) as pool:
+            futures = {
+                pool.submit(run_one, job.request, out): number
+                for number, job in enumerate(jobs)
+                if job.request.clock == "virtual"
+            }
+            for future in as_completed(futures):
+                take(futures[future], future.result())
+        for number, job in enumerate(jobs):
+            if job.request.clock == "real":
+                take(number, run_one(job.request, out))
+    except KeyboardInterrupt:
+        is_interrupted = True
+    missing = [f"{job.point.label}: interrupted" for job in jobs]
+    return Outcomes(tuple(found.get(number, missing[number]) for number in range(len(jobs))), is_interrupted)
 
 
 def run_one(request: RunRequest, out: Path) -> Path | str:
-    """One run; its folder, or why it failed."""
+    """One run; its folder, or why it failed. Passes an interrupt on once the run has kept what it measured."""
     try:
-        return execute(plan_run(request), out, Silent()).folder
+        finished = execute(plan_run(request), out, Silent())
+        if finished.result.interrupted:
+            raise KeyboardInterrupt
+        return finished.folder
     except (RunError, UsageError) as error:
         return f"{request.scenario} {request.scheme}: {error}"
 

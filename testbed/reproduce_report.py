@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 import polars as pl
@@ -18,9 +16,10 @@ from scenarios.catalogue import EXPERIMENTS
 from scenarios.experiment import Experiment, Results
 from scenarios.scenario import ScaleName
 from telemetry.atomic_file import replace_text
-from testbed.reproduce import FILE_NAME, Job, Reproduction, conclude
-from testbed.runs import give_to_caller
+from testbed.reproduce import FILE_NAME, Job, Outcomes, Reproduction, conclude
+from testbed.runs import give_to_caller, make_folder
 from testbed.sweep import result_row
+from testbed.workers import worker_pool
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,16 @@ def finish(name: str, scale: ScaleName, jobs: Sequence[Job], outcomes: Sequence[
     return Finished(found, page)
 
 
-def finish_all(
-    scale: ScaleName,
-    jobs: Sequence[Job],
-    outcomes: Sequence[Path | str],
-    folders: Mapping[str, Path],
-    workers: int,
-) -> list[Finished]:
-    """Concludes every experiment that has a folder, several at a time."""
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+def finish_all(scale: ScaleName, jobs: Sequence[Job], outcomes: Outcomes, out: Path, workers: int) -> list[Finished]:
+    """Concludes every experiment, several at a time, in a folder each; not one that was interrupted before any run."""
+    with worker_pool(workers) as pool:
         futures = []
-        for name, folder in folders.items():
-            own = [(job, outcome) for job, outcome in zip(jobs, outcomes, strict=True) if job.experiment == name]
+        for name in dict.fromkeys(job.experiment for job in jobs):
+            own = [(job, outcome) for job, outcome in zip(jobs, outcomes.found, strict=True) if job.experiment == name]
             mine, made = [job for job, _ in own], [outcome for _, outcome in own]
+            if outcomes.is_interrupted and not any(isinstance(outcome, Path) for outcome in made):
+                continue
+            folder = make_folder(out, f"{name}-{scale}-reproduction")
             futures.append(pool.submit(finish, name, scale, mine, made, folder))
         return [future.result() for future in futures]
 

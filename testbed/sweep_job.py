@@ -32,6 +32,10 @@ from testbed.sweep import JOBS, JOURNAL
 _ROOT = Path(__file__).resolve().parents[1]
 
 
+_DIE_WITH_WORKER = ("setpriv", "--pdeathsig", "TERM")
+"""Of util-linux: asks the kernel to end the job with its worker, before Python has even begun."""
+
+
 @dataclass(frozen=True)
 class Errand:
     """A job as words for `subprocess.run`: a scheduler that does not know this tree can pass it on."""
@@ -42,7 +46,7 @@ class Errand:
 
 def errand(request: RunRequest, folder: Path, name: str) -> Errand:
     """The job in a process of its own, which takes signals and memory with it, of this tree's Python."""
-    command = (sys.executable, "-m", "testbed.sweep_job", str(folder), name)
+    command = (*_DIE_WITH_WORKER, sys.executable, "-m", "testbed.sweep_job", str(folder), name)
     words = json.dumps(asdict(request), default=str)
     return Errand(command, {"input": words, "cwd": str(_ROOT), "capture_output": True, "text": True})
 
@@ -67,6 +71,8 @@ def run_job(request: RunRequest, folder: Path, name: str) -> None:
         capabilities.require(plan.config.clock, plan.config.switch)
         with _alone(request):
             finished = execute(plan, partial, Silent())
+        if finished.result.interrupted:
+            raise RunError("interrupted")
         finished.folder.rename(final)
         shutil.rmtree(partial)
         _note(folder / JOURNAL, {"job": name, "verdict": finished.result.verdict, "wall_s": finished.result.wall_s})

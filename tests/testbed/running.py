@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from testbed.namespace import can_make_namespaces
-from testbed.runid import RUN_VARIABLE, STATE_ROOT
+from testbed.runid import RUN_VARIABLE, STATE_ROOT, Process
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -73,3 +74,24 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
         assert child.poll() is None, (folder / "log").read_text()
         time.sleep(0.05)
     return child
+
+
+def children_of(pid: int) -> list[Process]:
+    """Living processes that this one started, and theirs."""
+    family, found = {pid}, []
+    for number in sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+        with suppress(OSError):
+            parent = int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+            child = Process.find(number) if parent in family else None
+            if child is not None:
+                family.add(number)
+                found.append(child)
+    return found
+
+
+def are_gone(processes: list[Process], patience_s: float = 60) -> bool:
+    """Whether all of them end within a while."""
+    deadline = time.monotonic() + patience_s
+    while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return not any(process.is_alive() for process in processes)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from testbed.plan import RunRequest, plan_run
 from testbed.reproduce import Reproduction, findings, jobs_of
 from testbed.reproduce_document import REMARKS, document, newest
 from testbed.runs import execute
+from tests.testbed.running import are_gone, children_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -125,3 +127,27 @@ def test_remarks_speak_of_claims_that_there_are() -> None:
     """A remark on a claim that was renamed would never be shown."""
     for name, remarks in yaml.safe_load(REMARKS.read_text()).items():
         assert set(remarks) <= {claim.claim for claim in EXPERIMENTS[name].claims}, name
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
+    """Sent to the command alone. After Ctrl-C the claims of what was done are there; runs cut short are no evidence."""
+    command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("2/14"):
+            break
+    workers = children_of(process.pid)
+    assert workers
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=120)
+    assert are_gone(workers)
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        found = json.loads(said)
+        assert 2 <= len(found["runs"]) < 14
+        assert len(found["failures"]) == 14 - len(found["runs"])
+        assert "interrupted" in found["failures"][-1]

@@ -21,6 +21,7 @@ import pytest
 from testbed.errors import UsageError
 from testbed.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
 from testbed.sweep_job import errand, failure_of
+from tests.testbed.running import are_gone, children_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = """
@@ -82,6 +83,23 @@ def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> Non
     assert table.height == 12
     assert table["verdict"].unique().to_list() == ["faithful"]
     assert sorted(table["axis.degree"].unique().to_list()) == [2, 3, 4]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
+    """Sent to the command alone: workers and jobs end with it, and a job that was cut short does not count as done."""
+    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
+    process = _start(file, tmp_path / "out")
+    jobs = tmp_path / "out" / "small" / "jobs"
+    while not list(jobs.glob(".*.partial/*/flows-input.csv")):
+        time.sleep(0.1)
+    family = children_of(process.pid)
+    assert any(b"testbed.sweep_job" in Path(f"/proc/{each.pid}/cmdline").read_bytes() for each in family)
+    process.send_signal(number)
+    process.communicate(timeout=100)
+    assert are_gone(family)
+    assert process.returncode != 0
+    assert not list(jobs.glob("*/result.json"))
 
 
 def test_jobs_are_every_combination_with_names_of_their_own(tmp_path: Path) -> None:
