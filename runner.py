@@ -38,11 +38,27 @@ from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 from testbed import capabilities, cleanup
 from testbed.errors import RunError, UsageError
 from testbed.hpcc_export import export_hpcc
+from testbed.options import (
+    BackgroundName,
+    ClockName,
+    DilationFactor,
+    Duration,
+    FlowFile,
+    Json,
+    Out,
+    Pcap,
+    ScaleName,
+    ScenarioName,
+    Seed,
+    Settings,
+    SwitchName,
+    TopologyName,
+)
 from testbed.outcome import Silent
 from testbed.plan import RunPlan, RunRequest, plan_network, plan_run
 from testbed.progress import JobProgress, LiveProgress
 from testbed.reproduce import default_workers, dump_json, jobs_of, run_jobs
-from testbed.reproduce_report import Finished, finish_all
+from testbed.reproduce_report import Finished, finish_all, is_reproduction, judge_again
 from testbed.runs import FinishedRun, check_output, execute, give_to_caller, make_folder
 from topologies.shapes import SHAPES
 
@@ -53,29 +69,6 @@ EXIT_CLAIM = 4
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 console = Console()
 errors = Console(stderr=True)
-
-ScenarioName = Annotated[str, typer.Argument(help="Scenario, see `list`.", show_default=False)]
-SwitchName = Annotated[str, typer.Option(help="Switch target: auto (soft), soft or bmv2.")]
-ClockName = Annotated[str, typer.Option(help="real (Mininet, needs root) or virtual (in process, deterministic).")]
-DilationFactor = Annotated[str, typer.Option(help="How much slower than the model the clock runs: auto or a number.")]
-ScaleName = Annotated[str, typer.Option(help="Size: ci, laptop or paper.")]
-Seed = Annotated[int, typer.Option(help="Seed of all chance.")]
-Duration = Annotated[float | None, typer.Option(metavar="MS", help="Longest model time in ms.", show_default=False)]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A setting: NAME, topology.NAME, switch.NAME or transport.NAME."),
-]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where run folders are made.")]
-TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
-FlowFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Flow list to replay: ours or the HPCC simulator's.", show_default=False),
-]
-Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is captured, separated by commas.")]
-BackgroundName = Annotated[
-    str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
-]
-Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 
 
 @app.command()
@@ -249,11 +242,14 @@ def list_all() -> None:
 
 @app.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Run folders.", show_default=False)],
+    folders: Annotated[list[Path], typer.Argument(help="Run folders, or one of `reproduce`.", show_default=False)],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of a comparison's report.")] = None,
 ) -> None:
-    """Write the report of a run anew, or that of a comparison of several."""
+    """Write the report of a run or of a reproduced experiment anew, or that of a comparison of several runs."""
     try:
+        if len(folders) == 1 and is_reproduction(folders[0]):
+            _print_reproduction(judge_again(folders[0]))
+            return
         if len(folders) == 1:
             console.print(run_table(load_run(folders[0]).result))
             path = write_run_report(folders[0])

@@ -81,6 +81,18 @@ class Reproduction(BaseModel):
         return all(finding.holds for finding in self.claims)
 
 
+def read_reproduction(folder: Path) -> Reproduction:
+    """What `reproduce` left in a folder. UsageError if it is not there or of another release."""
+    path = folder / FILE_NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("schema") != SCHEMA:
+            raise UsageError(f"{path}: not a reproduction of this release")
+        return Reproduction(**content)
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise UsageError(f"{path}: cannot be read ({error.__class__.__name__})") from error
+
+
 @dataclass(frozen=True)
 class Job:
     """One run of an experiment, as it is sent to a worker."""

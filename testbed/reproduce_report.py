@@ -12,11 +12,13 @@ from pathlib import Path
 import polars as pl
 
 from analysis.experiment_report import ClaimRow, ExperimentPage, RunLink, write_experiment_page
+from analysis.result import ResultError
 from scenarios.catalogue import EXPERIMENTS
 from scenarios.experiment import Experiment, Results
 from scenarios.scenario import ScaleName
 from telemetry.atomic_file import replace_text
-from testbed.reproduce import FILE_NAME, Job, Outcomes, Reproduction, conclude
+from testbed.errors import UsageError
+from testbed.reproduce import FILE_NAME, Job, Outcomes, Reproduction, conclude, jobs_of, read_reproduction
 from testbed.runs import give_to_caller, make_folder
 from testbed.sweep import result_row
 from testbed.workers import worker_pool
@@ -51,6 +53,32 @@ def finish_all(scale: ScaleName, jobs: Sequence[Job], outcomes: Outcomes, out: P
             folder = make_folder(out, f"{name}-{scale}-reproduction")
             futures.append(pool.submit(finish, name, scale, mine, made, folder))
         return [future.result() for future in futures]
+
+
+def is_reproduction(folder: Path) -> bool:
+    """Whether a folder is one of `reproduce`."""
+    return (folder / FILE_NAME).exists()
+
+
+def judge_again(folder: Path) -> Finished:
+    """Holds today's claims against the runs that a reproduction was made of, and rewrites its folder.
+
+    UsageError if the folder cannot be read, or if the experiment has no such runs any more.
+    """
+    before = read_reproduction(folder)
+    experiment = EXPERIMENTS.get(before.experiment)
+    if experiment is None:
+        raise UsageError(f"{folder}: no experiment {before.experiment!r} in this release")
+    scale: ScaleName = before.scale  # type: ignore[assignment]
+    jobs = {job.point.label: job for job in jobs_of(experiment, scale)}
+    unknown = [run.label for run in before.runs if run.label not in jobs]
+    if unknown:
+        raise UsageError(f"{folder}: {experiment.name} at scale {scale} has no run {unknown[0]!r} in this release")
+    made = [(jobs[run.label], Path(run.folder)) for run in before.runs]
+    try:
+        return finish(experiment.name, scale, [job for job, _ in made], [run for _, run in made], folder)
+    except ResultError as error:
+        raise UsageError(str(error)) from error
 
 
 def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction, results: Results) -> Path:

@@ -126,7 +126,7 @@ class SenderQueuePair:
             if next_ns > now_ns:
                 self._blocked_until_ns = next_ns
                 return -1
-        in_flight = recovery.in_flight()
+        in_flight = recovery.in_flight_before(index)
         if in_flight and in_flight * self._payload_bytes >= congestion.window_bytes:
             return -1
         return index

@@ -202,3 +202,30 @@ def test_a_lost_tail_costs_one_timeout() -> None:
     link.run()
     (done,) = link.of(MessageCompleted, "a")
     assert (done.report.timeouts, done.report.packets_resent) == (1, 5)
+
+
+def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
+    """20 packets fly, all after the first are lost, and the window is one byte from then on, as HPCC's may be."""
+    link = FakeLink(IRN, drop=lambda number, name, frame: name == "a" and 1 <= number and link.now_ns < 50_000)
+    link.transfer(20_000)
+    link.run(until_ns=60_000)
+    pair = link.a._pairs.sender(1, link.b.address.ip)
+    assert pair is not None
+    pair._congestion.window_bytes = 1
+    link.run()
+    assert len(link.of(MessageCompleted, "a")) == 1
+    report = link.of(MessageCompleted, "a")[0].report
+    assert report.timeouts <= 3
+
+
+def test_after_a_timeout_resent_packets_share_the_window_among_themselves() -> None:
+    """Not with what was sent before, nor do new packets gain by it; an acknowledgement makes room for the next."""
+    recovery = sender(10)
+    recovery.on_timer(100_000)
+    assert recovery.in_flight_before(0) == 0
+    assert recovery.in_flight_before(10) == recovery.in_flight() == 9
+    recovery.on_sent(recovery.next_packet(), 100_000)
+    assert recovery.in_flight_before(1) == 1
+    recovery.on_ack(1, -1, False, 120_000)
+    assert recovery.next_packet() == 1
+    assert recovery.in_flight_before(1) == 0

@@ -43,9 +43,41 @@ def test_theory_holds_within_one_packet_or_the_reason(tmp_path: Path) -> None:
     [folder] = tmp_path.glob("theory-ci-reproduction-*")
     assert {"reproduction.json", "report.html", "claims.csv", "runs.csv"} <= {path.name for path in folder.iterdir()}
     [stored] = newest([tmp_path])
+    _is_judged_again(folder)
     text = document([stored.reproduction], {}, {})
     assert "| theory" in text.replace("[theory](#theory)", "theory")
     assert all(claim["measured"].replace("|", "\\|") in text for claim in found["claims"])
+
+
+def _is_judged_again(folder: Path) -> None:
+    """`report` holds the claims against the stored runs anew: a figure that somebody wrote over is put right."""
+    path = folder / "reproduction.json"
+    before = path.read_text()
+    path.write_text(before.replace(json.loads(before)["claims"][0]["measured"], "whatever one likes"))
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "runner.py"), "report", str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "cannot be read"),
+        ('{"schema": "other/1"}', "not a reproduction of this release"),
+        ('{"schema": "sfc-testbed/reproduction/1"}', "cannot be read"),
+    ],
+)
+def test_a_damaged_reproduction_is_one_line(content: str, words: str, tmp_path: Path) -> None:
+    """And exit 2."""
+    (tmp_path / "reproduction.json").write_text(content)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "runner.py"), "report", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:

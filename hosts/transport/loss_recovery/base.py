@@ -72,6 +72,10 @@ class LossRecovery:
         """Packets sent and neither acknowledged nor believed lost."""
         raise NotImplementedError
 
+    def in_flight_before(self, index: int) -> int:
+        """Packets that take up the window when `index` is to be sent; after a timeout fewer may than are in flight."""
+        return self.in_flight()
+
     def on_sent(self, index: int, now_ns: int) -> None:
         """The packet that `next_packet` named has started on the wire."""
         raise NotImplementedError

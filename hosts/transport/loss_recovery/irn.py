@@ -71,11 +71,14 @@ class Irn(LossRecovery):
     One addition to the paper: when a timeout's retransmission is acknowledged, the next unacknowledged packet is resent
     at once rather than after another timeout, so a lost tail of k packets costs k round trips and not k timeouts. If
     the acknowledgement comes sooner than a round trip after the resend, the timeout was spurious and nothing is resent.
+
+    After a timeout nobody knows what is still in flight. What was sent before it keeps new packets out of the window, but
+    not resent ones: a window that has shrunk below a lost tail (HPCC's does) would never let the tail be resent.
     """
 
     __slots__ = (
         "_after_timeout", "_base_rtt_ns", "_cap_packets", "_highest", "_highest_resent", "_lost", "_parameters",
-        "_resent_ns", "_sacked",
+        "_resent", "_resent_ns", "_sacked",
     )  # fmt: skip
 
     Parameters = IrnParameters
@@ -92,6 +95,7 @@ class Irn(LossRecovery):
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1
         self._after_timeout = False
+        self._resent: set[int] = set()  # since the latest timeout, and not acknowledged
         self._resent_ns, self._highest_resent = 0, -1
 
     def next_packet(self) -> int:
@@ -104,12 +108,17 @@ class Irn(LossRecovery):
         """Packets sent, less those that have arrived out of order and those waiting to be resent."""
         return self.next_new - self.cumulative - len(self._sacked) - len(self._lost)
 
+    def in_flight_before(self, index: int) -> int:
+        """After a timeout, resent packets share the window among themselves."""
+        return len(self._resent) if self._after_timeout and index < self.next_new else self.in_flight()
+
     def on_sent(self, index: int, now_ns: int) -> None:
         """The first packet in flight starts the timer."""
         if index == self.next_new:
             self.next_new = index + 1
         else:
             self._lost.pop(index, None)
+            self._resent.add(index)
             self._resent_ns = now_ns
             self._highest_resent = max(self._highest_resent, index)
         if self.deadline_ns == NEVER:
@@ -138,6 +147,7 @@ class Irn(LossRecovery):
         self.deadline_ns = now_ns + self._timeout_ns()
         self._after_timeout = True
         self._highest_resent = -1
+        self._resent.clear()
         before = len(self._lost)
         self._lost = {self.cumulative: None}
         for index in range(self.cumulative + 1, self._highest):
@@ -150,6 +160,7 @@ class Irn(LossRecovery):
         for index in range(self.cumulative, cumulative):
             self._sacked.discard(index)
             self._lost.pop(index, None)
+            self._resent.discard(index)
         while cumulative in self._sacked:
             self._sacked.remove(cumulative)
             cumulative += 1
@@ -163,6 +174,7 @@ class Irn(LossRecovery):
             return 0
         self._sacked.add(selective)
         self._lost.pop(selective, None)
+        self._resent.discard(selective)
         gaps = range(max(self._highest + 1, self.cumulative), selective)
         for index in gaps:
             self._lost[index] = None

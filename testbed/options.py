@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Arguments and options that several verbs of runner.py share, each with its one line of help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ScenarioName = Annotated[str, typer.Argument(help="Scenario, see `list`.", show_default=False)]
+SwitchName = Annotated[str, typer.Option(help="Switch target: auto (soft), soft or bmv2.")]
+ClockName = Annotated[str, typer.Option(help="real (Mininet, needs root) or virtual (in process, deterministic).")]
+DilationFactor = Annotated[str, typer.Option(help="How much slower than the model the clock runs: auto or a number.")]
+ScaleName = Annotated[str, typer.Option(help="Size: ci, laptop or paper.")]
+Seed = Annotated[int, typer.Option(help="Seed of all chance.")]
+Duration = Annotated[float | None, typer.Option(metavar="MS", help="Longest model time in ms.", show_default=False)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting: NAME, topology.NAME, switch.NAME or transport.NAME."),
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where run folders are made.")]
+TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
+FlowFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Flow list to replay: ours or the HPCC simulator's.", show_default=False),
+]
+Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is captured, separated by commas.")]
+BackgroundName = Annotated[
+    str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
