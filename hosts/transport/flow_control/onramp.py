@@ -8,6 +8,7 @@ show yet, and lowers its gain when more flows are present. The form of that gain
 and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 1): it settles near 13 MB within 2 ms.
 """
 
+from collections import deque
 from dataclasses import dataclass
 
 from hosts.transport.congestion.base import AckSample, PathContext
@@ -66,35 +67,53 @@ class OnRampStrawMan(FlowControl):
 class OnRamp(OnRampStrawMan):
     """Allows for feedback delay and for other flows.
 
-    The packet now acknowledged has not seen what the flow has paused since it was sent: P, the round trip less the time
-    that the packets in flight took on the wire. The flow is held while O > T + P, and as soon as what it sends makes it
-    so. It is held for gain(m) (O - T), which the next acknowledgement replaces; should none come, one packet goes. The
-    number of flows m is estimated by the round trip over the time in which the flow sent. In steady state each flow has
-    so much in flight as it sends in T and the way back of an acknowledgement, however long the queue is.
+    The packet now acknowledged has not seen what the flow was held since it was sent: P, the part of the round trip in
+    which this control held it (not that in which a window did). The flow is held while O > T + P, and as soon as what it
+    sends makes it so. It is held for gain(m) (O - T), which the next acknowledgement replaces; should none come, one
+    packet goes. The number of flows m is estimated by the round trip over the time in which the packets in flight left.
+    Where nothing else limits it, a flow has in steady state so much in flight as it sends in T and the way back of an
+    acknowledgement, however long the queue is.
     """
 
-    __slots__ = ("_allowance_ns", "_hold_ns", "_line_rate_bps")
+    __slots__ = ("_allowance_ns", "_hold_ns", "_holds", "_line_rate_bps")
 
     def __init__(self, parameters: OnRampParameters, path: PathContext, max_pause_ns: int) -> None:
         super().__init__(parameters, path, max_pause_ns)
         self._line_rate_bps = path.line_rate_bps
         self._allowance_ns = self._hold_ns = 0
+        self._holds: deque[tuple[int, int]] = deque()
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
         """What is sent now adds to the delay; once too much, hold."""
         self._allowance_ns -= size_bytes * _BIT_NS // self._line_rate_bps
         if self._allowance_ns <= 0 < self._hold_ns:
-            self._pause(self._hold_ns, now_ns)
+            self._hold(self._hold_ns, now_ns)
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
         """See the class; a resent packet tells nothing."""
         if sample.one_way_delay_ns is None or sample.rtt_ns is None:
             return
-        sending_ns = sample.in_flight_bytes * _BIT_NS // self._line_rate_bps
-        paused_ns = max(0, sample.rtt_ns - sending_ns)
         excess_ns = sample.one_way_delay_ns - self._threshold_ns
+        sending_ns = sample.in_flight_bytes * _BIT_NS // self._line_rate_bps
         parameters = self._parameters
         flows = max(1.0, sample.rtt_ns / max(1, sending_ns))
-        self._allowance_ns = paused_ns - excess_ns
+        self._allowance_ns = self._held_since(now_ns - sample.rtt_ns, now_ns) - excess_ns
         self._hold_ns = max(0, round(parameters.gain / flows**parameters.gain_exponent * excess_ns))
-        self._pause(self._hold_ns if self._allowance_ns <= 0 else 0, now_ns)
+        self._hold(self._hold_ns if self._allowance_ns <= 0 else 0, now_ns)
+
+    def _hold(self, duration_ns: int, now_ns: int) -> None:
+        """Replaces the hold that lasts, if any, and remembers both."""
+        holds = self._holds
+        if holds and holds[-1][1] > now_ns:
+            begin_ns, _ = holds.pop()
+            if begin_ns < now_ns:
+                holds.append((begin_ns, now_ns))
+        self._pause(duration_ns, now_ns)
+        if self._pause_end_ns > now_ns:
+            holds.append((now_ns, self._pause_end_ns))
+
+    def _held_since(self, since_ns: int, now_ns: int) -> int:
+        holds = self._holds
+        while holds and holds[0][1] <= since_ns:
+            holds.popleft()
+        return sum(min(end_ns, now_ns) - max(begin_ns, since_ns) for begin_ns, end_ns in holds)
