@@ -206,7 +206,7 @@ def test_a_lost_tail_costs_one_timeout() -> None:
 
 def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
     """20 packets fly, all after the first are lost, and the window is one byte from then on, as HPCC's may be."""
-    link = FakeLink(IRN, drop=lambda number, name, frame: name == "a" and 1 <= number and link.now_ns < 50_000)
+    link = FakeLink(IRN, drop=lambda number, name, frame: name == "a" and number >= 1 and link.now_ns < 50_000)
     link.transfer(20_000)
     link.run(until_ns=60_000)
     pair = link.a._pairs.sender(1, link.b.address.ip)

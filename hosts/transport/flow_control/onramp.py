@@ -68,9 +68,9 @@ class OnRamp(OnRampStrawMan):
     """Allows for feedback delay and for other flows.
 
     The packet now acknowledged has not seen what the flow was held since it was sent: P, the part of the round trip in
-    which this control held it (not that in which a window did). The flow is held while O > T + P, and as soon as what it
-    sends makes it so. It is held for gain(m) (O - T), which the next acknowledgement replaces; should none come, one
-    packet goes. The number of flows m is estimated by the round trip over the time in which the packets in flight left.
+    which this control held it (a window does not count). The flow is held while O > T + P, and as soon as what it sends
+    makes it so. It is held for gain(m) (O - T), which the next acknowledgement replaces; should none come, one packet
+    goes. The number of flows m is estimated by the round trip over the time in which the packets in flight left.
     Where nothing else limits it, a flow has in steady state so much in flight as it sends in T and the way back of an
     acknowledgement, however long the queue is.
     """

@@ -72,8 +72,8 @@ class Irn(LossRecovery):
     at once rather than after another timeout, so a lost tail of k packets costs k round trips and not k timeouts. If
     the acknowledgement comes sooner than a round trip after the resend, the timeout was spurious and nothing is resent.
 
-    After a timeout nobody knows what is still in flight. What was sent before it keeps new packets out of the window, but
-    not resent ones: a window that has shrunk below a lost tail (HPCC's does) would never let the tail be resent.
+    After a timeout nobody knows what is still in flight. What was sent before it keeps new packets out of the window,
+    but not resent ones: a window that has shrunk below a lost tail (HPCC's does) would never let the tail be resent.
     """
 
     __slots__ = (
