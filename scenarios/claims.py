@@ -60,14 +60,15 @@ class Bound:
             value = self.of.measure(each.run)
             low, high = (_at(bound, each.run) for bound in (self.at_least, self.at_most))
             found.append((value, low, high, each))
-        failed = [each for each in found if not _between(*each[:3])]
-        value, low, high, each = (failed or found)[0]
+        value, low, high, each = min(found, key=lambda one: _margin(*one[:3]))
         wanted = " and ".join(
             f"{word} {self.of.write(bound)}"
             for word, bound in (("at least", low), ("at most", high))
             if bound is not None
         )
-        return Measured(value, not failed, f"{self.of.write(value)} (wanted {wanted}{_place(each, found)})")
+        return Measured(
+            value, _between(value, low, high), f"{self.of.write(value)} (wanted {wanted}{_place(each, found)})"
+        )
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,13 @@ def _at(bound: float | Callable[[Run], float] | None, run: Run) -> float | None:
 
 def _between(value: float, low: float | None, high: float | None) -> bool:
     return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _margin(value: float, low: float | None, high: float | None) -> float:
+    """How far inside its bounds a value lies, as a share of the nearer one; negative: outside."""
+    margins = [(value - low) / (abs(low) or 1.0)] if low is not None else []
+    margins += [(high - value) / (abs(high) or 1.0)] if high is not None else []
+    return min(margins, default=0.0)
 
 
 def _worst(ratios: list[float], low: float | None, high: float | None) -> int:

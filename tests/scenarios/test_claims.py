@@ -124,3 +124,11 @@ def test_every_experiment_is_whole(name: str) -> None:
     assert len({claim.claim for claim in experiment.claims}) == len(experiment.claims) > 0
     assert all(claim.paper for claim in experiment.claims)
     assert len({figure.name for figure in experiment.figures}) == len(experiment.figures)
+
+
+def test_a_bound_tells_of_the_place_nearest_to_it() -> None:
+    """The largest where it must stay below, the smallest where it must stay above, whether it holds or not."""
+    figures = [each.run.figure for each in GROWING.of("sfc")]  # type: ignore[attr-defined]
+    for limit in (1, 1_000):
+        assert judge(Bound("c", "p", FIGURE, "sfc", at_most=limit), GROWING).value == max(figures)
+        assert judge(Bound("c", "p", FIGURE, "sfc", at_least=limit), GROWING).value == min(figures)
