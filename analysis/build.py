@@ -98,7 +98,7 @@ def build_result(
     queues: pl.DataFrame,
     signals: pl.DataFrame,
 ) -> RunResult:
-    """The result of a run, its verdict included. The frames are the three traces, each possibly without a row."""
+    """The result of a run, its verdict included. The frames are traces, each possibly without a row."""
     return RunResult.model_validate(
         {
             **_identity(identity),

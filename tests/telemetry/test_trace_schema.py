@@ -9,11 +9,11 @@ import math
 import polars as pl
 import pytest
 
-from telemetry.schema import FLOWS, QUEUES, SCHEMAS, SIGNALS, Column, TraceSchema, fits
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMAS, SIGNALS, Column, TraceSchema, fits
 
 
 def test_column_names_are_those_of_the_contract() -> None:
-    """The three traces have these columns in this order."""
+    """The traces have these columns in this order."""
     assert FLOWS.column_names == tuple(
         [
             "flow_id",
@@ -51,6 +51,7 @@ def test_column_names_are_those_of_the_contract() -> None:
             "paused_until_us",
         ]
     )
+    assert GOODPUT.column_names == ("from_us", "until_us", "flow_id", "delivered_bytes")
 
 
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
