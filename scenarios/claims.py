@@ -92,7 +92,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class SteeperThan:
-    """Along an axis, a quantity grows faster under one scheme than under another."""
+    """Along an axis, a quantity grows faster under one scheme than under another, at least by a factor."""
 
     claim: str
     paper: str
@@ -100,6 +100,7 @@ class SteeperThan:
     steep: str
     flat: str
     axis: str
+    at_least: float
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
@@ -107,7 +108,7 @@ class SteeperThan:
             _line(_chosen(results, scheme, self.where), self.of, self.axis)[0] for scheme in (self.steep, self.flat)
         )
         text = f"{self.of.write(steep)} against {self.of.write(flat)} a step of {self.axis}"
-        return Measured(steep / flat if flat else None, steep > flat, text)
+        return Measured(steep / flat if flat else None, steep > 0 and steep >= self.at_least * flat, text)
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,9 @@ RATIO = Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.5)
         (Bound("c", "p", FIGURE, "sfc", at_least=lambda run: run.figure), True),  # type: ignore[attr-defined]
         (Linear("c", "p", FIGURE, "irn", "n"), True),
         (Linear("c", "p", FIGURE, "irn", "n", least_r2=0.9999), False),
-        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n"), True),
-        (SteeperThan("c", "p", FIGURE, "sfc", "irn", "n"), False),
+        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n", 2.0), True),
+        (SteeperThan("c", "p", FIGURE, "sfc", "irn", "n", 1.0), False),
+        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n", 20.0), False),
         (Spread("c", "p", FIGURE, "sfc", at_most=1.5), True),
         (Spread("c", "p", FIGURE, "irn", at_most=1.5), False),
     ],
