@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
             where={_AXIS: 40, **_PAPERS},
         ),
         Bound(
-            "with the paper's links, too",
+            "with the paper's links, too, the buffer of 40:1 settles at 3 MB",
             "3 MB",
             STEADY_BUFFER,
             _SFC_P,
