@@ -6,19 +6,24 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 
 from hosts.io.parent import die_with_parent
+
+_PATIENCE_S = 15
 
 
 @contextmanager
 def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Processes of a fresh interpreter. If the body raises, waiting jobs are dropped and running ones asked to end.
 
-    A run that is asked to end keeps what it measured; the pool is left once all have.
+    A run that is asked to end keeps what it measured; one that has not ended after a while is killed. The pool is left
+    once all have.
     """
     others = set(active_children())
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(os.getpid(),))
@@ -26,11 +31,21 @@ def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(active_children()) - others:
-            child.terminate()
+        _end(set(active_children()) - others)
         raise
     finally:
         pool.shutdown(wait=True)
+
+
+def _end(children: Collection[BaseProcess]) -> None:
+    """A worker that dies while it hands over a result leaves a lock behind, on which another would wait for ever."""
+    for child in children:
+        child.terminate()
+    deadline = time.monotonic() + _PATIENCE_S
+    for child in children:
+        child.join(max(0.0, deadline - time.monotonic()))
+        if child.is_alive():
+            child.kill()
 
 
 def _begin(parent: int) -> None:
