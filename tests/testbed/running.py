@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -74,6 +75,11 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
         assert child.poll() is None, (folder / "log").read_text()
         time.sleep(0.05)
     return child
+
+
+def hear_interrupts() -> None:
+    """Before a command starts: a shell that put the tests in the background has made it ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def children_of(pid: int) -> list[Process]:

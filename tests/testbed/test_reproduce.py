@@ -21,7 +21,7 @@ from testbed.plan import RunRequest, plan_run
 from testbed.reproduce import Reproduction, findings, jobs_of
 from testbed.reproduce_document import REMARKS, document, newest
 from testbed.runs import execute
-from tests.testbed.running import are_gone, children_of
+from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -166,7 +166,13 @@ def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) ->
     """Sent to the command alone. After Ctrl-C the claims of what was done are there; runs cut short are no evidence."""
     command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
     assert process.stderr is not None
     for line in process.stderr:

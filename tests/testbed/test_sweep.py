@@ -21,7 +21,7 @@ import pytest
 from testbed.errors import UsageError
 from testbed.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
 from testbed.sweep_job import errand, failure_of
-from tests.testbed.running import are_gone, children_of
+from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = """
@@ -45,7 +45,13 @@ def _sweep(tmp_path: Path, text: str = FILE) -> Path:
 def _start(file: Path, out: Path, *words: str) -> subprocess.Popen[str]:
     command = [sys.executable, str(ROOT / "runner.py"), "sweep", str(file), "--out", str(out), "--workers", "2", *words]
     return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
 
 
