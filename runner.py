@@ -28,17 +28,17 @@ from typing import Annotated
 from rich.console import Console
 from rich.table import Table
 
-from analysis.compare import compare as compare_results
-from analysis.report import write_comparison_report, write_run_report
-from analysis.result import ResultError
-from analysis.runs import load_run
-from analysis.tables import claims_table, comparison_table, run_table
-from scenarios.catalogue import EXPERIMENTS, SCENARIOS
+from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.tables import claims_table, comparison_table, run_table
+from analysis.results.comparison import compare as compare_results
+from analysis.results.result import ResultError
+from analysis.results.stored import load_run
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.report import Finished, finish_all, is_reproduction, judge_again
+from reproduction.reproduce import default_workers, dump_json, jobs_of, run_jobs
+from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from testbed import capabilities, cleanup
-from testbed.errors import RunError, UsageError
-from testbed.hpcc_export import export_hpcc
-from testbed.options import (
+from testbed.command.options import (
     BackgroundName,
     ClockName,
     DilationFactor,
@@ -54,12 +54,14 @@ from testbed.options import (
     SwitchName,
     TopologyName,
 )
-from testbed.outcome import Silent
-from testbed.plan import RunPlan, RunRequest, plan_network, plan_run
-from testbed.progress import JobProgress, LiveProgress
-from testbed.reproduce import default_workers, dump_json, jobs_of, run_jobs
-from testbed.reproduce_report import Finished, finish_all, is_reproduction, judge_again
-from testbed.runs import FinishedRun, check_output, execute, give_to_caller, make_folder
+from testbed.command.progress import JobProgress, LiveProgress
+from testbed.errors import RunError, UsageError
+from testbed.execution import capabilities
+from testbed.execution.execute import FinishedRun, check_output, execute, give_to_caller, make_folder
+from testbed.execution.hpcc_export import export_hpcc
+from testbed.plan.plan import RunPlan, RunRequest, plan_network, plan_run
+from testbed.recording.outcome import Silent
+from testbed.system import cleanup
 from topologies.shapes import SHAPES
 
 EXIT_BAD_INPUT = 2
@@ -184,8 +186,8 @@ def sweep(
     workers: Annotated[int | None, typer.Option(min=1, help="Local workers.", show_default="cores")] = None,
 ) -> None:
     """Run every combination of a file of axes; a sweep that was cut short goes on where it stood."""
-    from testbed.sweep import jobs_of, read_sweep
-    from testbed.sweep_run import run_sweep
+    from testbed.sweep.run import run_sweep
+    from testbed.sweep.sweep import jobs_of, read_sweep
 
     asked = read_sweep(file)
     jobs = jobs_of(asked)
@@ -211,7 +213,7 @@ def cli(
     settings: Settings = None,
 ) -> None:
     """Start a network and give Mininet's prompt on it."""
-    from testbed.interactive import open_prompt
+    from testbed.live.prompt import open_prompt
 
     plan = plan_network(
         RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from bench.benchmark import Skipped
-from testbed.namespace import can_make_namespaces, private_network
+from testbed.system.namespace import can_make_namespaces, private_network
 
 
 def require_root() -> None:

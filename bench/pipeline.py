@@ -23,7 +23,7 @@ from bench.workload import (
     write_lines,
 )
 from softswitch.build import build_library
-from testbed.switches import PROGRAM
+from testbed.targets.common.commands import PROGRAM
 from topologies.settings import SwitchSettings
 
 SMALL_FRAME_BYTES = 64

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from analysis.build import RunCounters
+from analysis.results.build import RunCounters
 from bench.benchmark import Benchmark, Figure
 from softswitch.engine import Fabric
 from testbed.interrupt import interruptible
-from testbed.outcome import Silent
-from testbed.plan import RunRequest, plan_run
-from testbed.recorder import Recorder
-from testbed.simulation import simulate
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
 
 _CALLS_INTO_C = ("advance", "receive", "next_timer_ns")
 

@@ -39,7 +39,7 @@ class StartupBenchmark(Benchmark):
         return [self._measure(count) for count in self._hosts]
 
     def _measure(self, count: int) -> Figure:
-        from testbed.emulation import emulation
+        from testbed.live.emulation import emulation
 
         began_s = time.perf_counter()
         with emulation(NETWORKS[count]):

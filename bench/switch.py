@@ -36,7 +36,7 @@ from bench.workload import (
     write_lines,
 )
 from softswitch.build import build_executable
-from testbed.switches import PROGRAM
+from testbed.targets.common.commands import PROGRAM
 
 FRAME_BYTES = 1058
 """A data frame of the default payload."""

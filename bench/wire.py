@@ -30,7 +30,7 @@ from bench.workload import (
     write_lines,
 )
 from softswitch.build import build_executable
-from testbed.switches import PROGRAM
+from testbed.targets.common.commands import PROGRAM
 from wire.constants import DSCP_CONTROL, DSCP_DATA
 
 RATE_BPS = 50_000_000

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The tables of scenarios and of experiments."""
+"""The table of scenarios."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from scenarios import datacentre, incast
-from scenarios.experiment import Experiment
-from scenarios.experiments import (
-    fairness,
+from scenarios.model.scenario import Scenario
+from scenarios.paper.bottleneck import fairness, signaling, synchronization, theory
+from scenarios.paper.data_centre import (
     hadoop_50,
     hadoop_50_light,
     hadoop_80,
@@ -18,16 +18,13 @@ from scenarios.experiments import (
     parameters,
     resources,
     rpc_30,
-    signaling,
-    synchronization,
-    testbed_hol,
-    testbed_incast,
-    theory,
     websearch_50,
 )
-from scenarios.scenario import Scenario
+from scenarios.paper.testbed import testbed_hol, testbed_incast
 
 _MODULES = (
+    incast,
+    datacentre,
     signaling,
     incast_degree,
     testbed_incast,
@@ -45,14 +42,5 @@ _MODULES = (
     theory,
 )
 
-EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
-"""The experiments of the paper, in its order."""
-
-SCENARIOS: Mapping[str, Scenario] = {
-    scenario.name: scenario
-    for scenario in (
-        incast.SCENARIO,
-        datacentre.SCENARIO,
-        *(experiment.scenario for experiment in EXPERIMENTS.values()),
-    )
-}
+SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}
+"""Two to play with, then those of the paper's experiments in its order."""

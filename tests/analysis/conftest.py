@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.build import RunCounters, RunIdentity, build_result
-from analysis.fidelity import Lateness
-from analysis.result import write_result
+from analysis.results.build import RunCounters, RunIdentity, build_result
+from analysis.results.fidelity import Lateness
+from analysis.results.result import write_result
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from telemetry.writer import write_trace
 

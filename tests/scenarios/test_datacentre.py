@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from scenarios.arrivals import IncastEvents, poisson_times_ns
 from scenarios.datacentre import SCENARIO, DataCentre
-from scenarios.flow import FlowRequest
-from scenarios.scenario import ScenarioError, random_stream
-from scenarios.sizes import load_sizes
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import ScenarioError, random_stream
+from scenarios.traffic.arrivals import IncastEvents, poisson_times_ns
+from scenarios.traffic.sizes import load_sizes
 from topologies.shapes import shape
 
 NETWORK = shape("clos", {"tors": 2, "hosts_per_tor": 8}).build()

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scenarios.flow import number_flows
 from scenarios.incast import SCENARIO, Incast
-from scenarios.scenario import ScenarioError, random_stream
+from scenarios.model.flow import number_flows
+from scenarios.model.scenario import ScenarioError, random_stream
 from topologies.shapes import shape
 
 NETWORK = shape("clos", {"tors": 3, "hosts_per_tor": 4}).build()

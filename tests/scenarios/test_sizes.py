@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios.sizes import (
+from scenarios.traffic.sizes import (
     WORKLOADS,
     Knot,
     SizeError,

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from softswitch.engine import SwitchEngine
-from testbed.counters import SwitchCounts, read_counts
-from testbed.switches import build_engine
+from testbed.targets.common.commands import build_engine
+from testbed.targets.common.counters import SwitchCounts, read_counts
 from topologies.commands import pipeline_commands, wire_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.namespace import can_make_namespaces
-from testbed.runid import RUN_VARIABLE, STATE_ROOT, Process
+from testbed.system.namespace import can_make_namespaces
+from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, Process
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosts.fake_star import with_record, with_tos
+from tests.hosts.transport.fake_star import with_record, with_tos
 from tests.wire.test_roce import framer
 from wire import ipv4
 from wire.constants import INT_MAX_HOPS

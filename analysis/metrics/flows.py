@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Metrics of the flows trace: FCT slowdown by traffic class and message size, completion counts, throughput.
+
+Slowdowns are taken as recorded, never clamped to 1. Knows the flows trace and nothing of how it came to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from analysis.metrics.percentiles import Summary, Values, confidence_interval, summarize
+
+ALL_CLASSES = "all"
+"""Name under which all traffic classes together are reported."""
+
+SIZE_BIN_COUNT = 10
+"""The paper plots slowdown over ten message size bins."""
+
+
+@dataclass(frozen=True)
+class SlowdownSummary:
+    """FCT slowdown of the completed flows among `flows` flows."""
+
+    flows: int
+    completed: Summary
+    p50_interval: tuple[float, float] | None
+    p95_interval: tuple[float, float] | None
+    p99_interval: tuple[float, float] | None
+    below_one: int
+    """Flows faster than the ideal: a sign of a wrong ideal or clock, reported and not hidden."""
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Slowdown of the messages with low_bytes < size <= high_bytes."""
+
+    low_bytes: int
+    high_bytes: int
+    slowdown: SlowdownSummary
+
+
+def traffic_classes(flows: pl.DataFrame) -> list[str]:
+    """The tags of the trace, sorted; `all` in front where there are several."""
+    tags: list[str] = sorted(flows["tag"].unique().to_list())
+    return [ALL_CLASSES, *tags] if len(tags) > 1 else tags
+
+
+def of_class(flows: pl.DataFrame, traffic_class: str) -> pl.DataFrame:
+    """The flows of one class; every flow for `all`, unless the trace has a tag of that name."""
+    if traffic_class == ALL_CLASSES and ALL_CLASSES not in flows["tag"]:
+        return flows
+    return flows.filter(pl.col("tag") == traffic_class)
+
+
+def started_between(flows: pl.DataFrame, from_us: float, until_us: float) -> pl.DataFrame:
+    """The flows whose message was ready at from_us <= time < until_us (model µs): trims warm-up and cool-down."""
+    return flows.filter((pl.col("start_us") >= from_us) & (pl.col("start_us") < until_us))
+
+
+def slowdowns(flows: pl.DataFrame) -> Values:
+    """Slowdowns of the completed flows, ascending."""
+    values: Values = flows["slowdown"].drop_nulls().sort().to_numpy().astype(np.float64)
+    return values
+
+
+def slowdown_summary(flows: pl.DataFrame) -> SlowdownSummary:
+    """Slowdown figures of some flows; those that did not complete count in `flows` only."""
+    values = slowdowns(flows)
+    return SlowdownSummary(
+        flows=flows.height,
+        completed=summarize(values),
+        p50_interval=confidence_interval(values, 50),
+        p95_interval=confidence_interval(values, 95),
+        p99_interval=confidence_interval(values, 99),
+        below_one=int(np.count_nonzero(values < 1.0)),
+    )
+
+
+def slowdown_by_class(flows: pl.DataFrame) -> dict[str, SlowdownSummary]:
+    """Slowdown of each traffic class and of all together."""
+    return {name: slowdown_summary(of_class(flows, name)) for name in traffic_classes(flows)}
+
+
+def size_bin_edges(flows: pl.DataFrame, count: int = SIZE_BIN_COUNT) -> tuple[int, ...]:
+    """Upper edges (B) of at most `count` size bins that hold about equally many flows each, ascending and distinct.
+
+    Made from all flows, completed or not, so that runs of the same flow file have the same bins whatever they finished.
+    """
+    if flows.is_empty():
+        return ()
+    sizes = np.sort(flows["size_bytes"].to_numpy())
+    ranks = [-(-sizes.size * part // count) - 1 for part in range(1, count + 1)]
+    return tuple(sorted({int(sizes[max(rank, 0)]) for rank in ranks}))
+
+
+def slowdown_by_size(flows: pl.DataFrame, edges: Sequence[int]) -> list[SizeBin]:
+    """Slowdown of each size bin; flows larger than the last edge are in none."""
+    lows = [0, *edges][: len(edges)]
+    return [
+        SizeBin(low, high, slowdown_summary(flows.filter(pl.col("size_bytes").is_between(low, high, closed="right"))))
+        for low, high in zip(lows, edges, strict=True)
+    ]
+
+
+def active_span_us(flows: pl.DataFrame) -> float:
+    """Model µs from the first start to the last finish among completed flows; 0 if none completed."""
+    finished = flows.filter(pl.col("finish_us").is_not_null())
+    if finished.is_empty():
+        return 0.0
+    starts: NDArray[np.float64] = flows["start_us"].to_numpy()
+    return float(finished["finish_us"].to_numpy().max() - starts.min())
+
+
+def throughput_gbps(flows: pl.DataFrame) -> float:
+    """Message bytes of completed flows over the active span, in model Gb/s summed over all receivers."""
+    span_us = active_span_us(flows)
+    delivered = int(flows.filter(pl.col("finish_us").is_not_null())["size_bytes"].sum())
+    return 8 * delivered / (span_us * 1000) if span_us > 0 else 0.0

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The paper's distribution plots of one or more runs: shared buffers, receiver throughput, BTS feedback delay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.metrics.goodput import receiver_throughput_gbps
+from analysis.metrics.percentiles import Values
+from analysis.plots.canvas import log_x, new_figure, say, share_legend, styled
+from analysis.plots.palette import DASH_CYCLE, LineLook, scheme_looks
+from analysis.plots.series import MAXIMUM_STEPS
+from telemetry.schema import WHOLE_BUFFER
+
+NEAR_CAUSES = ("cache", "estimator")
+"""Causes of BTS that come from the sender's own ToR; all others come from the congested switch."""
+
+
+@dataclass(frozen=True)
+class DistributedRun:
+    """What these plots need of one run."""
+
+    label: str
+    scheme: str
+    flows: pl.DataFrame
+    queues: pl.DataFrame
+    signals: pl.DataFrame
+    goodput: pl.DataFrame
+    window_us: tuple[float, float] | None = None
+
+
+def buffer_samples(queues: pl.DataFrame) -> Values:
+    """High-water marks of every switch's shared buffer in every interval, ascending (B)."""
+    rows = queues.filter(pl.col("port") == WHOLE_BUFFER)
+    values: Values = rows["high_water_bytes"].sort().to_numpy().astype(np.float64)
+    return values
+
+
+def feedback_delays_us(signals: pl.DataFrame, *, near: bool) -> Values:
+    """Sent-to-received delays of the BTS from near the source, or from the congested switch, ascending."""
+    chosen = signals.filter(pl.col("cause").is_in(NEAR_CAUSES) == near)
+    values: Values = chosen.select(delay=pl.col("received_us") - pl.col("sent_us"))["delay"].sort().to_numpy()
+    return values
+
+
+@styled
+def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
+    """Three cumulative distributions: per-switch buffer, throughput of receivers, feedback delay near and remote."""
+    figure, (buffers, throughput, delays) = new_figure(3, height_inches=3.8)
+    looks = scheme_looks([run.scheme for run in runs])
+    labelled = list(zip(runs, looks, strict=True))
+    buffers.set_title("Shared buffers")
+    _draw(buffers, [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled], "Buffer used (MB)")
+    throughput.set_title("Receivers")
+    means = [
+        (run.label, look, receiver_throughput_gbps(run.goodput, run.flows, run.window_us)) for run, look in labelled
+    ]
+    _draw(throughput, means, "Throughput (Gb/s)")
+    delays.set_title("BTS feedback")
+    lines = []
+    for run, look in labelled:
+        for near, name in ((False, "remote"), (True, "near source")):
+            values = feedback_delays_us(run.signals, near=near)
+            if values.size:
+                dashes = DASH_CYCLE[2] if near else look.dashes
+                label = f"{run.label}, {name}" if near else run.label
+                lines.append((label, LineLook(look.color, dashes), values))
+    _draw(delays, lines, "Delay (model µs)", "no BTS reached a host")
+    if lines:
+        highest = max(float(values[-1]) for *_, values in lines)
+        log_x(delays, max(0.1, min(float(values[0]) for *_, values in lines) / 1.2), max(highest * 1.2, 1.0))
+    share_legend(figure, columns=4)
+    return figure
+
+
+def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, empty: str = "nothing") -> None:
+    axes.set_xlabel(name)
+    axes.set_ylabel("Share")
+    axes.set_ylim(0, 1.02)
+    drawn = [(label, look, values) for label, look, values in lines if values.size]
+    if not drawn:
+        say(axes, empty)
+        return
+    for label, look, values in drawn:
+        shares = np.arange(1, values.size + 1) / values.size
+        kept = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
+        axes.step(values[kept], shares[kept], where="post", color=look.color, linestyle=look.dashes, label=label)
+    axes.set_xlim(left=0)

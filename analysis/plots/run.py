@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The plots of one run and of a comparison, one function each. `series` computes what they draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.metrics.buffers import QueueName, hottest_queue, switches
+from analysis.metrics.flows import ALL_CLASSES, SizeBin, of_class, size_bin_edges, slowdown_by_size
+from analysis.metrics.percentiles import minimum_count
+from analysis.plots.canvas import MUTED, byte_axis, log_x, log_y, new_figure, say, share_legend, styled
+from analysis.plots.palette import BACKDROP, DASH_CYCLE, LineLook, scheme_color, scheme_looks
+from analysis.plots.series import (
+    Steps,
+    bin_labels,
+    bin_percentiles,
+    buffer_steps,
+    cumulative_slowdown,
+    hottest_buffer_steps,
+    queue_steps,
+    thin,
+)
+
+PERCENT_MARKERS = {50: "o", 95: "s", 99: "^"}
+PERCENT_DASHES = {50: DASH_CYCLE[2], 95: DASH_CYCLE[1], 99: DASH_CYCLE[0]}
+MAXIMUM_BACKDROP_SWITCHES = 8
+MAXIMUM_CLASS_PANELS = 3
+
+
+@dataclass(frozen=True)
+class PlottedRun:
+    """What the plots need of one run of a comparison."""
+
+    label: str
+    scheme: str
+    flows: pl.DataFrame
+    queues: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class _Line:
+    label: str
+    look: LineLook
+    steps: Steps = field(repr=False)
+
+
+@styled
+def plot_buffer(queues: pl.DataFrame, *, scheme: str, thresholds_bytes: Mapping[str, int] | None = None) -> Figure:
+    """High-water marks over time: left the hottest switch's whole buffer, right its hottest queue with thresholds."""
+    figure, (left, right) = new_figure(2)
+    hottest = hottest_buffer_steps(queues)
+    switch = hottest[0] if hottest else None
+    left.set_title(f"Shared buffer of {switch}" if switch else "Shared buffer")
+    look = LineLook(scheme_color(scheme), DASH_CYCLE[0])
+    others = [name for name in switches(queues) if name != switch][:MAXIMUM_BACKDROP_SWITCHES]
+    backdrop = [_Line(name, LineLook(BACKDROP, DASH_CYCLE[0]), buffer_steps(queues, name)) for name in others]
+    _draw_steps(left, [*backdrop, *([_Line(hottest[0], look, hottest[1])] if hottest else [])], fill=True)
+    if backdrop:
+        left.plot([], [], color=BACKDROP, label="other switches")
+        left.legend(handles=left.get_legend_handles_labels()[0][-2:], loc="upper right")
+    queue = hottest_queue(queues, switch)
+    right.set_title(_queue_title(queue))
+    lines = [_Line("queue", look, queue_steps(queues, queue))] if queue else []
+    _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
+    return figure
+
+
+@styled
+def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASSES) -> Figure:
+    """FCT slowdown: left P50, P95 and P99 by message size of one class, right the distribution of every class."""
+    figure, (left, right) = new_figure(2)
+    chosen = of_class(flows, traffic_class)
+    bins = slowdown_by_size(chosen, size_bin_edges(chosen))
+    left.set_title(f"FCT slowdown by message size ({traffic_class})")
+    color = scheme_color(scheme)
+    lines = [
+        (f"P{percent}", LineLook(color, PERCENT_DASHES[percent]), bin_percentiles(bins, percent), marker)
+        for percent, marker in PERCENT_MARKERS.items()
+    ]
+    _draw_bins(left, bins, lines, "no size bin has enough flows")
+    if left.get_legend_handles_labels()[0]:
+        left.legend(loc="upper left", ncols=3)
+    right.set_title("FCT slowdown, all sizes")
+    tags = sorted(flows["tag"].unique().to_list())
+    looks = [LineLook(color, DASH_CYCLE[number % len(DASH_CYCLE)]) for number in range(len(tags))]
+    _draw_distribution(right, [(tag, look, of_class(flows, tag)) for tag, look in zip(tags, looks, strict=True)])
+    if right.get_legend_handles_labels()[0]:
+        right.legend(loc="lower right")
+    return figure
+
+
+@styled
+def plot_buffers_compared(runs: Sequence[PlottedRun], thresholds_bytes: Mapping[str, int] | None = None) -> Figure:
+    """High-water marks of each run's hottest switch over time."""
+    figure, (axes,) = new_figure(1)
+    axes.set_title("Shared buffer of the hottest switch")
+    lines = []
+    for run, look in zip(runs, scheme_looks([run.scheme for run in runs]), strict=True):
+        hottest = hottest_buffer_steps(run.queues)
+        if hottest:
+            lines.append(_Line(f"{run.label} ({hottest[0]})", look, hottest[1]))
+    _draw_steps(axes, lines, thresholds_bytes=thresholds_bytes or {})
+    share_legend(figure, columns=4)
+    return figure
+
+
+@styled
+def plot_fct_by_size_compared(runs: Sequence[PlottedRun], traffic_class: str = ALL_CLASSES) -> Figure:
+    """P95 and P99 FCT slowdown by message size, one line a run; the bins come from the flows of all runs."""
+    figure, panels = new_figure(2)
+    flows = [of_class(run.flows, traffic_class) for run in runs]
+    edges = size_bin_edges(pl.concat(flows)) if flows else ()
+    binned = [slowdown_by_size(frame, edges) for frame in flows]
+    looks = scheme_looks([run.scheme for run in runs])
+    for axes, percent in zip(panels, (95, 99), strict=True):
+        axes.set_title(f"P{percent} FCT slowdown by message size ({traffic_class})")
+        lines = [
+            (run.label, look, bin_percentiles(bins, percent), PERCENT_MARKERS[percent])
+            for run, look, bins in zip(runs, looks, binned, strict=True)
+        ]
+        empty = f"no size bin has the {minimum_count(percent)} flows that a P{percent} needs"
+        _draw_bins(axes, binned[0] if binned else [], lines, empty)
+    drawn = [axes for axes in panels if axes.lines]
+    for axes in drawn:
+        log_y(axes, min(panel.get_ylim()[0] for panel in drawn), max(panel.get_ylim()[1] for panel in drawn))
+    share_legend(figure)
+    return figure
+
+
+@styled
+def plot_fct_compared(runs: Sequence[PlottedRun], traffic_classes: Sequence[str]) -> Figure:
+    """Distribution of FCT slowdown, a panel for each traffic class (the first three) and a line for each run."""
+    shown = list(traffic_classes)[:MAXIMUM_CLASS_PANELS] or [ALL_CLASSES]
+    figure, panels = new_figure(len(shown))
+    looks = scheme_looks([run.scheme for run in runs])
+    for axes, traffic_class in zip(panels, shown, strict=True):
+        axes.set_title(f"FCT slowdown ({traffic_class})")
+        lines = [(run.label, look, of_class(run.flows, traffic_class)) for run, look in zip(runs, looks, strict=True)]
+        _draw_distribution(axes, lines)
+    share_legend(figure)
+    return figure
+
+
+def _queue_title(queue: QueueName | None) -> str:
+    if queue is None:
+        return "Hottest queue"
+    return f"Hottest queue: {queue.switch} port {queue.port} class {queue.traffic_class}"
+
+
+def _draw_steps(
+    axes: Axes,
+    lines: Sequence[_Line],
+    *,
+    fill: bool = False,
+    thresholds_bytes: Mapping[str, int] | None = None,
+) -> None:
+    """Steps that hold for the interval before their time, on axes of model µs and bytes. The last one is filled."""
+    axes.set_xlabel("Time (model µs)")
+    drawn = [line for line in lines if line.steps.values.size]
+    marks = thresholds_bytes or {}
+    highest = max(
+        [*(float(line.steps.values.max()) for line in drawn), *(marks.values() if drawn else ())], default=0.0
+    )
+    scale, unit = byte_axis(axes, highest)
+    axes.set_ylabel(f"High-water mark ({unit})")
+    if not drawn:
+        say(axes, "nothing was queued")
+        return
+    for line in drawn:
+        steps = thin(line.steps)
+        axes.step(
+            steps.times_us,
+            steps.values / scale,
+            where="pre",
+            linewidth=1.5,
+            color=line.look.color,
+            linestyle=line.look.dashes,
+            label=line.label,
+        )
+    if fill:
+        axes.fill_between(
+            steps.times_us, steps.values / scale, step="pre", color=line.look.color, alpha=0.14, linewidth=0
+        )
+    axes.set_xlim(0, max(float(line.steps.times_us[-1]) for line in drawn))
+    _draw_thresholds(axes, {name: value / scale for name, value in marks.items()})
+
+
+def _draw_thresholds(axes: Axes, marks: Mapping[str, float]) -> None:
+    for name, value in marks.items():
+        axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+        axes.annotate(
+            name,
+            (1.0, value),
+            xycoords=("axes fraction", "data"),
+            xytext=(-4, 3),
+            textcoords="offset points",
+            ha="right",
+            color=MUTED,
+            fontsize=9,
+        )
+
+
+def _draw_bins(
+    axes: Axes,
+    bins: Sequence[SizeBin],
+    lines: Sequence[tuple[str, LineLook, np.typing.NDArray[np.float64], str]],
+    empty: str,
+) -> None:
+    """One point a size bin and line, bins equally wide on the axis, slowdown logarithmic."""
+    axes.set_xlabel("Message size up to")
+    axes.set_ylabel("FCT slowdown")
+    values = np.concatenate([points for _, _, points, _ in lines]) if lines else np.empty(0)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        say(axes, empty)
+        return
+    places = np.arange(len(bins))
+    for label, look, points, marker in lines:
+        if np.isfinite(points).any():
+            axes.plot(places, points, color=look.color, linestyle=look.dashes, marker=marker, markersize=5, label=label)
+    axes.set_xticks(places, bin_labels(bins), rotation=35 if len(bins) > 4 else 0)
+    axes.set_xlim(-0.5, len(bins) - 0.5)
+    log_y(axes, min(float(values.min()), 1.0) / 1.05, max(float(values.max()), 2.0) * 1.3)
+
+
+def _draw_distribution(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataFrame]]) -> None:
+    """Cumulative distributions over all flows of each line; those that did not complete keep it below 1."""
+    axes.set_xlabel("FCT slowdown")
+    axes.set_ylabel("Share of flows")
+    axes.set_ylim(0, 1.02)
+    curves = [(label, look, *cumulative_slowdown(flows)) for label, look, flows in lines]
+    drawn = [curve for curve in curves if curve[2].size]
+    if not drawn:
+        say(axes, "no flow completed")
+        return
+    low = min(float(values[0]) for _, _, values, _ in drawn)
+    high = max(float(values[-1]) for _, _, values, _ in drawn)
+    for label, look, values, shares in drawn:
+        axes.step(
+            np.concatenate([values[:1], values]),
+            np.concatenate([[0.0], shares]),
+            where="post",
+            color=look.color,
+            linestyle=look.dashes,
+            label=label,
+        )
+    log_x(axes, min(low, 1.0) / 1.03, max(high, 2.0) * 1.1)

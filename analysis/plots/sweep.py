@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A figure of runs over something that was swept: one line a scheme. Knows numbers and names, no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from analysis.plots.canvas import new_figure, say, share_legend, styled
+from analysis.plots.palette import scheme_looks
+
+
+@dataclass(frozen=True)
+class SweepLine:
+    """The values of one scheme at the places of the axis; None where there is none."""
+
+    label: str
+    scheme: str
+    values: Sequence[float | None]
+
+
+@styled
+def plot_sweep(places: Sequence[object], lines: Sequence[SweepLine], *, x_label: str, y_label: str) -> Figure:
+    """Lines over the axis; places that are not numbers stand equally far apart."""
+    figure, (axes,) = new_figure(1)
+    numbers = [float(place) for place in places if isinstance(place, (int, float))]
+    are_numbers = len(numbers) == len(places)
+    ticks = numbers if are_numbers else [float(index) for index in range(len(places))]
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    for line, look in zip(lines, scheme_looks([line.scheme for line in lines]), strict=True):
+        points = [(tick, value) for tick, value in zip(ticks, line.values, strict=True) if value is not None]
+        if points:
+            x, y = zip(*points, strict=True)
+            axes.plot(x, y, color=look.color, linestyle=look.dashes, marker="o", markersize=5, label=line.label)
+    if not axes.lines:
+        say(axes, "nothing was measured")
+        return figure
+    axes.set_xticks(ticks, [str(place) for place in places])
+    axes.set_ylim(bottom=0)
+    share_legend(figure)
+    return figure

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The page of an experiment: claim by claim what the paper says, what was measured and whether it holds, and figures.
+
+Takes plain data. Beside the page lie every figure as PNG, the claims and the runs' figures as CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render, write_csv
+from telemetry.atomic_file import replace_text
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One claim and its finding."""
+
+    claim: str
+    paper: str
+    measured: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class RunLink:
+    """One run behind the findings."""
+
+    label: str
+    folder: Path
+    command: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ExperimentPage:
+    """Everything that the page says besides its figures."""
+
+    name: str
+    title: str
+    paper_place: str
+    scale: str
+    claims: Sequence[ClaimRow]
+    runs: Sequence[RunLink]
+    remarks: Sequence[str]
+    command: str
+
+
+def write_experiment_page(
+    folder: Path, page: ExperimentPage, figures: Sequence[tuple[str, str, Figure]], runs: pl.DataFrame
+) -> Path:
+    """Writes report.html, two CSVs and a PNG a figure (name, caption, figure) into a folder; gives the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_csv(folder / "claims.csv", pl.DataFrame([vars(row) for row in page.claims], orient="row"))
+    write_csv(folder / "runs.csv", runs)
+    drawn = {name: figure for name, _, figure in figures}
+    captions = {name: caption for name, caption, _ in figures}
+    html = render(
+        "experiment.html.j2",
+        page=page,
+        held=sum(row.holds for row in page.claims),
+        plots=place_figures(folder, drawn, captions),
+        runs=[{"run": run, "link": relative_link(folder, run.folder)} for run in page.runs],
+    )
+    replace_text(folder / REPORT_FILE, html)
+    return folder / REPORT_FILE

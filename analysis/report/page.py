@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the report pages say, as plain data: cards and tables of ready texts. Knows neither HTML nor files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.formatting import (
+    NOTHING,
+    flatten,
+    format_bytes,
+    format_number,
+    format_ratio,
+    format_share,
+    format_us,
+)
+from analysis.results.comparison import Comparison, headline_class
+from analysis.results.fidelity import DEGRADED_ABOVE, INVALID_ABOVE
+from analysis.results.result import Interval, LatenessFigures, RunResult, SizeBinFigures, SlowdownFigures
+from analysis.results.stored import Run
+
+
+@dataclass(frozen=True)
+class Card:
+    """One key figure."""
+
+    name: str
+    value: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table; the first column is text, the others are figures. `note` explains it in a sentence or two."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+def run_cards(result: RunResult) -> list[Card]:
+    """The figures that a reader looks for first."""
+    name = headline_class(result)
+    slowdown = result.fct_slowdown.get(name)
+    hottest = max(result.buffer_bytes, key=lambda switch: result.buffer_bytes[switch].max, default=None)
+    asked = result.bts.sent + result.bts.suppressed
+    suppressed = f"{format_share(result.bts.suppressed / asked)} suppressed" if asked else ""
+    drops = sum(result.drops.values())
+    return [
+        Card("Max buffer", format_bytes(result.max_buffer_bytes), hottest or ""),
+        Card("P99 FCT slowdown", format_number(slowdown.p99 if slowdown else None), name),
+        Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
+        Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
+        Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
+        Card("Drops", f"{drops:,}", f"of {result.packets.sent:,} packets"),
+        Card("BTS sent", f"{result.bts.sent:,}", suppressed),
+        Card("Wall time", f"{result.wall_s:.1f} s", f"{result.packets_per_s:,.0f} packets/s"),
+    ]
+
+
+def run_tables(result: RunResult) -> list[DataTable]:
+    """The tables of a run page, in reading order."""
+    return [
+        _slowdown_table(result),
+        _size_table(result),
+        _buffer_table(result),
+        _signal_table(result),
+        _switch_table(result),
+        _packet_table(result),
+        _lateness_table(result),
+    ]
+
+
+def setting_rows(result: RunResult) -> list[tuple[str, str]]:
+    """What run it was, one line each."""
+    window = result.measured_window_us
+    return [
+        ("scenario", result.scenario),
+        ("scheme", result.scheme),
+        ("scale", result.scale),
+        ("switch", result.switch),
+        ("clock", result.clock),
+        ("dilation", f"{result.dilation:,}"),
+        ("seed", str(result.seed)),
+        ("base RTT", format_us(result.base_rtt_us)),
+        ("flows measured", f"start between {format_us(window[0])} and {format_us(window[1])}" if window else "all"),
+    ]
+
+
+def configuration_rows(run: Run) -> list[tuple[str, str]]:
+    """config.json as dotted names and values."""
+    return list(flatten(run.config).items()) if run.config else []
+
+
+def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:
+    """The tables of a comparison page: the overview, then slowdown and buffers of every run."""
+    labels = [row.label for row in comparison.rows]
+    return [
+        _overview_table(comparison),
+        _class_table(labels, results, comparison.traffic_classes),
+        DataTable(
+            "Shared buffers",
+            ("run", "switch", "max", "P99", "mean"),
+            [
+                (label, switch, format_bytes(figures.max), format_bytes(figures.p99), format_bytes(figures.mean))
+                for label, result in zip(labels, results, strict=True)
+                for switch, figures in result.buffer_bytes.items()
+            ],
+        ),
+    ]
+
+
+def _interval(interval: Interval | None) -> str:
+    return f" ({format_number(interval[0])} to {format_number(interval[1])})" if interval else ""
+
+
+def _slowdown_cells(figures: SlowdownFigures) -> list[str]:
+    return [
+        f"{figures.completed:,} / {figures.flows:,}",
+        format_number(figures.p50) + _interval(figures.p50_interval),
+        format_number(figures.p95) + _interval(figures.p95_interval),
+        format_number(figures.p99) + _interval(figures.p99_interval),
+        format_number(figures.p99_9),
+        format_number(figures.mean),
+        format_number(figures.max),
+    ]
+
+
+_SLOWDOWN_HEADINGS = ("completed / flows", "P50", "P95", "P99", "P99.9", "mean", "max")
+
+
+def _slowdown_table(result: RunResult) -> DataTable:
+    return DataTable(
+        "FCT slowdown by traffic class",
+        ("class", *_SLOWDOWN_HEADINGS, "below 1"),
+        [(name, *_slowdown_cells(figures), f"{figures.below_one:,}") for name, figures in result.fct_slowdown.items()],
+        "FCT over the ideal FCT of an idle network, completed flows only, not clamped. In brackets the 95 % bootstrap "
+        f"interval. {NOTHING}: too few flows for the figure (P50 needs 2, P95 20, P99 100, P99.9 1000).",
+    )
+
+
+def _size_table(result: RunResult) -> DataTable:
+    name = headline_class(result)
+    bins = result.fct_slowdown_by_size.get(name, ())
+    return DataTable(
+        f"FCT slowdown by message size ({name})",
+        ("size", *_SLOWDOWN_HEADINGS),
+        [(_size_range(size_bin), *_slowdown_cells(size_bin)) for size_bin in bins],
+        "Ten bins of about equally many flows each.",
+    )
+
+
+def _size_range(size_bin: SizeBinFigures) -> str:
+    if size_bin.low_bytes == 0:
+        return f"up to {format_bytes(size_bin.high_bytes)}"
+    return f"{format_bytes(size_bin.low_bytes)} to {format_bytes(size_bin.high_bytes)}"
+
+
+def _buffer_table(result: RunResult) -> DataTable:
+    return DataTable(
+        "Shared buffer by switch",
+        ("switch", "max", "P99", "mean"),
+        [
+            (switch, format_bytes(figures.max), format_bytes(figures.p99), format_bytes(figures.mean))
+            for switch, figures in result.buffer_bytes.items()
+        ],
+        "Max and P99 are of the high-water marks of the sampling intervals; the mean is over time.",
+    )
+
+
+def _signal_table(result: RunResult) -> DataTable:
+    signals = result.signals
+    return DataTable(
+        "Feedback delay of BTS by cause",
+        ("cause", "received", "P50", "P95", "P99", "mean", "max"),
+        [
+            (cause, f"{delay.count:,}", *map(format_us, (delay.p50, delay.p95, delay.p99, delay.mean, delay.max)))
+            for cause, delay in signals.feedback_delay_us.items()
+        ],
+        f"Hosts received {signals.received:,} BTS and obeyed {signals.obeyed:,}. They were asked to pause for "
+        f"{format_us(signals.pause_asked_us)} in all and paused {format_us(signals.pause_obeyed_us)}: a newer BTS "
+        "replaces the end of an older pause.",
+    )
+
+
+def _switch_table(result: RunResult) -> DataTable:
+    bts = result.bts
+    return DataTable(
+        "Flow control in the switches",
+        ("counter", "value"),
+        [
+            ("BTS sent", f"{bts.sent:,}"),
+            ("BTS suppressed", f"{bts.suppressed:,}"),
+            ("pause cache hits", f"{bts.cache_hits:,}"),
+            ("suppression entries, most", f"{bts.max_suppression_entries:,}"),
+            ("pause cache entries, most", f"{bts.max_cache_entries:,}"),
+            ("PFC frames sent", f"{result.pfc.sent:,}"),
+        ],
+    )
+
+
+def _packet_table(result: RunResult) -> DataTable:
+    packets = result.packets
+    return DataTable(
+        "Where every packet went",
+        ("packets", "count"),
+        [
+            ("sent by hosts", f"{packets.sent:,}"),
+            ("made by switches", f"{packets.switch_generated:,}"),
+            ("received by hosts", f"{packets.received:,}"),
+            ("absorbed by switches", f"{packets.switch_absorbed:,}"),
+            *((f"dropped: {reason}", f"{count:,}") for reason, count in result.drops.items()),
+            ("in flight at the end", f"{packets.in_flight:,}"),
+            ("unexplained loss", f"{result.unexplained_loss:,}"),
+            ("dropped by the kernel", f"{result.kernel_drops:,}"),
+            ("data packets resent", f"{result.flows.packets_resent:,}"),
+        ],
+        "Sent and made, less received, absorbed, dropped and in flight, is the unexplained loss; it must be zero.",
+    )
+
+
+def _lateness_table(result: RunResult) -> DataTable:
+    def cells(who: str, figures: LatenessFigures | None) -> tuple[str, ...]:
+        if figures is None:
+            return (who, *[NOTHING] * 4)
+        times = map(format_us, (figures.p50_us, figures.p99_us, figures.max_us))
+        return (who, *times, format_share(figures.p99_of_base_rtt))
+
+    return DataTable(
+        "Lateness",
+        ("part", "P50", "P99", "max", "P99 of base RTT"),
+        [cells("hosts", result.lateness.host), cells("switches", result.lateness.switch)],
+        f"In model time. A faithful run stays within {format_share(DEGRADED_ABOVE)} of the base RTT; above "
+        f"{format_share(INVALID_ABOVE)} a run is invalid. The virtual clock is never late.",
+    )
+
+
+def _overview_table(comparison: Comparison) -> DataTable:
+    return DataTable(
+        "Overview",
+        (
+            "scheme",
+            "verdict",
+            "completed / flows",
+            "max buffer",
+            "ratio",
+            "P50 slowdown",
+            "P95 slowdown",
+            "P99 slowdown",
+            "ratio",
+            "throughput",
+            "drops",
+            "BTS sent",
+            "PFC sent",
+            "wall s",
+        ),
+        [
+            (
+                row.label,
+                row.verdict,
+                f"{row.flows_completed:,} / {row.flows_total:,}",
+                format_bytes(row.max_buffer_bytes),
+                format_ratio(row.ratios["max_buffer_bytes"]),
+                *map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown)),
+                format_ratio(row.ratios["p99_slowdown"]),
+                f"{format_number(row.throughput_gbps)} Gb/s",
+                f"{row.drops:,}",
+                f"{row.bts_sent:,}",
+                f"{row.pfc_sent:,}",
+                f"{row.wall_s:.1f}",
+            )
+            for row in comparison.rows
+        ],
+        f"Slowdown of {comparison.traffic_class} flows. Ratios are against {comparison.rows[0].label}.",
+    )
+
+
+def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:
+    return DataTable(
+        "FCT slowdown by traffic class",
+        ("run", "class", *_SLOWDOWN_HEADINGS),
+        [
+            (label, name, *_slowdown_cells(result.fct_slowdown[name]))
+            for name in classes
+            for label, result in zip(labels, results, strict=True)
+            if name in result.fct_slowdown
+        ],
+    )

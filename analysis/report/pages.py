@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Writes the report of a run folder or of a comparison: one HTML page that needs nothing else, PNG and CSV beside it.
+
+Everything is read from disk, so a report can be made again at any time, on any machine, by a newer release.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+import polars as pl
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from analysis.metrics.flows import ALL_CLASSES
+from analysis.plots import run as plots
+from analysis.plots.canvas import to_svg, write_png
+from analysis.plots.distributions import DistributedRun, plot_distributions
+from analysis.plots.goodput import GoodputRun, plot_goodput
+from analysis.report import page
+from analysis.results.comparison import Comparison, compare, headline_class
+from analysis.results.result import RESULT_FILE, RunResult
+from analysis.results.stored import CONFIG_FILE, Run, load_run
+from telemetry.atomic_file import replace_file, replace_text
+from telemetry.schema import SCHEMAS, WHOLE_BUFFER
+
+REPORT_FILE = "report.html"
+COMPARISON_FILE = "comparison.json"
+TEMPLATES = Path(__file__).parent / "templates"
+
+_DISTRIBUTIONS = (
+    "High-water marks of every switch's shared buffer; mean throughput of each receiver; delay of BTS packets from the "
+    "congested switch and from near the source."
+)
+
+_CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
+
+
+def write_run_report(folder: Path) -> Path:
+    """Writes report.html, a PNG of each of its four figures and two CSVs into a run folder; gives the page.
+
+    Traces that are missing or damaged are named on the page. Raises ResultError without a readable result.json.
+    """
+    run = load_run(folder)
+    scheme, traffic_class = run.result.scheme, headline_class(run.result)
+    figures = {
+        "buffer": plots.plot_buffer(run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes),
+        "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
+        "distributions": plot_distributions([_distributed(scheme, run)]),
+        "goodput": plot_goodput([GoodputRun(scheme, run.flows, run.goodput)]),
+    }
+    captions = {
+        "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
+        "fct": "FCT slowdown by message size, and its distribution; flows that did not finish keep a curve below 1.",
+        "distributions": _DISTRIBUTIONS,
+        "goodput": "Message bytes that the receivers of each traffic class got, all together, in each interval.",
+    }
+    write_csv(folder / "fct_slowdown.csv", slowdown_rows(run.result))
+    write_csv(folder / "buffer.csv", run.queues.filter(pl.col("port") == WHOLE_BUFFER).drop("port", "class"))
+    html = render(
+        "run.html.j2",
+        result=run.result,
+        problems=run.problems,
+        cards=page.run_cards(run.result),
+        plots=place_figures(folder, figures, captions),
+        tables=page.run_tables(run.result),
+        settings=page.setting_rows(run.result),
+        configuration=page.configuration_rows(run),
+        command=run.command,
+        files=_files(folder),
+        result_json=run.result.to_json(),
+    )
+    replace_text(folder / REPORT_FILE, html)
+    return folder / REPORT_FILE
+
+
+def write_comparison_report(folders: Sequence[Path], out: Path) -> Path:
+    """Writes the comparison of run folders into the folder `out` (made if missing) and gives the page's path.
+
+    The first run is the one that ratios refer to. Beside the page: PNG plots, comparison.csv, comparison.json. Raises
+    ValueError for no folder and ResultError if one has no readable result.json.
+    """
+    runs = [load_run(folder) for folder in folders]
+    results = [run.result for run in runs]
+    comparison = compare(results)
+    out.mkdir(parents=True, exist_ok=True)
+    figures, captions = _comparison_figures(comparison, runs)
+    replace_text(out / COMPARISON_FILE, comparison.model_dump_json(indent=2) + "\n")
+    write_csv(out / "comparison.csv", _comparison_rows(comparison))
+    html = render(
+        "comparison.html.j2",
+        comparison=comparison,
+        problems=[
+            f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
+        ],
+        plots=place_figures(out, figures, captions),
+        tables=page.comparison_tables(comparison, results),
+        runs=[
+            {"label": row.label, "result": run.result, "command": run.command, "link": relative_link(out, run.folder)}
+            for row, run in zip(comparison.rows, runs, strict=True)
+        ],
+    )
+    replace_text(out / REPORT_FILE, html)
+    return out / REPORT_FILE
+
+
+def slowdown_rows(result: RunResult) -> pl.DataFrame:
+    """Slowdown of every class and size bin as a table; sizes are null in the rows that cover all sizes."""
+    rows: list[dict[str, object]] = []
+    for name, figures in result.fct_slowdown.items():
+        rows.append({"class": name, "low_bytes": None, "high_bytes": None} | _csv_figures(figures.model_dump()))
+        for size_bin in result.fct_slowdown_by_size.get(name, ()):
+            edges = {"low_bytes": size_bin.low_bytes, "high_bytes": size_bin.high_bytes}
+            rows.append({"class": name} | edges | _csv_figures(size_bin.model_dump()))
+    types = {name: pl.Int64 if name in ("flows", "completed") else pl.Float64 for name in _CSV_FIGURES}
+    return pl.DataFrame(rows, schema={"class": pl.String, "low_bytes": pl.Int64, "high_bytes": pl.Int64, **types})
+
+
+def write_csv(path: Path, frame: pl.DataFrame) -> None:
+    """Writes a CSV with a header row, in one step."""
+    replace_file(path, frame.write_csv)
+
+
+def _csv_figures(figures: dict[str, object]) -> dict[str, object]:
+    return {name: figures[name] for name in _CSV_FIGURES}
+
+
+def _comparison_rows(comparison: Comparison) -> pl.DataFrame:
+    rows = []
+    for row in comparison.rows:
+        values = row.model_dump(exclude={"ratios"})
+        rows.append(values | {f"{name}_ratio": ratio for name, ratio in row.ratios.items()})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[dict[str, Figure], dict[str, str]]:
+    plotted = [
+        plots.PlottedRun(row.label, run.result.scheme, run.flows, run.queues)
+        for row, run in zip(comparison.rows, runs, strict=True)
+    ]
+    classes = comparison.traffic_classes or (ALL_CLASSES,)
+    figures = {
+        "buffer": plots.plot_buffers_compared(plotted),
+        "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
+        "fct": plots.plot_fct_compared(plotted, classes),
+        "distributions": plot_distributions(
+            [_distributed(row.label, run) for row, run in zip(comparison.rows, runs, strict=True)]
+        ),
+    }
+    captions = {
+        "buffer": "Buffer occupancy of each run's hottest switch: the most bytes held in each sampling interval.",
+        "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
+        "fct": "Distribution of FCT slowdown; flows that did not finish keep a curve below 1.",
+        "distributions": _DISTRIBUTIONS,
+    }
+    return figures, captions
+
+
+def _distributed(label: str, run: Run) -> DistributedRun:
+    window = run.result.measured_window_us
+    return DistributedRun(label, run.result.scheme, run.flows, run.queues, run.signals, run.goodput, window)
+
+
+def place_figures(folder: Path, figures: dict[str, Figure], captions: dict[str, str]) -> list[dict[str, object]]:
+    """Writes each figure as PNG and gives it as SVG for the page."""
+    placed: list[dict[str, object]] = []
+    for name, figure in figures.items():
+        file_name = f"{name}.png"
+        write_png(figure, folder / file_name)
+        svg = to_svg(figure, name=name.replace("_", "-"), description=captions[name])
+        placed.append({"svg": Markup(svg), "caption": captions[name], "png": file_name})
+    return placed
+
+
+def _files(folder: Path) -> list[str]:
+    """Names of the run's own files that exist, in the order in which a reader wants them."""
+    names = (
+        RESULT_FILE,
+        CONFIG_FILE,
+        *(schema.file_name for schema in SCHEMAS.values()),
+        "fct_slowdown.csv",
+        "buffer.csv",
+        "buffer.png",
+        "fct.png",
+        "distributions.png",
+        "goodput.png",
+        "logs",
+        "pcaps",
+    )
+    return [name for name in names if (folder / name).exists()]
+
+
+def relative_link(out: Path, folder: Path) -> str:
+    return Path(os.path.relpath(folder / REPORT_FILE, out)).as_posix()
+
+
+def render(template: str, **content: object) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(template).render(**content)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Results as tables for the terminal (rich). Decides what a reader sees first; computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis.formatting import format_bytes, format_number, format_ratio
+from analysis.results.comparison import Comparison, ComparisonRow
+from analysis.results.fidelity import Level
+from analysis.results.result import RunResult
+
+VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
+
+
+def run_table(result: RunResult) -> RenderableType:
+    """One run: verdict with reasons, key figures, slowdown by traffic class."""
+    title = f"{result.scenario} · {result.scheme}"
+    verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
+    for reason in result.verdict_reasons:
+        verdict.append(f"\n  {reason}")
+    return Group(Text(title, style="bold"), verdict, _figures(result), _slowdowns(result))
+
+
+def comparison_table(comparison: Comparison) -> RenderableType:
+    """Schemes as rows; the buffer is followed by its ratio to the first row. Fits 80 columns. Warnings stand below."""
+    title = Text(f"{comparison.scenario}: slowdown of {comparison.traffic_class} flows")
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("scheme", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for heading in ("flows", "max buffer", "P50", "P95", "P99", "drops", "BTS"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in comparison.rows:
+        table.add_row(*_cells(row))
+    return Group(table, *(Text(f"! {warning}", style="yellow") for warning in comparison.warnings))
+
+
+def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]]) -> RenderableType:
+    """An experiment's claims: what is claimed, what the paper says, what was measured, whether it holds."""
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for heading, width in (("claim", 3), ("paper", 2), ("measured", 3)):
+        table.add_column(heading, ratio=width, overflow="fold")
+    table.add_column("holds", no_wrap=True)
+    for claim, paper, measured, holds in claims:
+        verdict = Text("holds", style="bold green") if holds else Text("does not", style="bold red")
+        table.add_row(Text(claim), Text(paper), Text(measured), verdict)
+    return table
+
+
+def _cells(row: ComparisonRow) -> list[str | Text]:
+    return [
+        Text(row.label),
+        Text(row.verdict, style=VERDICT_STYLES[row.verdict]),
+        f"{row.flows_completed}/{row.flows_total}",
+        f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})",
+        format_number(row.p50_slowdown),
+        format_number(row.p95_slowdown),
+        format_number(row.p99_slowdown),
+        f"{row.drops:,}",
+        f"{row.bts_sent:,}",
+    ]
+
+
+def _figures(result: RunResult) -> Table:
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in key_figures(result):
+        table.add_row(name, value)
+    return table
+
+
+def key_figures(result: RunResult) -> list[tuple[str, str]]:
+    """The figures that people look for first, as name and text."""
+    drops = ", ".join(f"{reason} {count:,}" for reason, count in result.drops.items() if count)
+    return [
+        ("flows completed", f"{result.flows.completed:,} of {result.flows.total:,}"),
+        ("max buffer", format_bytes(result.max_buffer_bytes)),
+        ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
+        ("drops", drops or "0"),
+        ("BTS sent", f"{result.bts.sent:,}"),
+        ("PFC sent", f"{result.pfc.sent:,}"),
+        ("wall time", f"{result.wall_s:.1f} s ({result.packets_per_s:,.0f} packets/s)"),
+    ]
+
+
+def _slowdowns(result: RunResult) -> Table:
+    table = Table(title="FCT slowdown", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("class")
+    for heading in ("flows", "P50", "P95", "P99", "mean"):
+        table.add_column(heading, justify="right")
+    for name, figures in result.fct_slowdown.items():
+        cells = (format_number(value) for value in (figures.p50, figures.p95, figures.p99, figures.mean))
+        table.add_row(Text(name), f"{figures.completed}/{figures.flows}", *cells)
+    return table

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""result.json: the fields of a run's result, their order, rounding and version. Knows no trace and computes no metric.
+
+Two runs with identical traces and counters give identical bytes but for `wall_s` and `packets_per_s`: fields stand in
+the order below, keys of mappings are put in natural order by whoever fills them, and floats are rounded to nine
+significant digits. All figures are in model units; a None means that the sample cannot carry the figure or that it was
+not measured.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from analysis.results.fidelity import Clock, Level
+from telemetry.atomic_file import replace_text
+
+RESULT_SCHEMA: Literal["sfc-testbed.result"] = "sfc-testbed.result"
+RESULT_VERSION: Literal[1] = 1
+RESULT_FILE = "result.json"
+
+_SIGNIFICANT_DIGITS = 9
+
+
+class ResultError(Exception):
+    """A result.json is missing, damaged or of a version that this release does not read."""
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
+
+
+Figure = Annotated[float, AfterValidator(_rounded)]
+"""A float as it stands in result.json."""
+
+Interval = tuple[Figure, Figure]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class FlowCounts(_Part):
+    """Messages of the run."""
+
+    total: int
+    completed: int
+    corrupted: int
+    timeouts: int
+    packets_resent: int
+
+
+class PacketCounts(_Part):
+    """Frames counted by hosts and switches; `sent + switch_generated` ends up in the other fields and in `drops`."""
+
+    sent: int
+    """By hosts."""
+    received: int
+    """By hosts."""
+    switch_generated: int
+    """Made by switches: BTS, PFC and other signals."""
+    switch_absorbed: int
+    """Consumed by switches as intended: PFC frames, a BTS turned into a pause."""
+    in_flight: int
+    """In a queue or on a wire when the run ended."""
+
+
+class SlowdownFigures(_Part):
+    """FCT slowdown (FCT over ideal FCT) of the completed flows among some flows."""
+
+    flows: int
+    completed: int
+    p50: Figure | None
+    p95: Figure | None
+    p99: Figure | None
+    p99_9: Figure | None
+    mean: Figure | None
+    max: Figure | None
+    p50_interval: Interval | None
+    """95 % bootstrap confidence interval, here and below."""
+    p95_interval: Interval | None
+    p99_interval: Interval | None
+    below_one: int
+    """Flows that were faster than the ideal."""
+
+
+class SizeBinFigures(SlowdownFigures):
+    """Slowdown of the messages with low_bytes < size <= high_bytes."""
+
+    low_bytes: int
+    high_bytes: int
+
+
+class BufferFigures(_Part):
+    """Bytes in the shared buffer of one switch."""
+
+    max: int
+    p99: Figure | None
+    mean: Figure | None
+
+
+class BtsCounts(_Part):
+    """Back-To-Sender packets, over all switches; the two last are the highest of any switch."""
+
+    sent: int
+    suppressed: int
+    cache_hits: int
+    max_suppression_entries: int
+    max_cache_entries: int
+
+
+class PfcCounts(_Part):
+    """802.1Qbb pause and resume frames."""
+
+    sent: int
+
+
+class DelayFigures(_Part):
+    """Feedback delay of BTS packets, sent to received, in model us."""
+
+    count: int
+    p50: Figure | None
+    p95: Figure | None
+    p99: Figure | None
+    mean: Figure | None
+    max: Figure | None
+
+
+class SignalFigures(_Part):
+    """BTS packets as the hosts saw them; durations in model us."""
+
+    received: int
+    obeyed: int
+    feedback_delay_us: dict[str, DelayFigures]
+    pause_asked_us: Figure
+    pause_obeyed_us: Figure
+
+
+class LatenessFigures(_Part):
+    """Lateness in model us, and its P99 as a share of the base RTT."""
+
+    p50_us: Figure
+    p99_us: Figure
+    max_us: Figure
+    p99_of_base_rtt: Figure
+
+
+class LatenessByPart(_Part):
+    """Who was late. None: not measured, or the virtual clock."""
+
+    host: LatenessFigures | None
+    switch: LatenessFigures | None
+
+
+class RunResult(_Part):
+    """Everything in result.json, in file order."""
+
+    schema_name: Literal["sfc-testbed.result"] = Field(default=RESULT_SCHEMA, alias="schema")
+    schema_version: Literal[1] = RESULT_VERSION
+    scenario: str
+    scheme: str
+    scale: str
+    switch: str
+    clock: Clock
+    dilation: int
+    seed: int
+    base_rtt_us: Figure
+    interrupted: bool
+    verdict: Level
+    verdict_reasons: tuple[str, ...]
+    flows: FlowCounts
+    fct_slowdown: dict[str, SlowdownFigures]
+    fct_slowdown_by_size: dict[str, tuple[SizeBinFigures, ...]]
+    measured_window_us: Interval | None
+    """Flows that start in here count for slowdown and throughput; None: all."""
+    buffer_bytes: dict[str, BufferFigures]
+    max_buffer_bytes: int
+    throughput_gbps: Figure
+    packets: PacketCounts
+    drops: dict[str, int]
+    unexplained_loss: int
+    kernel_drops: int
+    bts: BtsCounts
+    pfc: PfcCounts
+    signals: SignalFigures
+    lateness: LatenessByPart
+    wall_s: Figure
+    packets_per_s: Figure
+
+    def to_json(self) -> str:
+        """The text of result.json, newline at its end."""
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_result(folder: Path, result: RunResult) -> Path:
+    """Writes result.json into a run folder in one step and gives its path."""
+    path = folder / RESULT_FILE
+    replace_text(path, result.to_json())
+    return path
+
+
+def read_result(folder: Path) -> RunResult:
+    """The result of a run folder. Raises ResultError, whose message names the file and the reason."""
+    path = folder / RESULT_FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path}: no such file; the run did not get as far as a result") from error
+    except (OSError, ValueError) as error:
+        raise ResultError(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(content, dict) or content.get("schema") != RESULT_SCHEMA:
+        raise ResultError(f"{path}: not a result of this testbed")
+    if content.get("schema_version") != RESULT_VERSION:
+        raise ResultError(
+            f"{path}: result version {content.get('schema_version')}, this release reads version {RESULT_VERSION}"
+        )
+    try:
+        return RunResult.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ResultError(f"{path}: {where}: {first['msg']}") from error

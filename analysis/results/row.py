@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run as a row in a table of many runs."""
+
+from __future__ import annotations
+
+from analysis.results.comparison import headline_class
+from analysis.results.result import RunResult
+
+
+def result_row(result: RunResult) -> dict[str, object]:
+    """The figures of a run that a table of many runs has."""
+    traffic_class = headline_class(result)
+    slowdown = result.fct_slowdown.get(traffic_class)
+    figures = ("p50", "p95", "p99", "p99_9", "mean")
+    return {
+        "scenario": result.scenario,
+        "scheme": result.scheme,
+        "scale": result.scale,
+        "clock": result.clock,
+        "dilation": result.dilation,
+        "seed": result.seed,
+        "verdict": result.verdict,
+        "flows_total": result.flows.total,
+        "flows_completed": result.flows.completed,
+        "traffic_class": traffic_class,
+        **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
+        "max_buffer_bytes": result.max_buffer_bytes,
+        "throughput_gbps": result.throughput_gbps,
+        "drops": sum(result.drops.values()),
+        "bts_sent": result.bts.sent,
+        "bts_suppressed": result.bts.suppressed,
+        "cache_hits": result.bts.cache_hits,
+        "pfc_sent": result.pfc.sent,
+        "wall_s": result.wall_s,
+    }

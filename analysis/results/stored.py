@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run as it lies on disk: its result, its configuration and whatever traces can be read.
+
+A run that was cut short may lack traces or have damaged ones. That is told, not hidden: each such file becomes a
+sentence in `problems` and an empty frame. Without a result.json there is no run.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from analysis.results.result import RunResult, read_result
+from telemetry.reader import TraceError, read_trace
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
+
+CONFIG_FILE = "config.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that a report needs of one run."""
+
+    folder: Path
+    result: RunResult
+    config: Mapping[str, object]
+    flows: pl.DataFrame
+    queues: pl.DataFrame
+    signals: pl.DataFrame
+    goodput: pl.DataFrame
+    problems: tuple[str, ...]
+    """What could not be read, as sentences."""
+
+    @property
+    def thresholds_bytes(self) -> dict[str, int]:
+        """Lines for the queue plot: `thresholds_bytes` of config.json, such as {"Q_th": 250000, "Q_tg": 125000}."""
+        found = self.config.get("thresholds_bytes")
+        if not isinstance(found, Mapping):
+            return {}
+        return {str(name): int(value) for name, value in found.items() if isinstance(value, (int, float))}
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the run: `command` of config.json, or one made from the result."""
+        given = self.config.get("command")
+        if isinstance(given, str):
+            return given
+        if isinstance(given, list):
+            return shlex.join(str(word) for word in given)
+        result = self.result
+        options = {
+            "scheme": result.scheme,
+            "switch": result.switch,
+            "clock": result.clock,
+            "dilation": result.dilation,
+            "scale": result.scale,
+            "seed": result.seed,
+        }
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        return shlex.join(["./runner.py", "run", result.scenario, *words])
+
+
+def load_run(folder: Path) -> Run:
+    """Reads a run folder. Raises ResultError if it has no result that can be read."""
+    result = read_result(folder)
+    problems: list[str] = []
+    config = _read_config(folder, problems)
+    flows, queues, signals, goodput = (
+        _read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
+    )
+    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems))
+
+
+def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
+    try:
+        content = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        problems.append(f"{CONFIG_FILE} cannot be read ({error.__class__.__name__}); the configuration is not shown.")
+        return {}
+    return content if isinstance(content, dict) else {"config": content}
+
+
+def _read_frame(folder: Path, schema: TraceSchema, problems: list[str]) -> pl.DataFrame:
+    try:
+        return read_trace(folder / schema.file_name, schema)
+    except TraceError as error:
+        reason = str(error).removeprefix(f"{folder / schema.file_name}: ")
+        problems.append(f"{schema.file_name} cannot be read ({reason}); plots from it are empty.")
+        return schema.empty()

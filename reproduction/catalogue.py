@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The table of experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reproduction.experiments.bottleneck import fairness, signaling, synchronization, theory
+from reproduction.experiments.data_centre import (
+    hadoop_50,
+    hadoop_50_light,
+    hadoop_80,
+    incast_degree,
+    long_rtt,
+    parameters,
+    resources,
+    rpc_30,
+    websearch_50,
+)
+from reproduction.experiments.testbed import testbed_hol, testbed_incast
+from reproduction.model.experiment import Experiment
+
+_MODULES = (
+    signaling,
+    incast_degree,
+    testbed_incast,
+    testbed_hol,
+    hadoop_50,
+    rpc_30,
+    websearch_50,
+    hadoop_80,
+    hadoop_50_light,
+    parameters,
+    long_rtt,
+    synchronization,
+    resources,
+    fairness,
+    theory,
+)
+
+EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
+"""The experiments of the paper, in its order."""

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Appendix C: the buffer that a congestion needs, formula against measurement, over a grid of delays and thresholds.
+
+Each case is cut short right after the first peak: the formulas speak of the first notification, and what happens once
+senders resume is congestion control's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from analysis.formatting import format_bytes
+from analysis.results.stored import Run
+from reproduction.experiments.settings import GO_BACK_N
+from reproduction.model.bounds import (
+    Bottleneck,
+    b_ack,
+    b_ack_with_acknowledgement,
+    b_bts,
+    b_cache_hit,
+    b_incast,
+    b_incast_in_packets,
+    cache_miss_ns,
+)
+from reproduction.model.claims import Judged
+from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
+from scenarios.paper.bottleneck.theory import LATE, PAYLOAD_BYTES, SCENARIO
+from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
+
+_RATE_BPS = 100_000_000_000
+_TRUNK_BPS = 12_800_000_000_000
+_FRAME_BYTES = data_frame_bytes(PAYLOAD_BYTES, is_last=False)
+_STEADY_NS = 40_000.0
+"""How long sender 0 is alone, at least: four of the longest one-way delays."""
+_IDEAL_PAUSE_NS = 10_000_000
+"""Of a sender that stops at the first notice: longer than any case."""
+_INTERVAL_NS = 10_000
+"""Buffers are sampled this often; a shorter rest of a run would not be."""
+_CASE = "case"
+_ACK, _BTS, _CACHE = "onramp-straw-man+none", "ingress-bts+none", "sfc+none"
+
+
+def _path(trunk_ns: int, host_ns: int, packets: int) -> Bottleneck:
+    """On the dumbbell T_A is host and trunk link; T_B and T_ToR are a host link."""
+    return Bottleneck(_RATE_BPS, trunk_ns + host_ns, host_ns, host_ns, _FRAME_BYTES, packets)
+
+
+def _network(path: Bottleneck, senders: int) -> dict[str, Any]:
+    """A star where a sender's ToR is the congested switch, else a dumbbell."""
+    trunk_ns = round(path.sender_delay_ns - path.tor_delay_ns)
+    host_ns = round(path.tor_delay_ns)
+    if not trunk_ns:
+        return {"topology": "star", "topology.hosts": senders + 1, "topology.host_delay_ns": host_ns}
+    return {
+        "topology.left_hosts": senders,
+        "topology.trunk_rate_bps": _TRUNK_BPS,
+        "topology.trunk_delay_ns": trunk_ns,
+        "topology.host_delay_ns": host_ns,
+    }
+
+
+def _settings(
+    path: Bottleneck, joiners: int, signal_ns: float, late_ns: float | None = None, *, before: int
+) -> dict[str, Any]:
+    """The case's network, thresholds and length: until shortly after the first notification has worked.
+
+    A packet that finds `before` others in the queue makes a notification. Others join so late that the end is that of a
+    sampling interval, `late_ns` after them one more.
+    """
+    lasts_ns = (late_ns or 0.0) + signal_ns + path.sender_delay_ns + 3 * path.packet_ns
+    end_ns = _INTERVAL_NS * ceil((_STEADY_NS + lasts_ns) / _INTERVAL_NS)
+    join_ns = end_ns - lasts_ns
+    settings: dict[str, Any] = {
+        "joiners": joiners,
+        "join_us": join_ns / 1000,
+        **_network(path, 1 + joiners + (late_ns is not None)),
+        "switch.q_th_bytes": before * path.packet_bytes - 1,
+        "switch.q_tg_bytes": 0,
+        **GO_BACK_N,
+        "duration_ms": (end_ns + 1) / 1e6,
+    }
+    if late_ns is not None:
+        settings["late_us"] = (join_ns + late_ns) / 1000
+    return settings
+
+
+def _two_flow_cases() -> Iterator[tuple[str, Bottleneck]]:
+    for trunk_ns, host_ns, packets in ((3_000, 1_000, 26), (3_000, 1_000, 104), (500, 500, 26), (6_000, 2_000, 52)):
+        path = _path(trunk_ns, host_ns, packets)
+        yield f"T_A {path.sender_delay_ns / 1000:g} us, T_B {host_ns / 1000:g} us, k {packets}", path
+
+
+def _incast_cases() -> Iterator[tuple[str, Bottleneck, int]]:
+    """On a star, so that simultaneous packets meet in no queue before the one that counts; T_A, T_B and T_ToR agree."""
+    for delay_ns, packets, senders in ((4_000, 1, 4), (4_000, 4, 16), (2_000, 8, 24)):
+        path = Bottleneck(_RATE_BPS, delay_ns, delay_ns, delay_ns, _FRAME_BYTES, packets)
+        yield f"T_A {delay_ns / 1000:g} us, N {senders}, k {packets}", path, senders
+
+
+def _cache_cases() -> Iterator[tuple[str, Bottleneck]]:
+    for trunk_ns, host_ns in ((3_000, 1_000), (6_000, 500), (1_000, 2_000)):
+        path = _path(trunk_ns, host_ns, 1)
+        yield f"T_A {path.sender_delay_ns / 1000:g} us, T_ToR {host_ns / 1000:g} us", path
+
+
+def _ack_settings(path: Bottleneck) -> dict[str, Any]:
+    empty_path_ns = path.sender_delay_ns + path.receiver_delay_ns + 2 * path.packet_ns
+    # The k-th packet of the joiner finds k - 1 of its own before it and the rest of one that is leaving.
+    threshold_ns = round(empty_path_ns + (path.threshold_packets - 1) * path.packet_ns)
+    signal_ns = b_ack(path) * 8e9 / path.rate_bps
+    parameters = {"threshold_ns": threshold_ns, "shortest_pause_ns": _IDEAL_PAUSE_NS}
+    return {
+        **_settings(path, 1, signal_ns, before=path.threshold_packets),
+        "transport.flow_control_parameters": parameters,
+    }
+
+
+def _late_ns(path: Bottleneck) -> float:
+    """After the first joiner: senders have begun to hit the cache, and the congestion lasts."""
+    return cache_miss_ns(path) + 2 * path.tor_delay_ns + 2 * path.packet_ns
+
+
+_TWO_FLOW = {f"B_bts: {name}": path for name, path in _two_flow_cases()}
+_TWO_FLOW_ACK = {f"B_ack: {name}": path for name, path in _two_flow_cases()}
+_INCAST = {f"B_incast: {name}": (path, senders) for name, path, senders in _incast_cases()}
+_CACHED = {f"B_cache-hit: {name}": path for name, path in _cache_cases()}
+
+
+def _grids() -> Grids:
+    bts = {
+        name: _settings(path, 1, b_bts(path) * 8e9 / path.rate_bps, before=path.threshold_packets - 1)
+        for name, path in _TWO_FLOW.items()
+    }
+    incast = {
+        name: _settings(path, senders, 2 * path.sender_delay_ns + path.packet_ns, before=path.threshold_packets)
+        for name, (path, senders) in _INCAST.items()
+    }
+    ack = {name: _ack_settings(path) for name, path in _TWO_FLOW_ACK.items()}
+    cached = {
+        name: _settings(
+            path, 1, 2 * path.sender_delay_ns + path.packet_ns, _late_ns(path), before=path.threshold_packets
+        )
+        for name, path in _CACHED.items()
+    }
+    return Grids(
+        (
+            Grid((_ACK,), (Axis(_CASE, ack),)),
+            Grid((_BTS,), (Axis(_CASE, {**bts, **incast}),)),
+            Grid((_CACHE,), (Axis(_CASE, cached),)),
+        )
+    )
+
+
+def _peak(run: Run) -> float:
+    return float(run.result.max_buffer_bytes)
+
+
+def _emitted(run: Run) -> float:
+    """What the late sender emitted until its first signal arrived."""
+    late = run.flows.filter(pl.col("tag") == LATE)
+    heard = run.signals.filter(pl.col("flow_id") == late["flow_id"][0])
+    if heard.is_empty():
+        raise NotMeasured("the late sender heard no signal")
+    delay_us = float(heard["received_us"].to_numpy().min()) - float(late["start_us"][0])
+    return _RATE_BPS * delay_us / 8e6
+
+
+def _within(off: float) -> bool:
+    return abs(off) <= 1.0
+
+
+def _against(
+    scheme: str,
+    bounds: Mapping[str, float],
+    measure: Callable[[Run], float],
+    refined: Mapping[str, float] | None = None,
+    reason: str = "",
+) -> Callable[[Results], Measured]:
+    """All cases against their bound: equal within one packet, or so to the bound refined by what the reason says."""
+
+    def judge(results: Results) -> Measured:
+        found = [measure(results.at(scheme, {_CASE: name})) for name in bounds]
+        off = _packets(found, bounds)
+        worst = int(np.argmax(np.abs(off)))
+        name, bound = list(bounds.items())[worst]
+        text = (
+            f"{min(off):+.2f} to {max(off):+.2f} packets over {len(found)} cases "
+            f"({format_bytes(found[worst])} against {format_bytes(bound)} in {name})"
+        )
+        is_near = [_within(each) for each in off]
+        if refined is not None and not all(is_near):
+            still = _packets(found, refined)
+            is_near = [near or _within(each) for near, each in zip(is_near, still, strict=True)]
+            text += f"; {reason}: {min(still):+.2f} to {max(still):+.2f}"
+        return Measured(off[worst], all(is_near), text)
+
+    return judge
+
+
+def _packets(found: Sequence[float], bounds: Mapping[str, float]) -> list[float]:
+    return [(amount - bound) / _FRAME_BYTES for amount, bound in zip(found, bounds.values(), strict=True)]
+
+
+_WITH_ACKNOWLEDGEMENT = "the formula's acknowledgements take no time; with theirs"
+_IN_PACKETS = "in whole packets, of which the first k notify nobody"
+
+EXPERIMENT = Experiment(
+    title="Theory: buffer bounds",
+    paper="Appendix C",
+    scenario=SCENARIO,
+    grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
+    claims=(
+        Judged(
+            "two flows notified by acknowledgements need B_ack",
+            "R (2 T_A + 2 k T_S + 2 T_B)",
+            _against(
+                _ACK,
+                {name: b_ack(path) for name, path in _TWO_FLOW_ACK.items()},
+                _peak,
+                {name: b_ack_with_acknowledgement(path, ACK_FRAME_BYTES) for name, path in _TWO_FLOW_ACK.items()},
+                _WITH_ACKNOWLEDGEMENT,
+            ),
+        ),
+        Judged(
+            "two flows notified by BTS need B_bts",
+            "R (2 T_A + k T_S)",
+            _against(_BTS, {name: b_bts(path) for name, path in _TWO_FLOW.items()}, _peak),
+        ),
+        Judged(
+            "N synchronized flows need B_incast",
+            "N R (2 T_A + T_S)",
+            _against(
+                _BTS,
+                {name: b_incast(path, senders) for name, (path, senders) in _INCAST.items()},
+                _peak,
+                {name: b_incast_in_packets(path, senders) for name, (path, senders) in _INCAST.items()},
+                _IN_PACKETS,
+            ),
+        ),
+        Judged(
+            "a sender that hits the cache emits B_cache-hit",
+            "R (2 T_ToR + T_S)",
+            _against(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
+        ),
+    ),
+    notes=(
+        f"A packet is {_FRAME_BYTES} B on the wire; each case ends right after the first peak.",
+        "The formulas assume an ideal pause: suppression is off, so that every packet renews it, acknowledgements stop "
+        "a sender for good, and nothing but flow control limits it.",
+    ),
+)

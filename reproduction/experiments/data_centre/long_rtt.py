@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Fig. 12: a longer round trip, 16 us instead of 10 us."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reproduction.model.claims import Judged, Spread
+from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
+from reproduction.model.figures import against, fct_by_size
+from reproduction.model.quantities import PEAK_BUFFER, slowdown
+from scenarios.paper.data_centre.common import SCALING_NOTE
+from scenarios.paper.data_centre.long_rtt import SCENARIO
+
+_NONE, _ONRAMP, _SFC = _SCHEMES = ("irn+hpcc", "onramp+hpcc", "sfc+hpcc")
+
+
+def _rtt_us(rtt_us: int, fabric_delay_ns: int) -> dict[str, Any]:
+    bdp = 12_500 * rtt_us
+    return {
+        "topology.fabric_delay_ns": fabric_delay_ns,
+        "transport.base_rtt_ns": rtt_us * 1000,
+        "switch.q_tg_bytes": bdp,
+        "switch.q_th_bytes": 2 * bdp,
+        "switch.suppression_ns": rtt_us * 500,
+    }
+
+
+_AXIS = Axis("base RTT (µs)", {10: _rtt_us(10, 1_500), 16: _rtt_us(16, 3_000)})
+_GRID = Grid(_SCHEMES, (_AXIS,))
+
+
+def _growth(results: Results, scheme: str) -> float:
+    short, long = (slowdown(95).measure(results.at(scheme, {_AXIS.name: rtt})) for rtt in (10, 16))
+    return long / short
+
+
+def _others_grow_more(results: Results) -> Measured:
+    """SFC's P95 grows less with the RTT than the others'."""
+    sfc, *others = (_growth(results, scheme) for scheme in (_SFC, _NONE, _ONRAMP))
+    text = f"SFC x{sfc:.2f}, none x{others[0]:.2f}, OnRamp x{others[1]:.2f}"
+    return Measured(sfc, sfc < min(others), text)
+
+
+EXPERIMENT = Experiment(
+    title="Robustness: longer RTT",
+    paper="Fig. 12",
+    scenario=SCENARIO,
+    grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
+    claims=(
+        Spread(
+            "SFC's P95 FCT slowdown stays as it is when the RTT grows from 10 to 16 us",
+            "virtually unchanged",
+            slowdown(95),
+            _SFC,
+            at_most=1.15,
+        ),
+        Judged("without flow control and with OnRamp it grows more", "increases significantly", _others_grow_more),
+    ),
+    figures=(fct_by_size(), against(_AXIS.name, slowdown(95)), against(_AXIS.name, PEAK_BUFFER)),
+    notes=(SCALING_NOTE, "Thresholds and suppression period follow the RTT (1 and 2 BDP, half an RTT)."),
+)

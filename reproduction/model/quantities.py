@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Figures of a run that claims speak of, each with its unit. Every one is computed from the run's own traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from analysis.formatting import format_bytes, format_number
+from analysis.metrics.buffers import hottest_switch, whole_buffer
+from analysis.metrics.flows import of_class, slowdowns, started_between
+from analysis.metrics.goodput import receiver_throughput_gbps
+from analysis.metrics.percentiles import minimum_count, percentile
+from analysis.results.comparison import INCAST_TAG, headline_class
+from analysis.results.stored import Run
+from reproduction.model.experiment import NotMeasured
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named figure of a run. `measure` raises NotMeasured where the run cannot carry it."""
+
+    name: str
+    measure: Callable[[Run], float]
+    write: Callable[[float], str] = format_number
+    unit: str = ""
+    """On a plot's axis."""
+    per_unit: float = 1.0
+    """What a figure is divided by to be in that unit."""
+
+    @property
+    def axis_label(self) -> str:
+        """`Peak buffer (MB)`."""
+        title = self.name[:1].upper() + self.name[1:]
+        return f"{title} ({self.unit})" if self.unit else title
+
+
+def measured_flows(run: Run) -> pl.DataFrame:
+    """The flows inside the measured window."""
+    window = run.result.measured_window_us
+    return run.flows if window is None else started_between(run.flows, *window)
+
+
+def slowdown(percent: float, tag: str | None = None, largest_bytes: int | None = None) -> Quantity:
+    """A percentile of the FCT slowdown of a class: by default the traffic that is not incast."""
+    size = "" if largest_bytes is None else f" up to {format_bytes(largest_bytes)}"
+
+    def measure(run: Run) -> float:
+        chosen = of_class(measured_flows(run), tag or headline_class(run.result))
+        if largest_bytes is not None:
+            chosen = chosen.filter(pl.col("size_bytes") <= largest_bytes)
+        values = slowdowns(chosen)
+        figure = percentile(values, percent)
+        if figure is None:
+            raise NotMeasured(f"P{percent:g} needs {minimum_count(percent)} flows, there are {values.size}")
+        return figure
+
+    return Quantity(f"P{percent:g} FCT slowdown{f' ({tag})' if tag else ''}{size}", measure)
+
+
+def _mean_p99_over_sizes(run: Run) -> float:
+    bins = run.result.fct_slowdown_by_size.get(headline_class(run.result), ())
+    found = [each.p99 for each in bins if each.p99 is not None]
+    if not found:
+        raise NotMeasured("no size bin has the 100 flows that a P99 needs")
+    return float(np.mean(found))
+
+
+def _steady(run: Run) -> float:
+    """Mean depth of the fullest switch over the middle half of the time in which flows were under way."""
+    switch = hottest_switch(run.queues)
+    ends = run.flows["finish_us"].drop_nulls()
+    if switch is None or ends.is_empty():
+        raise NotMeasured("no buffer sample or no finished flow")
+    begin, end = float(run.flows["start_us"].to_numpy().min()), float(ends.to_numpy().max())
+    quarter = (end - begin) / 4
+    inside = pl.col("time_us").is_between(begin + quarter, end - quarter)
+    depths = whole_buffer(run.queues, switch).filter(inside)["depth_bytes"]
+    if depths.is_empty():
+        raise NotMeasured("the run is shorter than the sampling interval")
+    return float(depths.to_numpy().mean())
+
+
+def _receivers(run: Run) -> float:
+    values = receiver_throughput_gbps(run.goodput, run.flows, run.result.measured_window_us)
+    if not values.size:
+        raise NotMeasured("no receiver got anything")
+    return float(values.mean())
+
+
+def _bts_cut(run: Run) -> float:
+    asked = run.result.bts.sent + run.result.bts.suppressed
+    if not asked:
+        raise NotMeasured("no BTS was triggered")
+    return 100 * run.result.bts.suppressed / asked
+
+
+PEAK_BUFFER = Quantity("peak buffer", lambda run: float(run.result.max_buffer_bytes), format_bytes, "MB", 1e6)
+STEADY_BUFFER = Quantity("steady buffer", _steady, format_bytes, "MB", 1e6)
+MEAN_P99_OVER_SIZES = Quantity("P99 FCT slowdown, mean over sizes", _mean_p99_over_sizes)
+RECEIVER_THROUGHPUT = Quantity(
+    "mean receiver throughput", _receivers, lambda value: f"{format_number(value)} Gb/s", "Gb/s"
+)
+BTS_CUT = Quantity("BTS suppressed", _bts_cut, lambda value: f"{value:.3g} %", "%")
+DROPS = Quantity("packets dropped", lambda run: float(sum(run.result.drops.values())), lambda value: f"{value:,.0f}")
+SUPPRESSION_ENTRIES = Quantity(
+    "suppression entries", lambda run: float(run.result.bts.max_suppression_entries), lambda value: f"{value:,.0f}"
+)
+CACHE_ENTRIES = Quantity(
+    "cache entries", lambda run: float(run.result.bts.max_cache_entries), lambda value: f"{value:,.0f}"
+)
+INCAST_P95 = slowdown(95, INCAST_TAG)

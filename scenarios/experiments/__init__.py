@@ -1,3 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# SPDX-FileCopyrightText: SFC Testbed contributors
-"""The experiments of the paper's evaluation, one module each, and the table of them."""

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The HPCC simulator's files, so that its users can bring and take data: flow files and FCT tables (FACTS section 8).
+
+A flow file has the number of flows on its first line, then `src dst pg dport bytes start_s` each; hosts are numbered
+from 0, times begin at 2 s, `dport` 200 is incast and 100 the rest. An FCT line is `sip dip sport dport bytes start_ns
+fct_ns ideal_fct_ns`, addresses in hexadecimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from ipaddress import IPv4Address
+
+from scenarios.model.flow import FlowRequest
+
+INCAST_PORT = 200
+OTHER_PORT = 100
+PRIORITY_GROUP = 3
+START_S = 2
+_NS = 1_000_000_000
+_FIRST_SOURCE_PORT = 10_000
+
+
+def parse_hpcc_flows(lines: Sequence[str]) -> Iterator[FlowRequest]:
+    """Flows of a flow file. ValueError names the line that is wrong, or that the count does not match."""
+    rows = [line.split() for line in lines[1:] if line.strip()]
+    if len(rows) != int(lines[0]):
+        raise ValueError(f"line 1 promises {int(lines[0])} flows, there are {len(rows)}")
+    for number, row in enumerate(rows, start=2):
+        try:
+            src, dst, _, port, size, start = row
+            start_ns = int((Decimal(start) - START_S) * _NS)
+            tag = "incast" if int(port) == INCAST_PORT else "background"
+            yield FlowRequest(f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size), start_ns, tag)
+        except (ValueError, InvalidOperation) as error:
+            raise ValueError(f"line {number} is not `src dst pg dport bytes start_s`: {' '.join(row)}") from error
+
+
+def format_hpcc_flows(flows: Sequence[FlowRequest]) -> str:
+    """A flow file. Hosts must be named h1, h2, ...."""
+    lines = [str(len(flows))]
+    for flow in sorted(flows, key=lambda each: each.start_ns):
+        port = INCAST_PORT if flow.tag == "incast" else OTHER_PORT
+        start = Decimal(flow.start_ns) / _NS + START_S
+        lines.append(f"{_number(flow.src)} {_number(flow.dst)} {PRIORITY_GROUP} {port} {flow.size_bytes} {start:.9f}")
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class FinishedFlow:
+    """A row of the flows trace, as far as an FCT table needs it."""
+
+    src: str
+    dst: str
+    tag: str
+    size_bytes: int
+    start_us: float
+    fct_us: float
+    ideal_fct_us: float
+
+
+def format_hpcc_fct(flows: Iterable[FinishedFlow], addresses: Mapping[str, IPv4Address]) -> str:
+    """An FCT table of completed flows, in order of completion as the simulator writes it."""
+    lines = []
+    ordered = sorted(flows, key=lambda each: each.start_us + each.fct_us)
+    for number, flow in enumerate(ordered):
+        port = INCAST_PORT if flow.tag == "incast" else OTHER_PORT
+        ends = f"{int(addresses[flow.src]):08x} {int(addresses[flow.dst]):08x} {_FIRST_SOURCE_PORT + number} {port}"
+        start_ns = round(flow.start_us * 1000) + START_S * _NS
+        lines.append(
+            f"{ends} {flow.size_bytes} {start_ns} {round(flow.fct_us * 1000)} {round(flow.ideal_fct_us * 1000)}"
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _number(host: str) -> int:
+    return int(host.removeprefix("h")) - 1

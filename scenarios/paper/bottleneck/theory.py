@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Senders join one that transmits at line rate (appendix C)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
+from topologies.model import Topology
+
+PAYLOAD_BYTES = 1_000
+
+
+LATE = "late"
+
+
+class Joining(Workload):
+    """Sender 0 at line rate; others join it at one instant, and perhaps one more later."""
+
+    joiners: Annotated[int, Field(ge=1, le=1_000)] = Field(1, description="Senders that join at the same instant.")
+    join_us: Annotated[float, Field(ge=0)] = Field(40.0, description="When they join.")
+    late_us: float | None = Field(None, description="When one more joins; null: none does.")
+    message_bytes: Annotated[int, Field(ge=1)] = Field(4_000_000, description="Bytes of each message.")
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        *senders, receiver = (host.name for host in topology.hosts)
+        needed = 1 + self.joiners + (self.late_us is not None)
+        if len(senders) < needed:
+            raise ScenarioError(f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts")
+        starts = [(0.0, "steady"), *[(self.join_us, "joiner")] * self.joiners]
+        if self.late_us is not None:
+            starts.append((self.late_us, LATE))
+        return [
+            FlowRequest(sender, receiver, self.message_bytes, round(start_us * 1000), tag)
+            for sender, (start_us, tag) in zip(senders, starts, strict=False)
+        ]
+
+
+SCENARIO = Scenario(
+    "theory",
+    "senders join one that transmits at line rate: the four bounds of appendix C",
+    Joining,
+    {
+        name: Scale(
+            "dumbbell",
+            {"left_hosts": 2},
+            {},
+            duration_ms=0.06,
+            switch={"buffer_bytes": None, "deployment": "all", "suppression_ns": 0},
+            transport={"payload_bytes": PAYLOAD_BYTES},
+        )
+        for name in ("ci", "laptop", "paper")
+    },
+)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the data-centre experiments share: their three scales and the rule that makes small ones out of the paper's.
+
+The rule: a smaller incast of N senders keeps the paper's rate of senders per microsecond and its share of the buffer,
+so window and buffer shrink with N / 128; packets are larger. Rates, delays, thresholds and message sizes stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scenarios.model.scenario import Scale, ScaleName, Scenario
+from scenarios.traffic.datacentre import DataCentre
+
+PAPER_DEGREE = 128
+PAPER_WINDOW_US = 100.0
+PAPER_BUFFER_BYTES = 32_000_000
+CI_DEGREE = 31
+LAPTOP_DEGREE = 63
+SMALL_SCALE_PAYLOAD_BYTES = 4_000
+"""The MTU of the paper's appendix C: a quarter of the packets buys a larger network for the same effort."""
+
+SCALING_RULE = (
+    "At scales ci and laptop an incast has 31 and 63 senders; its window and the switches' buffer are the paper's "
+    "times senders / 128, so that senders arrive as fast and fill as large a share of the buffer. "
+    "Incasts come evenly spaced, since a run this short might have none by chance."
+)
+SCALING_NOTE = f"{SCALING_RULE} Packets carry {SMALL_SCALE_PAYLOAD_BYTES:,} B."
+
+
+def shrunk_buffer_bytes(degree: int) -> int:
+    """The paper's 32 MB for an incast of fewer senders."""
+    return PAPER_BUFFER_BYTES * degree // PAPER_DEGREE
+
+
+def data_centre_scales(
+    workload: Mapping[str, Any], ci_arrivals_us: float, *, payload_bytes: int = SMALL_SCALE_PAYLOAD_BYTES
+) -> dict[ScaleName, Scale]:
+    """The three scales of an experiment on data-centre traffic; the payload is that of the two smaller ones."""
+
+    def scale(topology: str, parameters: Mapping[str, Any], degree: int, arrivals_us: float, ms: float) -> Scale:
+        traffic = {
+            "incast_degree": degree,
+            "incast_window_us": PAPER_WINDOW_US * degree / PAPER_DEGREE,
+            "incast_spacing": "poisson" if degree == PAPER_DEGREE else "even",
+            "arrivals_us": arrivals_us,
+            "warmup_us": 100.0,
+            "cooldown_us": 100.0,
+            **workload,
+        }
+        settings = {"buffer_bytes": shrunk_buffer_bytes(degree)}
+        payload = {} if degree == PAPER_DEGREE else {"payload_bytes": payload_bytes}
+        return Scale(topology, parameters, traffic, duration_ms=ms, switch=settings, transport=payload)
+
+    return {
+        "ci": scale("clos", {"hosts_per_tor": 16, "spines": 4}, CI_DEGREE, ci_arrivals_us, 20),
+        "laptop": scale("clos", {"tors": 4, "hosts_per_tor": 16, "spines": 4}, LAPTOP_DEGREE, 2_500.0, 40),
+        "paper": scale("paper-simulation", {}, PAPER_DEGREE, 10_000.0, 200),
+    }
+
+
+def data_centre_scenario(name: str, summary: str, scales: Mapping[ScaleName, Scale]) -> Scenario:
+    """A scenario on data-centre traffic."""
+    return Scenario(name, summary, DataCentre, scales)

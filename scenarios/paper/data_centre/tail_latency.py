@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Three workloads with heavy incasts, which differ in their messages only (Figs. 6 to 8)."""
+
+from __future__ import annotations
+
+from scenarios.model.scenario import Scenario
+from scenarios.paper.data_centre.common import data_centre_scales, data_centre_scenario
+
+
+def tail_latency_scenario(name: str, sizes: str, load: float, ci_arrivals_us: float) -> Scenario:
+    """One of the three."""
+    workload = {"sizes": sizes, "load": load, "incast_load": 0.08}
+    summary = f"{sizes} messages at {round(100 * load)} % load plus 8 % of 128:1 incasts"
+    return data_centre_scenario(name, summary, data_centre_scales(workload, ci_arrivals_us))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""All-to-all traffic beside an incast that PFC spreads into the fabric (Fig. 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
+from scenarios.traffic.arrivals import all_to_all
+from scenarios.traffic.incast import TAG as INCAST
+from scenarios.traffic.sizes import load_sizes
+from topologies.model import Topology
+
+
+class HeadOfLine(Workload):
+    """All-to-all among the first hosts of each of two ToRs, and one long incast from others to one other host."""
+
+    sizes: str = Field("hadoop", description="Message sizes of the all-to-all traffic.")
+    load: Annotated[float, Field(gt=0, le=2)] = Field(0.3, description="Its load, as a share of its hosts' line rate.")
+    hosts_per_tor: Annotated[int, Field(ge=1)] = Field(8, description="Its hosts under each ToR.")
+    arrivals_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(2_000.0, description="How long messages arrive.")
+    remote_senders: Annotated[int, Field(ge=1)] = Field(16, description="Incast senders under the other ToR.")
+    local_senders: Annotated[int, Field(ge=0)] = Field(8, description="Incast senders under the receiver's own ToR.")
+    flows_per_sender: Annotated[int, Field(ge=1)] = Field(40, description="Queue pairs of each incast sender.")
+    incast_bytes: Annotated[int, Field(ge=1)] = Field(26_000, description="Bytes of each incast flow.")
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        tors = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
+        rests = [[host.name for host in hosts[self.hosts_per_tor :]] for hosts in tors]
+        if len(tors) != 2 or len(rests[0]) < self.remote_senders or len(rests[1]) < self.local_senders + 1:
+            raise ScenarioError(
+                f"this workload needs two ToRs with {self.hosts_per_tor} all-to-all hosts each beside "
+                f"{self.remote_senders} and {self.local_senders + 1} others"
+            )
+        everyone = [host.name for hosts in tors for host in hosts[: self.hosts_per_tor]]
+        rates_bps = [topology.host_link[name].rate_bps for name in everyone]
+        background, incast = random.spawn(2)
+        sizes = load_sizes(self.sizes)
+        found = list(all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.name))
+        *local, receiver = rests[1][: self.local_senders + 1]
+        for sender in [*rests[0][: self.remote_senders], *local]:
+            for offset_ns in incast.uniform(0, 50_000, self.flows_per_sender):
+                found.append(FlowRequest(sender, receiver, self.incast_bytes, round(offset_ns), INCAST))
+        return found
+
+
+def _scale(arrivals_us: float) -> Scale:
+    # The incast lasts as long as messages arrive: what the receiver's link carries in that time, over all its flows.
+    incast_bytes = round(arrivals_us * 12_500 / (24 * 40))
+    workload = {"arrivals_us": arrivals_us, "incast_bytes": incast_bytes}
+    return Scale("paper-testbed", {}, workload, duration_ms=100, switch={"buffer_bytes": 16_000_000})
+
+
+SCENARIO = Scenario(
+    "testbed-hol",
+    "hadoop at 30 % among 16 nodes beside a 24:1 incast with 40 flows a sender",
+    HeadOfLine,
+    {"ci": _scale(1_500.0), "laptop": _scale(6_000.0), "paper": _scale(20_000.0)},
+)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Poisson traffic: messages between all hosts at a load, and incast events on top. Draws only from streams it is given.
+
+Loads are shares of the hosts' line rate: a load of 0.5 makes every host send at half of it on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.model.flow import FlowRequest
+from scenarios.traffic.sizes import SizeDistribution
+
+_NS = 1e9
+
+
+def poisson_times_ns(mean_gap_ns: float, until_ns: float, random: np.random.Generator) -> NDArray[np.int64]:
+    """Arrival times of a Poisson process before `until_ns`."""
+    chunk = max(16, int(1.2 * until_ns / mean_gap_ns))
+    times = np.cumsum(random.exponential(mean_gap_ns, chunk))
+    while times[-1] < until_ns:
+        times = np.concatenate([times, times[-1] + np.cumsum(random.exponential(mean_gap_ns, chunk))])
+    return np.rint(times[times < until_ns]).astype(np.int64)
+
+
+def even_times_ns(gap_ns: float, until_ns: float) -> NDArray[np.int64]:
+    """Times one gap apart before `until_ns`, the first after half a gap: as many as Poisson has on average."""
+    times: NDArray[np.int64] = np.rint(np.arange(gap_ns / 2, until_ns, gap_ns)).astype(np.int64)
+    return times
+
+
+def all_to_all(
+    hosts: Sequence[str],
+    rates_bps: Sequence[int],
+    sizes: SizeDistribution,
+    load: float,
+    until_ns: float,
+    random: np.random.Generator,
+    tag: str,
+) -> Iterator[FlowRequest]:
+    """Every host sends messages of random size to random others; its stream does not depend on the other hosts'."""
+    for number, (src, rate_bps, stream) in enumerate(zip(hosts, rates_bps, random.spawn(len(hosts)), strict=True)):
+        mean_gap_ns = 8 * sizes.mean_bytes / (load * rate_bps) * _NS
+        starts = poisson_times_ns(mean_gap_ns, until_ns, stream)
+        drawn = sizes.sample(starts.size, stream)
+        # An index among the others, moved past the sender's own.
+        others = stream.integers(0, len(hosts) - 1, starts.size)
+        for start_ns, size, other in zip(starts, drawn, others, strict=True):
+            yield FlowRequest(src, hosts[other + (other >= number)], int(size), int(start_ns), tag)
+
+
+@dataclass(frozen=True)
+class IncastEvents:
+    """Poisson incasts: a random receiver, `degree` random senders that start within the window."""
+
+    degree: int
+    message_bytes: int
+    window_ns: float
+    flows_per_sender: int = 1
+
+    @property
+    def event_bytes(self) -> int:
+        return self.degree * self.flows_per_sender * self.message_bytes
+
+    def mean_gap_ns(self, load: float, total_rate_bps: float) -> float:
+        """Time between events that makes them this share of all hosts' line rates together."""
+        return 8 * self.event_bytes / (load * total_rate_bps) * _NS
+
+    def flows(
+        self, hosts: Sequence[str], begins_ns: NDArray[np.int64], random: np.random.Generator, tag: str
+    ) -> Iterator[FlowRequest]:
+        """The messages of the events that begin at these times."""
+        for begin_ns in begins_ns:
+            receiver, *senders = random.permutation(len(hosts))[: self.degree + 1]
+            for sender in senders:
+                for offset_ns in random.uniform(0, self.window_ns, self.flows_per_sender):
+                    start_ns = int(begin_ns) + round(offset_ns)
+                    yield FlowRequest(hosts[sender], hosts[receiver], self.message_bytes, start_ns, tag)

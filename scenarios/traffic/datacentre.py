@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Data-centre traffic: a published message size distribution at a load, plus Poisson incasts (paper section 5.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import ScenarioError, Workload
+from scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, poisson_times_ns
+from scenarios.traffic.incast import TAG as INCAST
+from scenarios.traffic.sizes import SizeDistribution, load_sizes
+from topologies.model import Topology
+
+Share = Annotated[float, Field(ge=0, le=2)]
+Microseconds = Annotated[float, Field(ge=0, le=10_000_000)]
+
+
+class DataCentre(Workload):
+    """Poisson all-to-all messages and Poisson incast events, for a while."""
+
+    sizes: str = Field("hadoop", description="Message sizes: hadoop, rpc, websearch, storage or the path of a file.")
+    load: Share = Field(0.5, description="All-to-all load as a share of every host's line rate.")
+    incast_load: Share = Field(0.08, description="Load of the incasts, as the same share.")
+    incast_degree: Annotated[int, Field(ge=1, le=100_000)] = Field(128, description="Senders of an incast.")
+    incast_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(250_000, description="Bytes of each message.")
+    incast_window_us: Microseconds = Field(100.0, description="Window in which the senders of an incast start.")
+    incast_spacing: Literal["poisson", "even"] = Field(
+        "poisson", description="Incasts come at random, or evenly spaced where a short run would have none by chance."
+    )
+    arrivals_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(
+        10_000.0, description="How long messages keep arriving."
+    )
+    warmup_us: Microseconds = Field(0.0, description="Messages that start earlier are not measured.")
+    cooldown_us: Microseconds = Field(0.0, description="Nor are those that start in this last part of the arrivals.")
+
+    @model_validator(mode="after")
+    def _sizes_exist(self) -> DataCentre:
+        load_sizes(self.sizes)
+        if self.warmup_us + self.cooldown_us >= self.arrivals_us:
+            raise ValueError("warmup_us and cooldown_us leave nothing of arrivals_us to measure")
+        return self
+
+    @property
+    def tag(self) -> str:
+        """The class of the all-to-all messages: the name of their distribution."""
+        return load_sizes(self.sizes).name.rpartition("/")[2].partition(".")[0]
+
+    @property
+    def measured_window_us(self) -> tuple[float, float] | None:
+        if not self.warmup_us and not self.cooldown_us:
+            return None
+        return self.warmup_us, self.arrivals_us - self.cooldown_us
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        # Two streams, so that the all-to-all messages stay the same when the incasts change.
+        background, incasts = random.spawn(2)
+        hosts = [host.name for host in topology.hosts]
+        rates_bps = [topology.host_link[name].rate_bps for name in hosts]
+        if len(hosts) < 2:
+            raise ScenarioError("all-to-all messages need at least two hosts")
+        until_ns = self.arrivals_us * 1000
+        found: list[FlowRequest] = []
+        if self.load:
+            found += all_to_all(hosts, rates_bps, self._sizes(), self.load, until_ns, background, self.tag)
+        if self.incast_load:
+            if self.incast_degree >= len(hosts):
+                raise ScenarioError(
+                    f"incast_degree {self.incast_degree} needs more than the {len(hosts)} hosts of this network"
+                )
+            events = IncastEvents(self.incast_degree, self.incast_bytes, self.incast_window_us * 1000)
+            gap_ns = events.mean_gap_ns(self.incast_load, sum(rates_bps))
+            if self.incast_spacing == "even":
+                begins_ns = even_times_ns(gap_ns, until_ns)
+            else:
+                begins_ns = poisson_times_ns(gap_ns, until_ns, incasts)
+            found += events.flows(hosts, begins_ns, incasts, INCAST)
+        return found
+
+    def _sizes(self) -> SizeDistribution:
+        return load_sizes(self.sizes)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Incast: many senders, one receiver, starts spread over a synchronization window (paper sections 2.3.1 and 5.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import ScenarioError, Workload
+from topologies.model import Host, Topology
+
+TAG = "incast"
+
+
+class Incast(Workload):
+    """An N:1 incast in `rounds`; each round starts all its flows uniformly within the window."""
+
+    degree: Annotated[int, Field(ge=1, le=100_000)] = Field(16, description="Senders.")
+    message_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(250_000, description="Bytes of each message.")
+    window_us: Annotated[float, Field(ge=0, le=1_000_000)] = Field(
+        50.0, description="Synchronization window in which a round's flows start; 0 starts them at once."
+    )
+    flows_per_sender: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="Queue pairs of each sender.")
+    rounds: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="Incasts one after the other, same hosts.")
+    round_interval_us: Annotated[float, Field(ge=0, le=10_000_000)] = Field(
+        1_000.0, description="From the start of a round to the start of the next."
+    )
+    placement: Literal["remote", "local", "spread"] = Field(
+        "remote", description="Senders under other ToRs, under the receiver's own, or dealt over all ToRs in turn."
+    )
+    receiver: str | None = Field(None, description="The receiver; by default the last host.")
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        receiver = self._receiver(topology)
+        senders = self._senders(topology, receiver, random)
+        found: list[FlowRequest] = []
+        for turn in range(self.rounds):
+            begin_ns = turn * self.round_interval_us * 1000
+            for sender in senders:
+                for _ in range(self.flows_per_sender):
+                    start_ns = round(begin_ns + random.uniform(0, self.window_us * 1000))
+                    found.append(FlowRequest(sender.name, receiver.name, self.message_bytes, start_ns, TAG))
+        return found
+
+    def _receiver(self, topology: Topology) -> Host:
+        if self.receiver is None:
+            return topology.hosts[-1]
+        if self.receiver not in topology.host:
+            raise ScenarioError(f"receiver: no host {self.receiver!r} in this network (h1 to h{len(topology.hosts)})")
+        return topology.host[self.receiver]
+
+    def _senders(self, topology: Topology, receiver: Host, random: np.random.Generator) -> list[Host]:
+        by_tor = [
+            [host for host in topology.hosts_of(switch.name) if host != receiver]
+            for switch in topology.switches
+            if switch.is_tor and self._may_send(switch.name, receiver)
+        ]
+        candidates = sum(len(hosts) for hosts in by_tor)
+        if self.degree > candidates:
+            raise ScenarioError(
+                f"degree {self.degree} is above the {candidates} hosts that can send to {receiver.name} "
+                f"with placement {self.placement!r}"
+            )
+        shuffled = [[hosts[i] for i in random.permutation(len(hosts))] for hosts in by_tor]
+        dealt = [hosts[turn] for turn in range(max(map(len, shuffled))) for hosts in shuffled if turn < len(hosts)]
+        return dealt[: self.degree]
+
+    def _may_send(self, switch: str, receiver: Host) -> bool:
+        if self.placement == "spread":
+            return True
+        return (switch == receiver.switch) == (self.placement == "local")

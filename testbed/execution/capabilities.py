@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What this machine can do, asked before anything is created. `doctor` prints all of it, a live run needs most."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from testbed.errors import UsageError
+from testbed.system.namespace import can_make_namespaces
+from testbed.targets.bmv2.installation import missing_bmv2
+from testbed.targets.common.wires import has_netem
+
+_PROVISION = "run tools/provision.sh"
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing a run may need. `probe` gives None when it is there, else what is missing and what to do about it."""
+
+    name: str
+    needed_for: str
+    probe: Callable[[], str | None]
+
+
+def _compiler() -> str | None:
+    compiler = os.environ.get("CC", "cc")
+    return None if shutil.which(compiler) else f"no C compiler ({compiler}) on the PATH; {_PROVISION}"
+
+
+def _root() -> str | None:
+    return None if os.geteuid() == 0 else "not root; use sudo, or --clock virtual, which needs none"
+
+
+def _namespaces() -> str | None:
+    reason = can_make_namespaces()
+    return None if reason is None else f"cannot make network namespaces: {reason}"
+
+
+def _veth() -> str | None:
+    script = "ip link add sfc-probe type veth peer name sfc-probe-peer"
+    try:
+        done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        return f"no {error.filename} on the PATH; {_PROVISION}"
+    return None if done.returncode == 0 else f"cannot make veth pairs: {done.stderr.strip()}"
+
+
+def _mininet() -> str | None:
+    return None if importlib.util.find_spec("mininet") else f"the Python module mininet is not installed; {_PROVISION}"
+
+
+def _netem() -> str | None:
+    return None if has_netem() else "this kernel has no qdisc netem"
+
+
+def _tool(name: str) -> Callable[[], str | None]:
+    return lambda: None if shutil.which(name) else f"no {name} on the PATH; {_PROVISION}"
+
+
+EVERY_RUN = "every run"
+LIVE_RUN = "--clock real"
+BMV2_RUN = "--switch bmv2"
+
+CAPABILITIES: tuple[Capability, ...] = (
+    Capability("C compiler", EVERY_RUN, _compiler),
+    Capability("root", LIVE_RUN, _root),
+    Capability("network namespaces", LIVE_RUN, _namespaces),
+    Capability("veth", LIVE_RUN, _veth),
+    Capability("Mininet", LIVE_RUN, _mininet),
+    Capability("mnexec", LIVE_RUN, _tool("mnexec")),
+    Capability("ethtool", LIVE_RUN, _tool("ethtool")),
+    Capability("tshark", "looking at captures", _tool("tshark")),
+    Capability("p4c", "make p4 (or Docker)", _tool("p4c-bm2-ss")),
+    Capability("BMv2", BMV2_RUN, missing_bmv2),
+    Capability("setpriv", BMV2_RUN, _tool("setpriv")),
+    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem),
+)
+
+
+def require(clock: str, switch: str) -> None:
+    """UsageError that names the first thing a run with this clock and switch lacks."""
+    needed = [EVERY_RUN]
+    if clock == "real":
+        needed.append(LIVE_RUN)
+    if switch == "bmv2":
+        needed.append(BMV2_RUN)
+    for capability in CAPABILITIES:
+        if capability.needed_for in needed:
+            missing = capability.probe()
+            if missing is not None:
+                raise UsageError(f"{capability.needed_for} needs {capability.name}: {missing}")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run from plan to folder: makes the folder, runs the plan on its clock, writes result and report."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.report.pages import write_run_report
+from analysis.results.build import RunIdentity, build_result
+from analysis.results.result import RunResult, write_result
+from scenarios.files import flow_file
+from telemetry.atomic_file import replace_text
+from testbed.errors import RunError, UsageError
+from testbed.interrupt import Interrupt, interruptible
+from testbed.plan.plan import RunPlan
+from testbed.recording.outcome import Outcome, Progress
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
+
+
+def _run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
+    """Only this clock needs Mininet, which may not be installed where only the other is used."""
+    from testbed.live.run import run_live
+
+    return run_live(plan, folder, recorder, progress, interrupt)
+
+
+Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], Outcome]
+CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run that left a result."""
+
+    folder: Path
+    result: RunResult
+    report: Path
+
+
+def check_output(parent: Path) -> None:
+    """UsageError unless run folders can be made there; leaves nothing."""
+    try:
+        existing = next(each for each in (parent, *parent.absolute().parents) if each.exists())
+        Path(tempfile.mkdtemp(prefix=".sfc-testbed-", dir=existing)).rmdir()
+    except OSError as error:
+        raise UsageError(f"--out {parent}: cannot write there: {error.strerror}") from error
+
+
+def make_folder(parent: Path, name: str) -> Path:
+    """A new folder, its name made unique by the time and, if need be, a number."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    missing = [each for each in (parent, *parent.parents) if not each.exists()]
+    for attempt in range(1, 1000):
+        folder = parent / (f"{name}-{stamp}" if attempt == 1 else f"{name}-{stamp}-{attempt}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        (folder / "logs").mkdir()
+        for made in missing:
+            _give(made)
+        return folder
+    raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
+
+
+def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
+    """Runs a plan. RunError when it broke; its folder then holds what was measured and why."""
+    folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
+    replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
+    replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
+    try:
+        with interruptible() as interrupt, Recorder(plan, folder) as recorder:
+            outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
+        flows, queues, signals = recorder.frames()
+        result = build_result(_identity(plan), outcome.counters, flows=flows, queues=queues, signals=signals)
+        result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
+        if outcome.failure is not None:
+            result = result.model_copy(
+                update={"verdict": "invalid", "verdict_reasons": (outcome.failure, *result.verdict_reasons)}
+            )
+        write_result(folder, result)
+        report = write_run_report(folder)
+    except RunError as error:
+        (folder / "logs" / "error.txt").write_text(f"{error}\n")
+        raise RunError(f"{error} (see {folder / 'logs'})") from error
+    finally:
+        give_to_caller(folder)
+    return FinishedRun(folder, result, report)
+
+
+def give_to_caller(folder: Path) -> None:
+    """A run folder and all in it belong to who called sudo."""
+    for each in (folder, *folder.rglob("*")):
+        _give(each)
+
+
+def _give(path: Path) -> None:
+    if os.geteuid() == 0 and "SUDO_UID" in os.environ:
+        os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
+
+
+def _identity(plan: RunPlan) -> RunIdentity:
+    config = plan.config
+    return RunIdentity(
+        scenario=config.scenario,
+        scheme=config.scheme,
+        scale=config.scale,
+        switch=config.switch,
+        clock=config.clock,
+        dilation=config.dilation,
+        seed=config.seed,
+        base_rtt_us=plan.transport.base_rtt_ns / 1000,
+        window_us=config.measured_window_us,
+    )

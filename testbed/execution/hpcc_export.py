@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run's flows, sizes and completion times as the HPCC simulator's files, for the tools that people have for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from pydantic import ValidationError
+
+from analysis.results.stored import load_run
+from scenarios.files.flow_file import FILE_NAME, read_flows
+from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
+from scenarios.model.scenario import ScenarioError
+from scenarios.traffic.sizes import format_hpcc_cdf, load_sizes
+from telemetry.atomic_file import replace_text
+from testbed.errors import UsageError
+from topologies.shapes import shape
+
+FLOW_FILE, FCT_FILE, CDF_FILE = "flow.txt", "fct.txt", "cdf.txt"
+_COLUMNS = ("src", "dst", "tag", "size_bytes", "start_us", "fct_us", "ideal_fct_us")
+
+
+def export_hpcc(folder: Path, out: Path) -> list[Path]:
+    """Writes flow.txt, fct.txt and, where the run drew sizes from a distribution, cdf.txt; gives their paths.
+
+    UsageError for a folder whose configuration or flow list cannot be read; ResultError for one without a result.
+    """
+    run = load_run(folder)
+    try:
+        topology = shape(str(run.config["topology"]), run.config["topology_parameters"]).build()  # type: ignore[arg-type]
+        listed = read_flows(folder / FILE_NAME, topology)
+    except (KeyError, ValidationError, ScenarioError) as error:
+        raise UsageError(f"{folder}: cannot be exported: {error}") from error
+    done = run.flows.filter(pl.col("fct_us").is_not_null()).select(_COLUMNS)
+    addresses = {name: host.ip for name, host in topology.host.items()}
+    texts = {
+        FLOW_FILE: format_hpcc_flows(listed.requests),
+        FCT_FILE: format_hpcc_fct((FinishedFlow(**row) for row in done.iter_rows(named=True)), addresses),
+    }
+    workload = run.config.get("workload")
+    if isinstance(workload, dict) and "sizes" in workload:
+        texts[CDF_FILE] = format_hpcc_cdf(load_sizes(workload["sizes"]))
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        replace_text(out / name, text)
+    return [out / name for name in texts]

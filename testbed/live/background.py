@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Unmodified programs beside a scenario's flows (`--background iperf3`): who runs what, and what they report.
+
+A background is a small class and a row in `BACKGROUNDS`. Its packets go through the hosts' NICs like everything else.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from testbed.errors import RunError
+from testbed.plan.plan import RunPlan
+from testbed.system.child import Child
+from topologies.model import Host
+
+_READY_SECONDS = 20.0
+_PORT = 5201
+_LEAST_SECONDS = 5
+_MOST_SECONDS = 30
+_MARGIN_SECONDS = 3  # for its handshakes before and after
+
+
+class Background(Protocol):
+    """Programs in hosts' namespaces during one run."""
+
+    def start(self) -> None:
+        """Starts them; returns when they can work."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether they have done what they were to do."""
+
+    def stop(self) -> Mapping[str, Any]:
+        """Ends what still runs; what they measured, model units."""
+
+
+class Iperf3:
+    """One TCP stream to the receiver of most flows, from a host in another rack that sends none of them."""
+
+    def __init__(self, plan: RunPlan, pids: Mapping[str, int], run_id: str, logs: Path) -> None:
+        self._plan = plan
+        self._pids = pids
+        self._run_id = run_id
+        self._logs = logs
+        self.client, self.server = iperf3_hosts(plan)
+        self._children: list[Child] = []
+        self._lines: list[str] = []
+
+    def start(self) -> None:
+        within_run = int(self._plan.duration_wall_ns / 1e9) - _MARGIN_SECONDS
+        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, within_run))
+        for role, host in (("server", self.server), ("client", self.client)):
+            arguments = ["mnexec", "-a", str(self._pids[host.name]), sys.executable, "-m", "testbed.live.iperf3_peer"]
+            arguments += [role, str(self.server.ip), str(_PORT), str(seconds)]
+            child = Child(f"iperf3 {role}", arguments, self._run_id, self._logs / f"iperf3-{role}.log")
+            self._children.append(child)
+            child.wait_for_line("ready", _READY_SECONDS)
+
+    @property
+    def has_ended(self) -> bool:
+        return all(child.has_ended for child in self._children[-1:])  # the client is the last
+
+    def stop(self) -> Mapping[str, Any]:
+        for child in self._children:
+            self._lines += child.lines()
+            child.stop()
+        self._children = []
+        reports = [json.loads(line) for line in self._lines if line.startswith("{")]
+        client = next((report for report in reports if report["role"] == "client"), None)
+        found: dict[str, Any] = {"client": self.client.name, "server": self.server.name, "completed": False}
+        if client is not None and client["error"] is None:
+            factor = self._plan.dilation.factor
+            found |= {
+                "completed": True,
+                "sent_gbps": client["sent_bps"] * factor / 1e9,
+                "received_gbps": client["received_bps"] * factor / 1e9,
+                "sent_bytes": client["sent_bytes"],
+                "retransmits": client["retransmits"],
+            }
+        elif client is not None:
+            found["error"] = client["error"]
+        return found
+
+
+def iperf3_hosts(plan: RunPlan) -> tuple[Host, Host]:
+    """Client and server of a plan. RunError in a network with one host."""
+    receivers = Counter(flow.dst for flow in plan.flows)
+    hosts = plan.topology.hosts
+    server = plan.topology.host[receivers.most_common(1)[0][0]] if receivers else hosts[-1]
+    senders = {flow.src for flow in plan.flows}
+    others = [host for host in hosts if host != server]
+    if not others:
+        raise RunError("a background needs two hosts")
+    preferred = [host for host in others if host.name not in senders and host.switch != server.switch]
+    return (preferred or [host for host in others if host.name not in senders] or others)[0], server
+
+
+# The names stand in testbed.plan.plan.BACKGROUND_NAMES as well, where they are checked.
+BACKGROUNDS: Mapping[str, type[Iperf3]] = {"iperf3": Iperf3}

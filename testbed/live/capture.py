@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Captures of hosts' wires (`--pcap h1,h8`): tcpdump in a live run, the frames themselves in a virtual one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from testbed.system.child import Child
+
+_READY_SECONDS = 20.0
+_NS = 1_000_000_000
+_ETHERNET = 1
+
+
+@contextmanager
+def live_captures(pids: dict[str, int], folder: Path, run_id: str, logs: Path) -> Iterator[None]:
+    """tcpdump on the interface of each host; all of them listen before anything is sent."""
+    children: list[Child] = []
+    try:
+        for name, pid in pids.items():
+            target = folder / f"{name}-eth0.pcap"
+            script = f"exec mnexec -a {pid} tcpdump -U -Z root -s 0 -i {name}-eth0 -w {target} 2>&1"
+            children.append(Child(f"tcpdump of {name}", ["sh", "-c", script], run_id, logs / f"tcpdump-{name}.log"))
+        for child in children:
+            child.wait_for_line("listening on", _READY_SECONDS)
+        yield
+    finally:
+        for child in children:
+            child.stop()
+
+
+class VirtualCapture:
+    """Writes the frames of chosen hosts as nanosecond pcap files. Knows hosts by their index in the topology."""
+
+    def __init__(self, hosts: dict[int, str], folder: Path) -> None:
+        self._resources = ExitStack()
+        self._writers: dict[int, Any] = {}
+        if hosts:
+            from scapy.utils import RawPcapWriter  # scapy is slow to load, and rarely wanted here
+
+            for index, name in hosts.items():
+                path = str(folder / f"{name}-eth0.pcap")
+                writer = RawPcapWriter(path, linktype=_ETHERNET, nano=True)
+                self._resources.callback(writer.close)
+                writer.write_header(None)
+                self._writers[index] = writer
+
+    def frame(self, host: int, frame: bytes, time_ns: int) -> None:
+        """A frame on the wire of a host, sent or received."""
+        writer = self._writers.get(host)
+        if writer is not None:
+            writer.write_packet(frame, sec=time_ns // _NS, usec=time_ns % _NS)
+
+    def close(self) -> None:
+        self._resources.close()
+
+
+def capture_folder(run_folder: Path, hosts: Sequence[str]) -> Path:
+    """Where the captures of a run go; made only if there are any."""
+    folder = run_folder / "pcaps"
+    if hosts:
+        folder.mkdir(exist_ok=True)
+    return folder

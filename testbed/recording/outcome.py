@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What either clock hands back after a run, besides the traces, and what it tells while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from analysis.results.build import RunCounters
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The counters of a run and how it ended.
+
+    `failure` is one line when something of ours broke; `notes` are sentences that a reader of the result must know,
+    whatever the verdict.
+    """
+
+    counters: RunCounters
+    failure: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Progress(Protocol):
+    """Told what happens during a run, often; must be cheap."""
+
+    def hosts_up(self, count: int, total: int) -> None:
+        """Hosts whose NIC runs."""
+
+    def flows_done(self, count: int, total: int) -> None:
+        """Flows completed."""
+
+    def hottest_buffer(self, switch: str, used_bytes: int) -> None:
+        """The switch with most bytes queued now."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def hosts_up(self, count: int, total: int) -> None:
+        pass
+
+    def flows_done(self, count: int, total: int) -> None:
+        pass
+
+    def hottest_buffer(self, switch: str, used_bytes: int) -> None:
+        pass

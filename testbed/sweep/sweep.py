@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a sweep is: a file of axes, schemes and seeds becomes jobs, each a folder that is written once.
+
+A job's name is a digest of everything that decides it, so that a sweep can be resumed, and grown by editing its file.
+Knows nothing of who runs the jobs (`testbed.sweep.run`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from analysis.results.result import RESULT_FILE, read_result
+from analysis.results.row import result_row
+from testbed.errors import UsageError
+from testbed.jobs.job import JOBS
+from testbed.plan.overrides import as_settings
+from testbed.plan.plan import ClockName, RunRequest, plan_run
+
+TABLE = "results.parquet"
+_NAME_DIGITS = 16
+
+
+class SweepFile(BaseModel):
+    """The YAML file. `axes` are `--set` keys with their values; every combination is run for every scheme and seed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    scenario: str
+    schemes: tuple[str, ...] = Field(min_length=1)
+    seeds: tuple[int, ...] = Field((1,), min_length=1)
+    axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    scale: str = "ci"
+    clock: ClockName = "virtual"
+    switch: str = "auto"
+    dilation: int | None = None
+    duration_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """One run: its request and where it stands on the axes."""
+
+    request: RunRequest
+    place: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """A digest of the request: the job's folder."""
+        text = json.dumps(asdict(self.request), sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:_NAME_DIGITS]
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        parts = [self.request.scheme, *(f"{key}={value}" for key, value in self.place.items())]
+        return " ".join([*parts, f"seed={self.request.seed}"])
+
+
+def read_sweep(path: Path) -> SweepFile:
+    """The sweep of a file. UsageError, one line, for a file that is missing or wrong."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not YAML: {str(error).splitlines()[0]}") from error
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: a sweep is a mapping with name, scenario, schemes, seeds and axes")
+    try:
+        return SweepFile(**content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = "there is no such key" if first["type"] == "extra_forbidden" else first["msg"]
+        raise UsageError(f"{path}: {where}: {message}") from error
+
+
+def jobs_of(sweep: SweepFile) -> list[SweepJob]:
+    """All jobs, in the order of the file, seeds changing fastest. UsageError if one cannot be planned, or is double."""
+    jobs = []
+    for values in product(*sweep.axes.values()):
+        place = dict(zip(sweep.axes, values, strict=True))
+        for scheme, seed in product(sweep.schemes, sweep.seeds):
+            request = RunRequest(
+                sweep.scenario,
+                scheme=scheme,
+                switch=sweep.switch,
+                clock=sweep.clock,
+                dilation=sweep.dilation,
+                scale=sweep.scale,
+                seed=seed,
+                duration_ms=sweep.duration_ms,
+                settings=as_settings({**sweep.settings, **place}),
+            )
+            plan_run(request)
+            jobs.append(SweepJob(request, place))
+    if len({job.name for job in jobs}) < len(jobs):
+        raise UsageError(f"sweep {sweep.name}: two of its {len(jobs)} jobs are the same; a value or scheme is repeated")
+    return jobs
+
+
+def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:
+    """The jobs whose folder is not there yet."""
+    return [job for job in jobs if not (folder / JOBS / job.name / RESULT_FILE).exists()]
+
+
+def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
+    """A row for every finished job: where it stands and its figures."""
+    rows = []
+    for job in jobs:
+        if (folder / JOBS / job.name / RESULT_FILE).exists():
+            result = read_result(folder / JOBS / job.name)
+            rows.append(
+                {"job": job.name, **{f"axis.{key}": value for key, value in job.place.items()}, **result_row(result)}
+            )
+    return pl.DataFrame(rows, infer_schema_length=None)

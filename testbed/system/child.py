@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Child processes of a run: they carry its id, speak in lines, and are waited for, never slept for."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from testbed.errors import RunError
+from testbed.system.run_ids import RUN_VARIABLE
+
+_ROOT = Path(__file__).resolve().parents[2]
+_STOP_SECONDS = 10.0
+
+
+class Child:
+    """A process of the run. Its stderr goes to a log, its stdout is read as lines without ever blocking."""
+
+    def __init__(self, name: str, arguments: Sequence[str], run_id: str, log: Path) -> None:
+        self.name = name
+        self._log = log
+        self._partial = b""
+        with log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                list(arguments),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, RUN_VARIABLE: run_id},
+                cwd=_ROOT,  # where our packages are; paths given to a child are absolute
+                start_new_session=True,  # Ctrl-C is the runner's to handle
+            )
+        os.set_blocking(self._stdout.fileno(), False)
+
+    def fileno(self) -> int:
+        return self._stdout.fileno()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def lines(self) -> list[str]:
+        """The whole lines that have arrived on its stdout since the last call."""
+        while chunk := self._stdout.read(1 << 20):
+            self._partial += chunk
+        *whole, self._partial = self._partial.split(b"\n")
+        return [line.decode() for line in whole]
+
+    def wait_for_line(self, wanted: str, seconds: float) -> list[str]:
+        """Waits until a line contains `wanted`; all lines until then. RunError if the process ends or time is up."""
+        deadline = time.monotonic() + seconds
+        seen: list[str] = []
+        while True:
+            seen += self.lines()
+            if any(wanted in line for line in seen):
+                return seen
+            if self.has_ended:
+                raise RunError(f"{self.name} ended before it was ready: {self.last_words()}")
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                raise RunError(f"{self.name} was not ready within {seconds:g} s: {self.last_words()}")
+            select.select([self._stdout], [], [], min(remaining, 0.2))
+
+    def tell(self, line: str) -> None:
+        """Writes a line to its stdin; one that has gone is noticed elsewhere."""
+        with suppress(BrokenPipeError):
+            self._stdin.write(line.encode() + b"\n")
+            self._stdin.flush()
+
+    def stop(self) -> int:
+        """Ends it with SIGTERM, with SIGKILL if it does not listen; its exit status."""
+        if not self.has_ended:
+            self._process.send_signal(signal.SIGTERM)
+        try:
+            status = self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
+        with suppress(BrokenPipeError):  # what could not be told to a dead child is still in the buffer
+            self._stdin.close()
+        self._stdout.close()
+        return status
+
+    def last_words(self) -> str:
+        """The last line of its log, for messages."""
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`simple_switch` from the P4 project's image, for machines that have Docker and no BMv2 of their own.
+
+A container starts without a network; the switch's ends of its links are moved into its namespace and then given to the
+switch over Thrift. It carries the run's id in its environment, so `runner.py clean` finds its process like any other.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from typing import Any
+
+import docker
+from docker.errors import DockerException
+
+from hosts.io.namespaces import network_namespace
+from testbed.errors import RunError
+from testbed.system.run_ids import RUN_VARIABLE
+from testbed.targets.bmv2.process import READY_SECONDS, SwitchSpec
+from testbed.targets.bmv2.thrift import ThriftConnection, i32, text
+
+IMAGE = "p4lang/behavioral-model:latest"
+_RETRY_SECONDS = 0.05
+_STOP_SECONDS = 5
+
+
+def missing_docker() -> str | None:
+    """None if the image can be run, else why not."""
+    if not _engine_listens():
+        return "no Docker engine answers"
+    try:
+        client = docker.from_env()
+    except DockerException as error:
+        return f"Docker's engine refuses: {error}"
+    try:
+        client.images.get(IMAGE)
+    except DockerException:
+        return f"Docker has no image {IMAGE} (docker pull {IMAGE})"
+    finally:
+        client.close()
+    return None
+
+
+def _engine_listens() -> bool:
+    """Whether somebody listens on the engine's Unix socket: veths can only be moved into containers of this machine."""
+    scheme, _, path = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").partition("://")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return scheme == "unix" and probe.connect_ex(path) == 0
+
+
+def image_version() -> str:
+    """What `simple_switch --version` of the image prints."""
+    client = docker.from_env()
+    try:
+        output: bytes = client.containers.run(IMAGE, ["simple_switch", "--version"], remove=True)
+    except DockerException as error:
+        return str(error)
+    finally:
+        client.close()
+    return output.decode(errors="replace")
+
+
+class ContainerSwitch:
+    """A container with one switch. Must be made in the namespace that holds the switch's interfaces."""
+
+    def __init__(self, spec: SwitchSpec, run_id: str) -> None:
+        self._spec = spec
+        self._client = docker.from_env()
+        try:
+            self._container = self._run(run_id)
+        except DockerException as error:
+            self._client.close()
+            raise RunError(f"cannot start {spec.name} from {IMAGE}: {error}") from error
+        try:
+            self._container.reload()
+            self._pid = int(self._container.attrs["State"]["Pid"])
+            for interface in spec.interfaces.values():
+                self._move(interface)
+        except (DockerException, OSError, RunError) as error:
+            self.stop()
+            raise RunError(f"cannot start {spec.name} from {IMAGE}: {error}") from error
+
+    def connect(self) -> ThriftConnection:
+        deadline = time.monotonic() + READY_SECONDS
+        while not self.has_ended:
+            try:
+                with network_namespace(self._pid):
+                    connection = ThriftConnection("127.0.0.1", self._spec.thrift_port)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
+                time.sleep(_RETRY_SECONDS)  # between two attempts; there is nothing to wait on in a container
+                continue
+            for port, interface in sorted(self._spec.interfaces.items()):
+                connection.call("standard", "bm_dev_mgr_add_port", text(interface), i32(port), text(""))
+            return connection
+        raise RunError(f"{self._spec.name} ended before it was ready: {self.last_words()}")
+
+    @property
+    def has_ended(self) -> bool:
+        try:
+            self._container.reload()
+        except DockerException:
+            return True
+        return bool(self._container.status not in ("created", "running"))
+
+    def last_words(self) -> str:
+        try:
+            words: bytes = self._container.logs(tail=1)
+        except DockerException:
+            return "its container is gone"
+        return words.decode(errors="replace").strip() or "it said nothing"
+
+    def stop(self) -> None:
+        try:
+            self._container.stop(timeout=_STOP_SECONDS)
+            self._container.remove(force=True)
+        except DockerException:
+            return  # it has gone by itself
+        finally:
+            self._client.close()
+
+    def _run(self, run_id: str) -> Any:
+        folders = {self._spec.state, self._spec.log.parent}
+        volumes = {str(folder): {"bind": str(folder), "mode": "rw"} for folder in folders}
+        volumes[str(self._spec.program.parent)] = {"bind": str(self._spec.program.parent), "mode": "ro"}
+        return self._client.containers.run(
+            IMAGE,
+            ["simple_switch", *self._spec.arguments(with_interfaces=False)],
+            detach=True,
+            network_mode="none",
+            cap_add=["NET_ADMIN", "NET_RAW"],
+            sysctls={"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"},
+            environment={RUN_VARIABLE: run_id},
+            volumes=volumes,
+        )
+
+    def _move(self, interface: str) -> None:
+        _ip("link", "set", interface, "netns", str(self._pid))
+        with network_namespace(self._pid):
+            _ip("link", "set", interface, "up")
+
+
+def _ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RunError(f"ip {' '.join(words)}: {done.stderr.strip()}")

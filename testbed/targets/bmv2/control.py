@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The text commands of a switch, executed on BMv2 over one kept Thrift connection.
+
+The commands and their answers are those of softswitch's control (and so, nearly, of `simple_switch_CLI`): whoever
+writes commands or reads counters need not know the target. Errors are CommandErrors of one line.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softswitch.control import CommandError
+from testbed.targets.bmv2 import errors, values
+from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.thrift import (
+    DeclaredException,
+    ThriftConnection,
+    Value,
+    binary,
+    boolean,
+    i32,
+    i64,
+    list_of_binaries,
+    list_of_records,
+    record,
+    record_of,
+    text,
+)
+
+_STANDARD = "standard"
+_TARGET = "simple_switch"
+_REPLICATION = "simple_pre_lag"
+_CONTEXT = i32(0)
+
+
+class Bmv2Control:
+    """Commands to one switch. Several threads may use it; each command is one exchange."""
+
+    def __init__(self, connection: ThriftConnection, program: Program) -> None:
+        self._connection = connection
+        self._program = program
+        self._lock = threading.Lock()
+        self._commands: Mapping[str, Callable[[list[str]], str]] = {
+            "table_add": self._table_add,
+            "table_set_default": self._table_set_default,
+            "table_modify": self._table_modify,
+            "table_delete": self._table_delete,
+            "table_clear": self._table_clear,
+            "table_num_entries": self._table_num_entries,
+            "register_read": self._register_read,
+            "register_write": self._register_write,
+            "register_reset": self._register_reset,
+            "counter_read": self._counter_read,
+            "counter_write": self._counter_write,
+            "counter_reset": self._counter_reset,
+            "mirroring_add": self._mirroring_add,
+            "mirroring_add_mc": self._mirroring_add_mc,
+            "mirroring_delete": self._mirroring_delete,
+            "mc_mgrp_create": self._group_create,
+            "mc_node_create": self._node_create,
+            "mc_node_associate": self._node_associate,
+            "set_queue_depth": self._set_queue_depth,
+            "set_queue_rate": self._set_queue_rate,
+            "get_time_elapsed": self._get_time_elapsed,
+        }
+
+    def command(self, line: str) -> str:
+        """Executes one command; its answer without a last newline. CommandError when refused."""
+        name, *words = line.split()
+        if name not in self._commands:
+            raise CommandError(f"no command {name!r} on BMv2, there are: {', '.join(self._commands)}")
+        try:
+            return self._commands[name](words)
+        except CommandError as error:
+            raise CommandError(f"{name}: {error}") from None
+        except (ValueError, IndexError):
+            raise CommandError(f"{name}: cannot read {' '.join(words)!r}") from None
+
+    def register_values(self, name: str) -> NDArray[np.int64]:
+        """All cells of a register, in one exchange."""
+        register = self._program.register(name)
+        cells: NDArray[np.int64] = self._call("bm_register_read_all", _CONTEXT, text(register.name), known=errors.ARRAY)
+        return cells
+
+    def register_value(self, name: str, index: int) -> int:
+        """One cell of a register."""
+        register = self._program.register(name)
+        _check_index(index, register.name, register.size)
+        return int(self._call("bm_register_read", _CONTEXT, text(register.name), i32(index), known=errors.ARRAY))
+
+    def elapsed_us(self) -> int:
+        """Microseconds since the switch's clock began."""
+        return int(self._call("get_time_elapsed_us", service=_TARGET))
+
+    def ports_up(self) -> set[int]:
+        """Ports whose interface is open and has carrier."""
+        found = self._call("bm_dev_mgr_show_ports")
+        return {port[1] for port in found if port[3]}
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _call(
+        self, method: str, *arguments: Value, service: str = _STANDARD, known: Mapping[int, str] = errors.TABLE
+    ) -> Any:
+        with self._lock:
+            try:
+                return self._connection.call(service, method, *arguments)
+            except DeclaredException as error:
+                raise CommandError(errors.words(error, known)) from None
+
+    # Tables
+
+    def _table_add(self, words: list[str]) -> str:
+        table = self._program.table(words[0])
+        action = self._program.action(table, words[1])
+        arrow = words.index("=>") if "=>" in words else len(words)
+        keys, rest = words[2:arrow], words[arrow + 1 :]
+        if len(keys) != len(table.keys):
+            raise CommandError(f"table {table.name} has {len(table.keys)} keys, not {len(keys)}")
+        priority = int(rest.pop()) if table.has_priorities and len(rest) > len(action.parameter_bits) else None
+        if table.has_priorities and priority is None:
+            raise CommandError(f"table {table.name} wants a priority at the end")
+        handle = self._call(
+            "bm_mt_add_entry",
+            _CONTEXT,
+            text(table.name),
+            list_of_records([values.match_parameter(word, key) for word, key in zip(keys, table.keys, strict=True)]),
+            text(action.name),
+            self._action_data(action.name, rest, action.parameter_bits),
+            record(None if priority is None else i32(priority)),
+        )
+        return f"Entry has been added with handle {handle}"
+
+    def _table_set_default(self, words: list[str]) -> str:
+        table = self._program.table(words[0])
+        action = self._program.action(table, words[1])
+        data = self._action_data(action.name, [word for word in words[2:] if word != "=>"], action.parameter_bits)
+        self._call("bm_mt_set_default_action", _CONTEXT, text(table.name), text(action.name), data)
+        return ""
+
+    def _table_modify(self, words: list[str]) -> str:
+        table = self._program.table(words[0])
+        action = self._program.action(table, words[1])
+        data = self._action_data(action.name, [word for word in words[3:] if word != "=>"], action.parameter_bits)
+        self._call("bm_mt_modify_entry", _CONTEXT, text(table.name), i32(int(words[2])), text(action.name), data)
+        return ""
+
+    def _table_delete(self, words: list[str]) -> str:
+        self._call("bm_mt_delete_entry", _CONTEXT, text(self._program.table(words[0]).name), i32(int(words[1])))
+        return ""
+
+    def _table_clear(self, words: list[str]) -> str:
+        self._call("bm_mt_clear_entries", _CONTEXT, text(self._program.table(words[0]).name), boolean(False))
+        return ""
+
+    def _table_num_entries(self, words: list[str]) -> str:
+        return str(self._call("bm_mt_get_num_entries", _CONTEXT, text(self._program.table(words[0]).name)))
+
+    def _action_data(self, action: str, words: list[str], widths: tuple[int, ...]) -> Value:
+        if len(words) != len(widths):
+            raise CommandError(f"action {action} has {len(widths)} parameters, not {len(words)}")
+        return list_of_binaries(values.parameters(words, widths))
+
+    # Registers and counters
+
+    def _register_read(self, words: list[str]) -> str:
+        register = self._program.register(words[0])
+        if len(words) > 1:
+            index = int(words[1], 0)
+            return f"{register.name}[{index}]= {self.register_value(register.name, index)}"
+        return f"{register.name}= {', '.join(map(str, self.register_values(register.name)))}"
+
+    def _register_write(self, words: list[str]) -> str:
+        register = self._program.register(words[0])
+        index = int(words[1], 0)
+        _check_index(index, register.name, register.size)
+        arguments = (_CONTEXT, text(register.name), i32(index), i64(int(words[2], 0)))
+        self._call("bm_register_write", *arguments, known=errors.ARRAY)
+        return ""
+
+    def _register_reset(self, words: list[str]) -> str:
+        self._call("bm_register_reset", _CONTEXT, text(self._program.register(words[0]).name), known=errors.ARRAY)
+        return ""
+
+    def _counter_read(self, words: list[str]) -> str:
+        counter, index = self._counter_cell(words)
+        found = self._call("bm_counter_read", _CONTEXT, text(counter), i32(index), known=errors.ARRAY)
+        return f"{counter}[{index}]= ({found[1]} bytes, {found[2]} packets)"
+
+    def _counter_write(self, words: list[str]) -> str:
+        counter, index = self._counter_cell(words)
+        value = record(i64(int(words[3])), i64(int(words[2])))
+        self._call("bm_counter_write", _CONTEXT, text(counter), i32(index), value, known=errors.ARRAY)
+        return ""
+
+    def _counter_reset(self, words: list[str]) -> str:
+        self._call("bm_counter_reset_all", _CONTEXT, text(self._program.counter(words[0]).name), known=errors.ARRAY)
+        return ""
+
+    def _counter_cell(self, words: list[str]) -> tuple[str, int]:
+        counter, index = self._program.counter(words[0]), int(words[1], 0)
+        _check_index(index, counter.name, counter.size)
+        return counter.name, index
+
+    # Mirroring and replication
+
+    def _mirroring_add(self, words: list[str]) -> str:
+        return self._add_session(int(words[0]), record(i32(int(words[1]))))
+
+    def _mirroring_add_mc(self, words: list[str]) -> str:
+        return self._add_session(int(words[0]), record_of({2: i32(int(words[1]))}))
+
+    def _add_session(self, session: int, config: Value) -> str:
+        self._call("mirroring_session_add", i32(session), config, service=_TARGET, known=errors.MIRROR)
+        return ""
+
+    def _mirroring_delete(self, words: list[str]) -> str:
+        self._call("mirroring_session_delete", i32(int(words[0])), service=_TARGET, known=errors.MIRROR)
+        return ""
+
+    def _group_create(self, words: list[str]) -> str:
+        self._replicate("bm_mc_mgrp_create", i32(int(words[0])))
+        return ""
+
+    def _node_create(self, words: list[str]) -> str:
+        """A node is a replication id and ports; the ports travel as text, port 0 as its last digit."""
+        ports = {int(word) for word in words[1:]}
+        bits = "".join("1" if port in ports else "0" for port in range(max(ports, default=0), -1, -1))
+        handle = self._replicate("bm_mc_node_create", i32(int(words[0])), binary(bits.encode()), binary(b"0"))
+        return f"node was created with handle {handle}"
+
+    def _node_associate(self, words: list[str]) -> str:
+        self._replicate("bm_mc_node_associate", i32(int(words[0])), i32(int(words[1])))
+        return ""
+
+    def _replicate(self, method: str, *arguments: Value) -> Any:
+        return self._call(method, _CONTEXT, *arguments, service=_REPLICATION, known=errors.REPLICATION)
+
+    # Queues and time
+
+    def _set_queue_depth(self, words: list[str]) -> str:
+        return self._set_queues("depth", i32(int(words[0])), words[1:])
+
+    def _set_queue_rate(self, words: list[str]) -> str:
+        return self._set_queues("rate", i64(int(words[0])), words[1:])
+
+    def _set_queues(self, what: str, value: Value, where: list[str]) -> str:
+        method = (f"set_all_egress_queue_{what}s", f"set_egress_queue_{what}", f"set_egress_priority_queue_{what}")
+        self._call(method[len(where)], *(i32(int(word)) for word in where), value, service=_TARGET)
+        return ""
+
+    def _get_time_elapsed(self, words: list[str]) -> str:
+        return f"Switch time elapsed, in microseconds: {self.elapsed_us()}"
+
+
+def _check_index(index: int, name: str, size: int) -> None:
+    if not 0 <= index < size:
+        raise CommandError(f"index '{index}' is outside {name}, which has {size}")

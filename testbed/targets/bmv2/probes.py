@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How late a BMv2 switch is: the time a small frame takes through it on a port of its own, where nothing else waits.
+
+BMv2 tells nobody when it is overloaded. A probe goes through the same input queue, parser and pipelines as the traffic
+and leaves on a port without a rate: what it takes is what the model does not know of. It is in no host's counts.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from typing import Any
+
+from analysis.results.fidelity import lateness_from_samples
+from hosts.io.packet_socket import PacketSocket
+from testbed.errors import RunError
+from topologies.model import MAX_PORT
+from wire.addresses import parse_mac
+from wire.constants import DSCP_CONTROL
+from wire.roce import PSN_OFFSET, Opcode, RoceFramer, Syndrome, pack_aeth, pack_psn_word
+
+PROBE_PORT = MAX_PORT
+_HOST = "192.0.2.1"
+"""Of the range for documentation (RFC 5737): no network of ours has it."""
+_ADDRESS = 0xC000_0201
+_MAC = "02:00:c0:00:02:01"
+_PSN_MASK = 0xFF_FFFF
+
+PROBE_ROUTE = f"table_add ipv4_lpm next_hop {_HOST}/32 => {PROBE_PORT} {_MAC} {_MAC}"
+
+
+def make_probe_port(switch: str, interface: str) -> str:
+    """A veth pair in the current namespace: `interface` for the switch, the other end, returned, for probes."""
+    outer = f"probe-{switch}"
+    script = (
+        f"ip link add {interface} type veth peer name {outer} && ip link set {interface} up && ip link set {outer} up"
+    )
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RunError(f"cannot make the probe port of {switch}: {done.stderr.strip()}")
+    return outer
+
+
+class Prober:
+    """Sends probes into one switch and times their return. Several threads may use it."""
+
+    def __init__(self, outer: str) -> None:
+        self._socket = PacketSocket(outer)
+        self._lock = threading.Lock()
+        mac = parse_mac(_MAC)
+        self._framer = RoceFramer(
+            destination_mac=mac,
+            source_mac=mac,
+            source_ip=_ADDRESS,
+            destination_ip=_ADDRESS,
+            source_qpn=1,
+            destination_qpn=1,
+            tos=DSCP_CONTROL << 2,
+        )
+        self._sent_ns: dict[int, int] = {}
+        self._transits_ns: list[int] = []
+        self._count = 0
+
+    def probe(self) -> None:
+        """Takes what has come back and sends the next."""
+        with self._lock:
+            self._receive()
+            number = self._count & _PSN_MASK
+            frame = self._framer.frame(Opcode.ACKNOWLEDGE, pack_psn_word(number), pack_aeth(Syndrome.ACK, 0))
+            self._sent_ns[number] = time.monotonic_ns()
+            self._socket.send(frame)
+            self._count += 1
+
+    def lateness(self) -> dict[str, Any] | None:
+        """Percentiles of all transits; one that has not come back counts with its age. None without a probe."""
+        with self._lock:
+            self._receive()
+            now_ns = time.monotonic_ns()
+            found = lateness_from_samples(self._transits_ns + [now_ns - each for each in self._sent_ns.values()])
+        if found is None:
+            return None
+        return {"count": self._count, "p50_ns": found.p50_ns, "p99_ns": found.p99_ns, "max_ns": found.max_ns}
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _receive(self) -> None:
+        while frames := self._socket.receive():
+            for received_ns, frame in frames:
+                number = int.from_bytes(frame[PSN_OFFSET + 1 : PSN_OFFSET + 4], "big")
+                sent_ns = self._sent_ns.pop(number, None)
+                if sent_ns is not None:
+                    self._transits_ns.append(max(0, received_ns - sent_ns))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One `simple_switch`: its command line, its process on this machine, and waiting until its Thrift server accepts.
+
+Everything it makes outside the process is private to the run: Thrift listens in the run's network namespace, the
+notification socket lies in the run's state folder, the log in the run's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from testbed.errors import RunError
+from testbed.system.child import Child
+from testbed.targets.bmv2.thrift import ThriftConnection
+from wire.constants import CLASS_COUNT
+
+READY_SECONDS = 60.0
+_RETRY_SECONDS = 0.02
+_LOG_LEVEL = "warn"
+
+# BMv2 asks sysfs whether its ports are up: it needs the one of its own network namespace. What it says goes to the log.
+_START = 'mount -t sysfs sysfs /sys && exec "$@" >&2'
+
+
+@dataclass(frozen=True)
+class SwitchSpec:
+    """What to start. Paths are those the process sees."""
+
+    name: str
+    device_id: int
+    thrift_port: int
+    program: Path
+    interfaces: Mapping[int, str]
+    """Port -> interface."""
+    state: Path
+    log: Path
+    """Without its ending: BMv2 adds `.txt`."""
+
+    def arguments(self, *, with_interfaces: bool = True) -> list[str]:
+        """The words after `simple_switch`."""
+        words = ["--device-id", str(self.device_id), "--thrift-port", str(self.thrift_port)]
+        words += ["--notifications-addr", f"ipc://{self.state / self.name}-notifications.ipc"]
+        words += ["--log-file", str(self.log), "--log-level", _LOG_LEVEL, "--log-flush"]
+        if with_interfaces:
+            for port, interface in sorted(self.interfaces.items()):
+                words += ["-i", f"{port}@{interface}"]
+        return [*words, str(self.program), "--", "--priority-queues", str(CLASS_COUNT)]
+
+
+class SwitchHost(Protocol):
+    """Where a `simple_switch` runs."""
+
+    def connect(self) -> ThriftConnection:
+        """A connection to its Thrift server once that accepts. RunError if it ends before or takes too long."""
+
+    @property
+    def has_ended(self) -> bool: ...
+
+    def last_words(self) -> str:
+        """Its last line, for messages."""
+
+    def stop(self) -> None: ...
+
+
+class LocalSwitch:
+    """A process in the current network namespace that dies with its parent."""
+
+    def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
+        self._spec = spec
+        words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
+        log = spec.log.with_suffix(".log")
+        self._child = Child(spec.name, [*words, *spec.arguments()], run_id, log)
+
+    def connect(self) -> ThriftConnection:
+        deadline = time.monotonic() + READY_SECONDS
+        end = os.pidfd_open(self._child.pid)
+        try:
+            while not self.has_ended:
+                try:
+                    return ThriftConnection("127.0.0.1", self._spec.thrift_port)
+                except ConnectionRefusedError:
+                    if time.monotonic() > deadline:
+                        raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
+                select.select([end], [], [], _RETRY_SECONDS)  # over early when the process ends
+        finally:
+            os.close(end)
+        raise RunError(f"{self._spec.name} ended before it was ready: {self.last_words()}")
+
+    @property
+    def has_ended(self) -> bool:
+        return self._child.has_ended
+
+    def last_words(self) -> str:
+        return self._child.last_words()
+
+    def stop(self) -> None:
+        self._child.stop()

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One BMv2 switch of a live run: its `simple_switch`, the connection to it, its polls and probes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from telemetry.queue_samples import Samples
+from testbed.errors import RunError
+from testbed.plan.plan import RunPlan
+from testbed.targets.bmv2.control import Bmv2Control
+from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
+from testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
+from testbed.targets.bmv2.process import SwitchHost, SwitchSpec
+from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.slots import slot_commands
+from testbed.targets.common.commands import SAMPLE_NS
+from testbed.targets.common.counters import SwitchCounts, read_counts
+from testbed.targets.common.statistics import TargetStatistics
+from topologies.commands import pipeline_commands
+
+
+class Bmv2Switch:
+    """A `simple_switch` that somebody else started; sets it up, commands it and ends it."""
+
+    def __init__(self, plan: RunPlan, spec: SwitchSpec, host: SwitchHost, prober: Prober) -> None:
+        self.name = spec.name
+        self._plan = plan
+        self._spec = spec
+        self._host = host
+        self._prober = prober
+        self._control: Bmv2Control | None = None
+        self._poller: QueuePoller | None = None
+        self._clock_lag_ns = 0
+
+    @property
+    def clock_lag_ns(self) -> int:
+        """BMv2's clock starts with its process."""
+        return self._clock_lag_ns
+
+    @property
+    def failure(self) -> str | None:
+        """Why its queue depths end early."""
+        return None if self._poller is None else self._poller.failure
+
+    def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
+        """Waits until it listens, executes its commands, compares its clock with the run's, begins to poll."""
+        self._control = Bmv2Control(self._host.connect(), program)
+        try:
+            self._configure(self._control, epoch_ns, commands)
+        except OSError as error:
+            raise RunError(f"{self.name} cannot be set up ({error}): {self._host.last_words()}") from error
+        sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
+        poll_ns = poll_interval_ns(sample_ns, len(self._plan.topology.switches))
+        self._poller = QueuePoller(
+            self._control, poll_ns=poll_ns, sample_ns=sample_ns, epoch_ns=epoch_ns, also=self._prober.probe
+        )
+        self._poller.start()
+
+    def command(self, line: str) -> str:
+        assert self._control is not None
+        try:
+            return self._control.command(line)
+        except OSError as error:
+            raise RunError(f"{self.name} does not answer ({error}): {self._host.last_words()}") from error
+
+    def counts(self) -> SwitchCounts:
+        return read_counts(self.command, (port.number for port in self._plan.topology.ports[self.name]))
+
+    def queued_bytes(self) -> int:
+        return int(self.command("register_read buffer_bytes 0").rpartition("=")[2])
+
+    def statistics(self) -> TargetStatistics:
+        """BMv2 counts no drops of its own: what it loses is the run's unexplained loss."""
+        lateness = self._prober.lateness()
+        return TargetStatistics(self.name, lateness, details={"lateness": {"probes": lateness}})
+
+    def stop(self) -> Samples:
+        assert self._poller is not None
+        samples = self._poller.stop()
+        self.end()
+        return samples
+
+    def end(self) -> None:
+        """Ends everything of it that still runs."""
+        if self._poller is not None:
+            self._poller.stop()
+        if self._control is not None:
+            self._control.close()
+        self._prober.close()
+        self._host.stop()
+
+    def _configure(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> None:
+        lines = self._commands()
+        commands.write_text("".join(f"{line}\n" for line in lines))
+        for line in lines:
+            control.command(line)
+        missing = set(self._spec.interfaces) - control.ports_up()
+        if missing:
+            raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
+        before_ns = time.monotonic_ns()
+        elapsed_ns = control.elapsed_us() * 1000
+        self._clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
+
+    def _commands(self) -> list[str]:
+        plan = self._plan
+        lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
+        lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
+        return [*lines, PROBE_ROUTE]

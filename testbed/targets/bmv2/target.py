@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The switches of a live run on BMv2 and what delays their links: what starts where, and what a reader must know."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from testbed.errors import RunError
+from testbed.plan.plan import RunPlan
+from testbed.targets.bmv2.installation import Installation, find_bmv2
+from testbed.targets.bmv2.poller import poll_interval_ns
+from testbed.targets.bmv2.probes import PROBE_PORT, Prober, make_probe_port
+from testbed.targets.bmv2.process import LocalSwitch, SwitchHost, SwitchSpec
+from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.slots import worst_rate_error
+from testbed.targets.bmv2.switch import Bmv2Switch
+from testbed.targets.common.commands import PROGRAM, SAMPLE_NS
+from testbed.targets.common.interfaces import interface_of
+from testbed.targets.common.statistics import TargetStatistics
+from testbed.targets.common.target import LiveNodes, RunningSwitch
+from testbed.targets.common.wires import (
+    Wire,
+    WireProcess,
+    check_netem,
+    cut_links,
+    has_netem,
+    netem_command,
+    start_wires,
+)
+from topologies.model import Port
+
+_FIRST_THRIFT_PORT = 9090
+"""BMv2's usual one; free, since the run's network namespace is new."""
+_NOTABLE_RATE_ERROR = 0.005
+
+
+class Bmv2Target:
+    """All switches of a run on BMv2."""
+
+    def __init__(self, plan: RunPlan, state: Path, logs: Path) -> None:
+        found = find_bmv2()
+        if isinstance(found, str):
+            raise RunError(found)
+        self._installation: Installation = found
+        self._plan = plan
+        self._state = state
+        self._logs = logs
+        self._has_netem = has_netem()
+        self.wires: Sequence[Wire] = () if self._has_netem else cut_links(plan.topology)
+        self._switches: list[Bmv2Switch] = []
+        self._wire_processes: list[WireProcess] = []
+
+    def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)  # Thrift listens there
+        self._wire_processes = start_wires(self.wires, self._plan.dilation, self._state, self._logs)
+        for index, switch in enumerate(self._plan.topology.switches):
+            self._switches.append(self._start_switch(switch.name, index))
+        if self._has_netem:
+            self._delay_by_netem(network)
+        for process in self._wire_processes:
+            process.wait_until_ready()
+        program = Program.read(PROGRAM)
+        for each in self._switches:
+            each.set_up(program, epoch_ns, self._logs / f"{each.name}-commands.txt")
+        return self._switches
+
+    def other_parts(self) -> Sequence[TargetStatistics]:
+        return [process.statistics() for process in self._wire_processes]
+
+    def notes(self) -> Sequence[str]:
+        plan = self._plan
+        poll_ns = poll_interval_ns(plan.dilation.wall_ns(SAMPLE_NS), len(plan.topology.switches))
+        notes = [
+            f"BMv2 {self._installation.version} has slotted links: a slot holds one packet whatever its size, and each "
+            "class of a port has slots of its own.",
+            f"Queue depths are those that a poll every {plan.dilation.model_us(poll_ns):.3g} us found.",
+        ]
+        error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
+        if error > _NOTABLE_RATE_ERROR:
+            notes.append(f"Whole packets per second make the rate of some link {100 * error:.2g} % wrong.")
+        notes += [
+            f"The queue depths of {each.name} end early: {each.failure}." for each in self._switches if each.failure
+        ]
+        return notes
+
+    def stop(self) -> None:
+        for switch in self._switches:
+            switch.end()
+        for process in self._wire_processes:
+            process.stop()
+
+    def _start_switch(self, name: str, index: int) -> Bmv2Switch:
+        ports = [port.number for port in self._plan.topology.ports[name]]
+        if PROBE_PORT in ports:
+            raise RunError(f"{name} has no port left for probes")
+        interfaces = {number: interface_of(self._plan.topology, Port(name, number)) for number in [*ports, PROBE_PORT]}
+        prober = Prober(make_probe_port(name, interfaces[PROBE_PORT]))
+        _turn_off_offloads(interfaces.values())
+        spec = SwitchSpec(
+            name=name,
+            device_id=index,
+            thrift_port=_FIRST_THRIFT_PORT + index,
+            program=PROGRAM,
+            interfaces=interfaces,
+            state=self._state,
+            log=self._logs / name,
+        )
+        return Bmv2Switch(self._plan, spec, self._host(spec), prober)
+
+    def _host(self, spec: SwitchSpec) -> SwitchHost:
+        if self._installation.path is not None:
+            return LocalSwitch(self._installation.path, spec, self._state.name)
+        from testbed.targets.bmv2.container import ContainerSwitch  # Docker's module is slow to load, and rarely wanted
+
+        return ContainerSwitch(spec, self._state.name)
+
+    def _delay_by_netem(self, network: LiveNodes) -> None:
+        for link in self._plan.topology.links:
+            delay_ns = self._plan.dilation.wall_ns(link.delay_ns)
+            for end in (link.a, link.b) if delay_ns else ():
+                interface = interface_of(self._plan.topology, end)
+                check_netem(interface, delay_ns, network.shell(end.node, netem_command(interface, delay_ns)))
+
+
+def _turn_off_offloads(interfaces: Iterable[str]) -> None:
+    """With offloads on, libpcap reserves room for the longest frame there can be: a ring of 8 frames, soon overrun."""
+    for interface in interfaces:
+        words = ["ethtool", "--offload", interface, "tx", "off", "rx", "off", "tso", "off", "gso", "off", "gro", "off"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RunError(f"cannot turn off the offloads of {interface}: {done.stderr.strip()}")

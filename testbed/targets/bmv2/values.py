@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Words of a command to the bytes that BMv2 wants: as many as the field has, big-endian."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+from softswitch.control import CommandError
+from testbed.targets.bmv2.program import Key
+from testbed.targets.bmv2.thrift import Value, binary, i32, record, record_of
+
+_MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+_EXACT, _LPM, _TERNARY, _RANGE = 0, 1, 2, 4
+
+
+def number(word: str, bits: int) -> int:
+    """A number, decimal or hexadecimal, a MAC address or an IP address, that fits a field."""
+    if _MAC.fullmatch(word):
+        value = int(word.replace(":", ""), 16)
+    elif ":" in word or word.count(".") == 3:
+        try:
+            value = int(IPv6Address(word) if ":" in word else IPv4Address(word))
+        except AddressValueError as error:
+            raise CommandError(f"{word!r} is not an address: {error}") from None
+    else:
+        try:
+            value = int(word, 0)
+        except ValueError:
+            raise CommandError(f"{word!r} is not a number") from None
+    if not 0 <= value < 1 << bits:
+        raise CommandError(f"{word!r} does not fit {bits} bits")
+    return value
+
+
+def encoded(word: str, bits: int) -> bytes:
+    """The bytes of a field of so many bits."""
+    return number(word, bits).to_bytes(byte_count(bits), "big")
+
+
+def byte_count(bits: int) -> int:
+    return (bits + 7) // 8
+
+
+def parameters(words: Sequence[str], widths: Sequence[int]) -> list[bytes]:
+    """Action data."""
+    return [encoded(word, bits) for word, bits in zip(words, widths, strict=True)]
+
+
+def match_parameter(word: str, key: Key) -> Value:
+    """BmMatchParam of one key: `V`, `V/LENGTH`, `V&&&MASK`, `LOW->HIGH`; `*` for anything."""
+    if key.match_type == "lpm":
+        return _lpm(word, key.bits)
+    if key.match_type in ("ternary", "optional"):
+        return _ternary(word, key)
+    if key.match_type == "range":
+        return _range(word, key.bits)
+    return record(i32(_EXACT), record(binary(encoded(word, key.bits))))
+
+
+def _lpm(word: str, bits: int) -> Value:
+    prefix, slash, length = word.partition("/")
+    if not slash or not length.isdecimal() or int(length) > bits:
+        raise CommandError(f"{word!r} is not VALUE/LENGTH with a length up to {bits}")
+    return record_of({1: i32(_LPM), 3: record(binary(encoded(prefix, bits)), i32(int(length)))})
+
+
+def _ternary(word: str, key: Key) -> Value:
+    value, ands, mask = ("0", "&&&", "0") if word == "*" else word.partition("&&&")
+    if not ands:
+        if key.match_type != "optional":
+            raise CommandError(f"{word!r} is not VALUE&&&MASK")
+        mask = str((1 << key.bits) - 1)
+    content = number(value, key.bits) & number(mask, key.bits)
+    field = record(binary(encoded(str(content), key.bits)), binary(encoded(mask, key.bits)))
+    return record_of({1: i32(_TERNARY), 4: field})
+
+
+def _range(word: str, bits: int) -> Value:
+    low, arrow, high = ("0", "->", str((1 << bits) - 1)) if word == "*" else word.partition("->")
+    if not arrow:
+        raise CommandError(f"{word!r} is not LOW->HIGH")
+    return record_of({1: i32(_RANGE), 6: record(binary(encoded(low, bits)), binary(encoded(high, bits)))})

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a part of a switch target counts and measures by itself, besides what the P4 program counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from testbed.targets.common.drops import absorbed_frames, target_only_drops
+
+
+@dataclass(frozen=True)
+class TargetStatistics:
+    """One part: a switch, or something else on the packets' way."""
+
+    name: str
+    lateness: Mapping[str, Any] | None
+    """`count`, `p50_ns`, `p99_ns`, `max_ns`: by how much wall time packets left later than modelled; None: not
+    measured."""
+    drops: Counter[str] = field(default_factory=Counter)
+    """Frames that it dropped by itself, by reason."""
+    absorbed: int = 0
+    """Frames that it consumed as intended."""
+    kernel_drops: int = 0
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Everything it has to say, for the log."""
+
+
+def softswitch_statistics(name: str, answer: str) -> TargetStatistics:
+    """From softswitch's answer to `statistics` (softswitch/src/statistics.c)."""
+    found: Mapping[str, Any] = json.loads(answer)
+    return TargetStatistics(
+        name=name,
+        lateness=found["lateness"]["departures"],
+        drops=target_only_drops(found),
+        absorbed=absorbed_frames(found),
+        kernel_drops=found["kernel_drops"],
+        details=found,
+    )

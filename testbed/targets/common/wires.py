@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Propagation delay for switches that have none: netem where the kernel has it, else softswitch between a link's ends.
+
+netem is asked for once in a scratch namespace and read back after it is set; a delay that is not there is an error. The
+stand-in is softswitch running `switch-bmv2/wire.p4`, which joins port 2k to port 2k + 1: one process for many links.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softswitch.build import build_executable
+from softswitch.control import ControlClient
+from testbed.errors import RunError
+from testbed.system.child import Child
+from testbed.targets.common.statistics import TargetStatistics, softswitch_statistics
+from topologies.model import Link, Topology
+from wire.dilation import Dilation
+
+PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "wire.json"
+LINKS_PER_PROCESS = 254
+_READY_SECONDS = 20.0
+_NETEM_LIMIT_PACKETS = 1_000_000
+_NETEM_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A link that is cut in two: the interfaces in the middle, the one towards `link.a` first."""
+
+    link: Link
+    node: str
+    ports: tuple[int, int]
+
+    @property
+    def interfaces(self) -> tuple[str, str]:
+        return f"{self.node}-{self.ports[0]}", f"{self.node}-{self.ports[1]}"
+
+
+def cut_links(topology: Topology) -> tuple[Wire, ...]:
+    """A wire for every link that has a delay; `node` is the process that delays."""
+    delayed = [link for link in topology.links if link.delay_ns]
+    found = []
+    for index, link in enumerate(delayed):
+        process, place = divmod(index, LINKS_PER_PROCESS)
+        found.append(Wire(link, f"wires{process + 1}", (2 * place + 2, 2 * place + 3)))
+    return tuple(found)
+
+
+def has_netem() -> bool:
+    """Whether a qdisc netem can be made here and says so when asked."""
+    script = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms && tc -j qdisc show dev lo"
+    try:
+        done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0 and '"netem"' in done.stdout
+
+
+class WireProcess:
+    """softswitch that stands between the ends of up to 254 links."""
+
+    def __init__(
+        self, name: str, wires: Sequence[Wire], dilation: Dilation, executable: Path, state: Path, logs: Path
+    ) -> None:
+        self.name = name
+        self._socket = state / f"{name}.control"
+        commands = logs / f"{name}-commands.txt"
+        commands.write_text("".join(f"{line}\n" for wire in wires for line in _delay_commands(wire, dilation)))
+        arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
+        arguments += ["--die-with-parent", "--realtime"]
+        for wire in wires:
+            for port, interface in zip(wire.ports, wire.interfaces, strict=True):
+                arguments += ["-i", f"{port}@{interface}"]
+        self._child = Child(name, arguments, state.name, logs / f"{name}.log")
+        self._control: ControlClient | None = None
+
+    def wait_until_ready(self) -> None:
+        """Returns once it forwards."""
+        self._child.wait_for_line("ready", _READY_SECONDS)
+        self._control = ControlClient(self._socket)
+
+    def statistics(self) -> TargetStatistics:
+        """What softswitch counts and measures here."""
+        assert self._control is not None
+        try:
+            return softswitch_statistics(self.name, self._control.command("statistics"))
+        except OSError as error:
+            raise RunError(f"{self.name} does not answer: {self._child.last_words()}") from error
+
+    def stop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        self._child.stop()
+
+
+def start_wires(wires: Sequence[Wire], dilation: Dilation, state: Path, logs: Path) -> list[WireProcess]:
+    """A process for each `node` of the wires, in the current network namespace; not yet ready."""
+    executable = build_executable(PROGRAM)
+    nodes = dict.fromkeys(wire.node for wire in wires)
+    return [
+        WireProcess(node, [wire for wire in wires if wire.node == node], dilation, executable, state, logs)
+        for node in nodes
+    ]
+
+
+def _delay_commands(wire: Wire, dilation: Dilation) -> list[str]:
+    """Both directions' delay; the wire passes on what it carries, pause frames too, and does not obey them."""
+    delay_ns = dilation.wall_ns(wire.link.delay_ns)
+    return [line for port in wire.ports for line in (f"port_delay {port} {delay_ns}", f"port_mac_control {port} off")]
+
+
+def netem_command(interface: str, delay_ns: int) -> str:
+    """Shell text that sets a delay on what leaves an interface and prints what is there now."""
+    return (
+        f"tc qdisc replace dev {interface} root netem limit {_NETEM_LIMIT_PACKETS} delay {delay_ns}ns && "
+        f"tc -j qdisc show dev {interface}"
+    )
+
+
+def check_netem(interface: str, delay_ns: int, answer: str) -> None:
+    """RunError unless `tc` reads back the delay that was asked for."""
+    try:
+        found = [each for each in json.loads(answer) if each["kind"] == "netem"]
+        set_ns = found[0]["options"]["delay"]["delay"] * 1e9
+    except (ValueError, LookupError, TypeError):
+        raise RunError(f"no netem on {interface} after it was set: {answer.strip() or 'nothing'}") from None
+    if abs(set_ns - delay_ns) > _NETEM_TOLERANCE * delay_ns:
+        raise RunError(f"netem on {interface} delays {set_ns:.0f} ns, not the {delay_ns} ns that were asked for")

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""softswitch as the target of a live run: a process for each switch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from softswitch.build import build_executable
+from softswitch.control import ControlClient
+from telemetry.queue_samples import Samples, read_samples
+from testbed.errors import RunError
+from testbed.plan.plan import RunPlan
+from testbed.system.child import Child
+from testbed.targets.common.commands import PROGRAM, SAMPLE_NS, switch_commands
+from testbed.targets.common.counters import SwitchCounts, read_counts
+from testbed.targets.common.interfaces import SWITCH_INTERFACE
+from testbed.targets.common.statistics import TargetStatistics, softswitch_statistics
+from testbed.targets.common.target import LiveNodes, RunningSwitch
+from testbed.targets.common.wires import Wire
+
+_READY_SECONDS = 20.0
+
+
+class SoftswitchProcess:
+    """One softswitch and the files it uses: commands in, samples, statistics and a log out."""
+
+    clock_lag_ns = 0
+
+    def __init__(self, plan: RunPlan, name: str, executable: Path, state: Path, logs: Path, epoch_ns: int) -> None:
+        self.name = name
+        self._ports = [port.number for port in plan.topology.ports[name]]
+        self._samples = logs / f"{name}.samples"
+        self._socket = state / f"{name}.control"
+        commands = logs / f"{name}-commands.txt"
+        commands.write_text("".join(f"{line}\n" for line in switch_commands(plan, name)))
+        arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
+        arguments += ["--telemetry", str(self._samples), "--sample-ns", str(plan.dilation.wall_ns(SAMPLE_NS))]
+        arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent", "--realtime"]
+        for port in self._ports:
+            arguments += ["-i", f"{port}@{SWITCH_INTERFACE.format(name=name, port=port)}"]
+        self._child = Child(name, arguments, state.name, logs / f"{name}.log")
+        self._control: ControlClient | None = None
+
+    def wait_until_ready(self) -> None:
+        """Returns once its ports are open and its commands executed."""
+        self._child.wait_for_line("ready", _READY_SECONDS)
+        self._control = ControlClient(self._socket)
+
+    def command(self, line: str) -> str:
+        assert self._control is not None
+        try:
+            return self._control.command(line)
+        except OSError as error:
+            raise RunError(f"{self.name} does not answer ({error}): {self._child.last_words()}") from error
+
+    def counts(self) -> SwitchCounts:
+        return read_counts(self.command, self._ports)
+
+    def queued_bytes(self) -> int:
+        found: int = self.statistics().details["queued_bytes"]
+        return found
+
+    def statistics(self) -> TargetStatistics:
+        return softswitch_statistics(self.name, self.command("statistics"))
+
+    def stop(self) -> Samples:
+        if self._control is not None:
+            self._control.close()
+        self._child.stop()
+        samples = read_samples(self._samples)
+        self._samples.unlink()
+        return samples
+
+    def end(self) -> None:
+        """Ends the process if it still runs; its samples stay where they are."""
+        self._child.stop()
+
+
+class SoftswitchTarget:
+    """All switches of a run on softswitch: byte-exact wires with delay are its own."""
+
+    wires: Sequence[Wire] = ()
+
+    def __init__(self, plan: RunPlan, state: Path, logs: Path) -> None:
+        self._plan = plan
+        self._state = state
+        self._logs = logs
+        self._executable = build_executable(PROGRAM)
+        self._switches: list[SoftswitchProcess] = []
+
+    def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
+        for switch in self._plan.topology.switches:
+            self._switches.append(
+                SoftswitchProcess(self._plan, switch.name, self._executable, self._state, self._logs, epoch_ns)
+            )
+        for each in self._switches:
+            each.wait_until_ready()
+        return self._switches
+
+    def other_parts(self) -> Sequence[TargetStatistics]:
+        return ()
+
+    def notes(self) -> Sequence[str]:
+        return ()
+
+    def stop(self) -> None:
+        for each in self._switches:
+            each.end()

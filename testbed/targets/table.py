@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The table of switch targets that a live run may choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from testbed.targets.bmv2.target import Bmv2Target
+from testbed.targets.common.target import Target
+from testbed.targets.softswitch import SoftswitchTarget
+
+TARGETS: Mapping[str, type[Target]] = {"soft": SoftswitchTarget, "bmv2": Bmv2Target}

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run in virtual time: the hosts' NICs and the switches' engines in this process, joined by one order of events.
+
+Nothing here reads a clock but for the run's own cost; for one seed every trace is the same to the byte. Switch events
+of an instant come before host events (the fabric's contract), host events in the order in which they were scheduled.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from analysis.results.build import RunCounters
+from hosts.build import build_nics
+from hosts.records import RecordWriter
+from hosts.transport.nic import Nic
+from softswitch.engine import Fabric, SwitchEngine
+from testbed.interrupt import Interrupt
+from testbed.live.capture import VirtualCapture, capture_folder
+from testbed.plan.plan import RunPlan
+from testbed.recording.outcome import Outcome, Progress
+from testbed.recording.recorder import Recorder
+from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
+from testbed.targets.common.counters import SwitchCounts, read_counts
+from testbed.targets.common.drops import absorbed_frames, target_only_drops
+from topologies.model import Topology
+
+_NEVER = 2**63 - 1
+_PROGRESS_EVENTS = 20_000
+
+
+def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
+    """Runs the plan until all flows are done or its duration is over, then lets what is in flight arrive."""
+    began_s = time.perf_counter()
+    with _Simulation(plan, folder, recorder, progress) as simulation:
+        simulation.run_until(plan.duration_wall_ns, interrupt)
+        interrupted = interrupt.is_requested
+        simulation.drain()
+        simulation.record_unfinished()
+        simulation.record_queues()
+        counters = simulation.counters(interrupted, time.perf_counter() - began_s)
+    return Outcome(counters)
+
+
+class _Simulation:
+    """The event queue of one run. A host is known by its index in the topology."""
+
+    def __init__(self, plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> None:
+        self._plan = plan
+        self._recorder = recorder
+        self._progress = progress
+        self._engines = _engines(plan)
+        self._fabric = Fabric()
+        self._index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
+        _connect(plan.topology, self._fabric, self._engines)
+        self._nics: list[Nic] = build_nics(
+            plan.topology.hosts, plan.topology.host, plan.flows, plan.transport, plan.dilation
+        )
+        self._records = RecordWriter(recorder, plan.dilation, start_ns=0)
+        self._edge_of_host, self._host_of_edge = _edges(plan.topology, self._index)
+        captured = {
+            index: host.name for index, host in enumerate(plan.topology.hosts) if host.name in plan.config.captures
+        }
+        self._capture = VirtualCapture(captured, capture_folder(folder, plan.config.captures))
+        self._now_ns = 0
+        self._events: list[tuple[int, int, int, bytes | None]] = []  # time, sequence, host, frame or None for a timer
+        self._sequence = 0
+        self._timer_ns = [_NEVER] * len(self._nics)
+        self._is_sending = True
+
+    def __enter__(self) -> _Simulation:
+        total = len(self._nics)
+        self._progress.hosts_up(total, total)
+        for host in range(total):
+            self._arm(host)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._capture.close()
+        self._fabric.close()
+
+    def run_until(self, limit_ns: int, interrupt: Interrupt) -> None:
+        """Runs events until every flow is done at both ends, nothing is left to happen, the limit, or Ctrl-C."""
+        total = len(self._plan.flows)
+        handled = 0
+        while not self._recorder.is_complete and not interrupt.is_requested and self._step(limit_ns):
+            handled += 1
+            if handled % _PROGRESS_EVENTS == 0:
+                self._progress.flows_done(self._recorder.completed, total)
+        self._progress.flows_done(self._recorder.completed, total)
+
+    def drain(self) -> None:
+        """Hosts fall silent; what is on the way arrives and is counted."""
+        self._is_sending = False
+        for nic in self._nics:
+            nic.quiesce()
+        while self._step(_NEVER - 1):
+            pass
+
+    def record_unfinished(self) -> None:
+        """Hands over what is known of flows that the end of the run cut off."""
+        for nic in self._nics:
+            self._records.write_rest(nic)
+
+    def record_queues(self) -> None:
+        """Hands the switches' queue samples to the recorder."""
+        for name, engine in self._engines.items():
+            self._recorder.queue_samples(name, engine.telemetry(), start_ns=0)
+
+    def counters(self, interrupted: bool, wall_s: float) -> RunCounters:
+        """What hosts and switches counted, balanced."""
+        counts = SwitchCounts()
+        target_drops: Counter[str] = Counter()
+        absorbed = 0
+        for name, engine in self._engines.items():
+            counts.add(read_counts(engine.command, (port.number for port in self._plan.topology.ports[name])))
+            statistics = engine.statistics()
+            target_drops.update(target_only_drops(statistics))
+            absorbed += absorbed_frames(statistics)
+        hosts = [nic.statistics() for nic in self._nics]
+        return RunCounters(
+            packets_sent=sum(each.frames_sent for each in hosts),
+            packets_received=sum(each.frames_received for each in hosts),
+            switch_generated=counts.generated,
+            switch_absorbed=absorbed,
+            drops=dict(counts.drops + target_drops),
+            bts_sent=counts.bts_sent,
+            bts_suppressed=counts.bts_suppressed,
+            cache_hits=counts.cache_hits,
+            max_suppression_entries=counts.max_suppression_entries,
+            max_cache_entries=counts.max_cache_entries,
+            pfc_sent=counts.pfc_sent,
+            interrupted=interrupted,
+            wall_s=wall_s,
+        )
+
+    def _step(self, limit_ns: int) -> bool:
+        """Runs up to the next host event; False when nothing happens until the limit any more."""
+        next_event_ns = self._events[0][0] if self._events else _NEVER
+        next_switch_ns = self._fabric.next_timer_ns()
+        if next_switch_ns is not None and next_switch_ns <= min(next_event_ns, limit_ns):
+            for engine, port, due_ns, frame in self._fabric.advance(min(next_event_ns, limit_ns)):
+                self._schedule(due_ns, self._host_of_edge[engine, port], frame)
+            return True
+        if next_event_ns > limit_ns:
+            return False
+        self._handle(*heapq.heappop(self._events))
+        return True
+
+    def _handle(self, time_ns: int, _: int, host: int, frame: bytes | None) -> None:
+        nic = self._nics[host]
+        self._now_ns = time_ns
+        if frame is not None:
+            self._capture.frame(host, frame, time_ns)
+            nic.receive(frame, time_ns)
+        elif self._timer_ns[host] != time_ns:
+            return  # a timer that was set anew since
+        else:
+            self._timer_ns[host] = _NEVER
+        if self._is_sending:
+            engine, port = self._edge_of_host[host]
+            for left_ns, sent in nic.frames_to_send(time_ns):
+                self._capture.frame(host, sent, left_ns)
+                self._fabric.receive(engine, port, sent, left_ns)
+            self._arm(host)
+        self._records.write_events(nic)
+
+    def _arm(self, host: int) -> None:
+        timer_ns = self._nics[host].next_timer_ns()
+        if timer_ns is not None and timer_ns < self._timer_ns[host]:
+            self._timer_ns[host] = timer_ns
+            self._schedule(max(timer_ns, self._now_ns), host, None)
+
+    def _schedule(self, time_ns: int, host: int, frame: bytes | None) -> None:
+        self._sequence += 1
+        heapq.heappush(self._events, (time_ns, self._sequence, host, frame))
+
+
+def _engines(plan: RunPlan) -> dict[str, SwitchEngine]:
+    library = build_engine()
+    sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
+    engines: dict[str, SwitchEngine] = {}
+    for switch in plan.topology.switches:
+        engine = SwitchEngine(library, seed=plan.config.seed, sample_ns=sample_ns)
+        engines[switch.name] = engine
+        for line in switch_commands(plan, switch.name):
+            engine.command(line)
+    return engines
+
+
+def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEngine]) -> None:
+    for link in topology.links:
+        if link.a.node in engines and link.b.node in engines:
+            fabric.connect(engines[link.a.node], link.a.number, engines[link.b.node], link.b.number)
+
+
+def _edges(topology: Topology, index: Mapping[str, int]) -> tuple[list[tuple[int, int]], dict[tuple[int, int], int]]:
+    """Where each host is plugged in, and the reverse."""
+    plugs: list[tuple[int, int]] = []
+    for host in topology.hosts:
+        link = topology.host_link[host.name]
+        port = link.b if link.a.node == host.name else link.a
+        plugs.append((index[port.node], port.number))
+    return plugs, {plug: host for host, plug in enumerate(plugs)}

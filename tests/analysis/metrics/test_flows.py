@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Metrics of the flows trace, against values computed by hand and invariants."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.metrics.flows import (
+    active_span_us,
+    of_class,
+    size_bin_edges,
+    slowdown_by_class,
+    slowdown_by_size,
+    slowdown_summary,
+    started_between,
+    throughput_gbps,
+    traffic_classes,
+)
+from telemetry.schema import FLOWS
+
+
+def flow_trace(*rows: tuple[str, int, float, float | None, float]) -> pl.DataFrame:
+    """Flows from (tag, size, start, finish, ideal)."""
+    return pl.DataFrame(
+        [
+            {
+                "flow_id": number, "src": "h1", "dst": "h2", "tag": tag, "size_bytes": size, "start_us": start,
+                "finish_us": finish, "fct_us": None if finish is None else finish - start, "ideal_fct_us": ideal,
+                "slowdown": None if finish is None else (finish - start) / ideal, "packets_sent": 1,
+                "packets_resent": 0, "bytes_resent": 0, "timeouts": 0, "naks": 0, "paused_us": 0.0, "corrupted": False,
+            }
+            for number, (tag, size, start, finish, ideal) in enumerate(rows)
+        ],
+        schema=dict(FLOWS.dtypes),
+    )  # fmt: skip
+
+
+THREE = flow_trace(
+    ("web", 1000, 0.0, 10.0, 5.0),  # slowdown 2
+    ("web", 3000, 5.0, 13.0, 10.0),  # slowdown 0.8: below the ideal
+    ("incast", 5000, 10.0, None, 5.0),
+)
+
+
+def test_slowdown_by_class_by_hand() -> None:
+    """Unfinished flows count as flows only; a slowdown below 1 is kept and counted."""
+    summaries = slowdown_by_class(THREE)
+    assert list(summaries) == ["all", "incast", "web"]
+    web = summaries["web"]
+    assert (web.flows, web.completed.count, web.below_one) == (2, 2, 1)
+    assert web.completed.mean == pytest.approx(1.4)
+    assert web.completed.p50 == pytest.approx(1.4)
+    assert web.completed.p95 is None
+    assert (summaries["incast"].flows, summaries["incast"].completed.count) == (1, 0)
+    assert summaries["incast"].completed.mean is None
+
+
+def test_one_class_is_not_reported_twice() -> None:
+    """With a single tag there is no `all`; a tag of that name means itself."""
+    assert traffic_classes(of_class(THREE, "web")) == ["web"]
+    named_all = flow_trace(("all", 1, 0.0, 1.0, 1.0), ("b", 1, 0.0, 1.0, 1.0))
+    assert of_class(named_all, "all").height == 1
+
+
+def test_throughput_by_hand() -> None:
+    """4000 B completed between 0 and 13 us: 32 000 bit / 13 000 ns."""
+    assert active_span_us(THREE) == 13.0
+    assert throughput_gbps(THREE) == pytest.approx(32_000 / 13_000)
+
+
+def test_nothing_completed_has_no_throughput() -> None:
+    """Neither an empty trace nor one without a finish divides by zero."""
+    assert throughput_gbps(FLOWS.empty()) == 0.0
+    assert throughput_gbps(of_class(THREE, "incast")) == 0.0
+    assert slowdown_by_class(FLOWS.empty()) == {}
+    assert slowdown_summary(FLOWS.empty()).flows == 0
+
+
+def test_the_measured_window_is_half_open() -> None:
+    """A flow that starts at the end of the window is outside."""
+    assert started_between(THREE, 5.0, 10.0)["size_bytes"].to_list() == [3000]
+
+
+def test_ten_sizes_make_ten_bins() -> None:
+    """Each of ten distinct sizes gets its own bin."""
+    flows = flow_trace(*[("w", size, 0.0, 1.0, 1.0) for size in range(100, 1100, 100)])
+    edges = size_bin_edges(flows)
+    assert edges == tuple(range(100, 1100, 100))
+    assert [size_bin.slowdown.flows for size_bin in slowdown_by_size(flows, edges)] == [1] * 10
+
+
+def test_one_size_makes_one_bin() -> None:
+    """Incast messages of one size share one bin, from nothing up to that size."""
+    flows = flow_trace(*[("incast", 250_000, 0.0, 1.0, 1.0)] * 20)
+    (only,) = slowdown_by_size(flows, size_bin_edges(flows))
+    assert (only.low_bytes, only.high_bytes, only.slowdown.flows) == (0, 250_000, 20)
+    assert only.slowdown.completed.p95 == 1.0
+    assert only.slowdown.completed.p99 is None
+
+
+def test_bins_do_not_depend_on_what_finished() -> None:
+    """Two runs of one flow file have the same bins."""
+    done = flow_trace(*[("w", size, 0.0, 1.0, 1.0) for size in range(1, 50)])
+    stuck = flow_trace(*[("w", size, 0.0, None, 1.0) for size in range(1, 50)])
+    assert size_bin_edges(done) == size_bin_edges(stuck)
+    assert size_bin_edges(FLOWS.empty()) == ()
+    assert slowdown_by_size(FLOWS.empty(), ()) == []
+
+
+sizes = st.lists(st.integers(1, 10**7), min_size=1, max_size=200)
+
+
+@given(sizes, st.integers(1, 12))
+def test_every_flow_is_in_exactly_one_bin(values: list[int], count: int) -> None:
+    """Bins ascend, cover all sizes, and hold every flow once."""
+    flows = flow_trace(*[("w", size, 0.0, 2.0, 1.0) for size in values])
+    edges = size_bin_edges(flows, count)
+    assert 1 <= len(edges) <= count
+    assert list(edges) == sorted(set(edges))
+    assert edges[-1] == max(values)
+    assert sum(size_bin.slowdown.flows for size_bin in slowdown_by_size(flows, edges)) == len(values)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), st.floats(1, 100))), max_size=60))
+def test_classes_partition_the_flows(rows: list[tuple[str, float | None]]) -> None:
+    """Flows and completions of the classes add up to those of `all`."""
+    flows = flow_trace(*[(tag, 10, 0.0, finish, 1.0) for tag, finish in rows])
+    summaries = slowdown_by_class(flows)
+    total = summaries.pop("all", None)
+    if total is not None:
+        assert total.flows == sum(summary.flows for summary in summaries.values())
+        assert total.completed.count == sum(summary.completed.count for summary in summaries.values())

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Rates of receivers and flows over time, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.metrics.goodput import flow_rates, jain_index, receiver_throughput_gbps, sharing, tag_rates
+from analysis.plots.goodput import GoodputRun, plot_goodput
+from telemetry.schema import FLOWS, GOODPUT
+from tests.analysis.conftest import FlowsMaker
+
+
+def _flow(flow: int, dst: str, tag: str, start_us: float, finish_us: float | None) -> dict[str, object]:
+    zeros = {column.name: 0 for column in FLOWS.columns}
+    return zeros | {"flow_id": flow, "src": "h9", "dst": dst, "tag": tag, "start_us": start_us, "finish_us": finish_us,
+                    "fct_us": None, "slowdown": None, "corrupted": False}  # fmt: skip
+
+
+def _frames(
+    flows: list[dict[str, object]], rows: list[tuple[float, float, int, int]]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row"), pl.DataFrame(flows, schema=dict(FLOWS.dtypes))
+
+
+def test_receiver_throughput_by_hand() -> None:
+    """h1 gets 125 KB in a window of 20 us (50 Gb/s); of h2's interval half lies inside; h3 got nothing."""
+    goodput, flows = _frames(
+        [_flow(0, "h1", "x", 0, 10), _flow(1, "h2", "x", 15, 25), _flow(2, "h3", "x", 0, None)],
+        [(0, 10, 0, 125_000), (15, 25, 1, 125_000)],
+    )
+    assert receiver_throughput_gbps(goodput, flows, (0, 20)) == pytest.approx([25.0, 50.0])
+    assert receiver_throughput_gbps(GOODPUT.empty(), flows, (0, 20)).size == 0
+
+
+def test_without_a_window_it_is_from_first_start_to_last_finish() -> None:
+    """250 KB in 20 us; of the interval in which the flow ends, the part until then."""
+    goodput, flows = _frames([_flow(0, "h1", "x", 0, 15)], [(0, 10, 0, 125_000), (10, 20, 0, 125_000)])
+    assert receiver_throughput_gbps(goodput, flows)[0] == pytest.approx(100.0)
+    goodput, flows = _frames([_flow(0, "h1", "x", 0, 20)], [(0, 10, 0, 125_000), (10, 20, 0, 125_000)])
+    assert receiver_throughput_gbps(goodput, flows)[0] == pytest.approx(100.0)
+
+
+def test_rates_know_their_flow() -> None:
+    """12,500 B in 10 us are 10 Gb/s; a class adds its flows up."""
+    goodput, flows = _frames(
+        [_flow(0, "h1", "a", 0, 20), _flow(1, "h1", "a", 0, 20)], [(0, 10, 0, 12_500), (0, 10, 1, 25_000)]
+    )
+    assert flow_rates(goodput, flows)["gbps"].to_list() == [10.0, 20.0]
+    assert tag_rates(goodput, flows).select("tag", "gbps").rows() == [("a", 30.0)]
+
+
+def test_jain_index() -> None:
+    """1 for equal shares, 1 / n for one taker."""
+    assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
+    assert jain_index(np.array([3.0, 0.0, 0.0])) == pytest.approx(1 / 3)
+
+
+def test_sharing_is_of_flows_under_way_all_the_interval() -> None:
+    """Equal in the first, all to one in the second (the other has no row there), alone in the third."""
+    goodput, flows = _frames(
+        [_flow(0, "h1", "a", 0, 30), _flow(1, "h1", "a", 0, 20), _flow(2, "h1", "a", 5, 8)],
+        [(0, 10, 0, 100), (0, 10, 1, 100), (0, 10, 2, 50), (10, 20, 0, 200), (20, 30, 0, 100)],
+    )
+    assert sharing(goodput, flows) == pytest.approx([1.0, 0.5])
+
+
+def test_the_plot_has_a_panel_a_run_and_a_line_a_class(make_flows: FlowsMaker, make_goodput: FlowsMaker) -> None:
+    """And says so where nothing was delivered."""
+    flows = make_flows()
+    figure = plot_goodput(
+        [GoodputRun("sfc", flows, make_goodput(flows)), GoodputRun("irn", FLOWS.empty(), GOODPUT.empty())]
+    )
+    full, empty = figure.axes
+    assert [line.get_label() for line in full.lines] == ["hadoop", "incast"]
+    assert full.get_ylabel() == "Goodput (Gb/s)"
+    assert [text.get_text() for text in empty.texts] == ["nothing was delivered"]
+
+
+def test_a_silent_interval_is_drawn_as_zero() -> None:
+    """Not as the rate before it."""
+    goodput, flows = _frames([_flow(0, "h1", "a", 0, 30)], [(0, 10, 0, 12_500), (20, 30, 0, 12_500)])
+    [line] = plot_goodput([GoodputRun("sfc", flows, goodput)]).axes[0].lines
+    assert list(np.asarray(line.get_ydata())) == [10.0, 0.0, 10.0, 0.0]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Percentiles: the rule of what a sample can carry, and their values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.metrics.percentiles import confidence_interval, minimum_count, percentile, summarize
+
+samples = st.lists(st.floats(0, 1e9), max_size=300).map(lambda values: np.array(values, dtype=np.float64))
+
+
+@pytest.mark.parametrize(("percent", "count"), [(50, 2), (90, 10), (95, 20), (99, 100), (1, 2)])
+def test_minimum_count_is_one_expected_sample_beyond(percent: int, count: int) -> None:
+    """ceil(100 / (100 - p)), without the rounding of 1 / (1 - 0.95)."""
+    assert minimum_count(percent) == count
+    assert percentile(np.zeros(count - 1), percent) is None
+    assert percentile(np.zeros(count), percent) == 0.0
+
+
+@pytest.mark.parametrize("percent", [0, 100, -1])
+def test_a_percentile_outside_its_range_is_refused(percent: int) -> None:
+    """0 and 100 are minimum and maximum."""
+    with pytest.raises(ValueError, match="between 0 and 100"):
+        minimum_count(percent)
+
+
+def test_values_computed_by_hand() -> None:
+    """Of 1..100: P50 half-way between 50 and 51, P95 at rank 95.05, P99 at rank 99.01."""
+    summary = summarize(np.arange(100, 0, -1, dtype=np.float64))
+    assert (summary.count, summary.mean, summary.p50, summary.max) == (100, 50.5, 50.5, 100.0)
+    assert summary.p95 == pytest.approx(95.05)
+    assert summary.p99 == pytest.approx(99.01)
+
+
+def test_nothing_summarizes_to_nothing() -> None:
+    """An empty sample has a count and no figure; a single value has no percentile."""
+    assert summarize(np.empty(0)).__dict__ == {
+        "count": 0, "mean": None, "p50": None, "p95": None, "p99": None, "p99_9": None, "max": None,
+    }  # fmt: skip
+    assert (summarize(np.ones(1)).mean, summarize(np.ones(1)).p50) == (1.0, None)
+
+
+@pytest.mark.parametrize("percent", [50, 90])
+def test_confidence_interval_is_that_of_whole_resamples(percent: int) -> None:
+    """Drawing ranks gives what drawing 4000 resamples of 1..100 gives, within a rank or two of sampling error."""
+    random = np.random.default_rng(9)
+    values = np.arange(1.0, 101.0)
+    rank = percent - 1
+    resamples = np.sort(random.choice(values, (4_000, 100)), axis=1)[:, rank]
+    expected = np.percentile(resamples, [2.5, 97.5])
+    assert confidence_interval(values, percent) == pytest.approx(expected, abs=1.5)
+    assert confidence_interval(values, percent) == confidence_interval(values, percent)
+
+
+def test_a_small_sample_has_no_interval() -> None:
+    """100 samples carry a P99 and no upper bound on it."""
+    assert confidence_interval(np.arange(100.0), 99) is None
+    assert confidence_interval(np.empty(0), 50) is None
+
+
+@given(samples)
+def test_figures_are_ordered_and_inside_the_sample(values: np.ndarray) -> None:
+    """P50 <= P95 <= P99 <= max, and every figure lies between least and greatest."""
+    summary = summarize(values)
+    figures = [figure for figure in (summary.p50, summary.p95, summary.p99, summary.max) if figure is not None]
+    assert figures == sorted(figures)
+    assert all(values.min() <= figure <= values.max() for figure in figures)
+
+
+@given(samples, st.randoms())
+def test_order_of_samples_does_not_matter(values: np.ndarray, random: object) -> None:
+    """The same sample in any order gives the same bits."""
+    shuffled = list(values)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert summarize(values) == summarize(np.array(shuffled, dtype=np.float64))
+
+
+@given(samples, st.sampled_from([50, 95, 99]))
+def test_an_interval_holds_its_percentile(values: np.ndarray, percent: int) -> None:
+    """Where there is an interval, the percentile lies inside."""
+    interval = confidence_interval(values, percent)
+    if interval is not None:
+        value = percentile(values, percent)
+        assert value is not None
+        assert interval[0] <= value <= interval[1]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Metrics of the signals trace, against values computed by hand."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.metrics.signals import pause_obeyed_us, signal_summary
+from telemetry.schema import SIGNALS
+
+
+def signal_trace(*rows: tuple[float, float, str, int | None, str, float, bool]) -> pl.DataFrame:
+    """Signals from (sent, received, host, flow, cause, pause, obeyed)."""
+    return pl.DataFrame(
+        [
+            {
+                "sent_us": sent, "received_us": received, "host": host, "flow_id": flow, "switch": "tor1",
+                "cause": cause, "pause_us": pause, "queue_depth_bytes": 1, "cacheable": True, "obeyed": obeyed,
+                "paused_until_us": received + pause if obeyed else None,
+            }
+            for sent, received, host, flow, cause, pause, obeyed in rows
+        ],
+        schema=dict(SIGNALS.dtypes),
+    )  # fmt: skip
+
+
+TRACE = signal_trace(
+    (0.0, 5.0, "h1", 1, "queue", 20.0, True),  # until 25, replaced at 15: 10 us
+    (10.0, 15.0, "h1", 1, "queue", 3.0, True),  # until 18: 3 us; the flow then runs
+    (29.0, 30.0, "h1", 1, "cache", 7.0, True),  # until 37: 7 us
+    (5.0, 16.0, "h2", 1, "queue", 4.0, True),  # another host's flow 1: 4 us
+    (6.0, 16.0, "h1", None, "queue", 100.0, False),
+)
+
+
+def test_pause_obeyed_by_hand() -> None:
+    """A newer signal replaces the end of an older pause; flows of other hosts are other flows."""
+    assert pause_obeyed_us(TRACE) == pytest.approx(10 + 3 + 7 + 4)
+
+
+def test_summary_by_hand() -> None:
+    """Counts, delays by cause, and pauses asked for."""
+    summary = signal_summary(TRACE)
+    assert (summary.received, summary.obeyed) == (5, 4)
+    assert summary.pause_asked_us == pytest.approx(134.0)
+    assert list(summary.feedback_delay_us) == ["cache", "queue"]
+    assert summary.feedback_delay_us["cache"].mean == 1.0
+    assert summary.feedback_delay_us["cache"].p50 is None
+    assert summary.feedback_delay_us["queue"].count == 4
+    assert summary.feedback_delay_us["queue"].p50 == pytest.approx(7.5)
+    assert summary.feedback_delay_us["queue"].max == 11.0
+
+
+def test_no_signals_are_no_pause() -> None:
+    """A run without SFC has an empty trace."""
+    summary = signal_summary(SIGNALS.empty())
+    assert (summary.received, summary.obeyed, summary.feedback_delay_us) == (0, 0, {})
+    assert (summary.pause_asked_us, summary.pause_obeyed_us) == (0.0, 0.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 3), st.floats(0, 50), st.booleans()), max_size=40))
+def test_nobody_pauses_longer_than_asked(rows: list[tuple[float, int, float, bool]]) -> None:
+    """Obeyed time is never negative nor more than the pauses that obeyed signals asked for, in any order of rows."""
+    trace = signal_trace(*[(0.0, time, "h1", flow, "queue", pause, obeyed) for time, flow, pause, obeyed in rows])
+    obeyed = pause_obeyed_us(trace)
+    assert -1e-9 <= obeyed <= sum(pause for _, _, pause, followed in rows if followed) + 1e-6
+    assert obeyed == pytest.approx(pause_obeyed_us(trace.reverse()), abs=51 * len(rows) if _tied(rows) else 1e-6)
+
+
+def _tied(rows: list[tuple[float, int, float, bool]]) -> bool:
+    """Whether two signals reach a flow at one instant: then their order in the trace decides."""
+    return len({(time, flow) for time, flow, _, _ in rows}) < len(rows)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Small things that readers see: colours of schemes and formatted numbers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.formatting import (
+    flatten,
+    format_bytes,
+    format_number,
+    format_ratio,
+    format_share,
+    format_us,
+)
+from analysis.plots.palette import DASH_CYCLE, SCHEME_COLORS, scheme_color, scheme_looks
+
+
+def test_a_scheme_keeps_its_colour_under_any_congestion_control() -> None:
+    """sfc, sfc+hpcc and sfc+dcqcn are one colour; the dashes tell them apart."""
+    looks = scheme_looks(["sfc", "sfc+dcqcn", "irn"])
+    assert looks[0].color == looks[1].color == SCHEME_COLORS["sfc"]
+    assert looks[0].dashes != looks[1].dashes
+    assert looks[2].color == SCHEME_COLORS["irn"]
+
+
+def test_named_schemes_have_distinct_colours() -> None:
+    """No two schemes share one."""
+    assert len(set(SCHEME_COLORS.values())) == len(SCHEME_COLORS)
+
+
+def test_an_added_scheme_gets_the_same_colour_every_time() -> None:
+    """It depends on the name alone."""
+    assert scheme_color("mine") == scheme_color("mine+hpcc")
+
+
+@given(st.lists(st.sampled_from(["sfc", "sfc+hpcc", "sfc+dcqcn", "irn", "pfc"]), max_size=5))
+def test_repeated_schemes_differ_while_dashes_last(schemes: list[str]) -> None:
+    """Runs of one scheme (two seeds) are told apart."""
+    looks = scheme_looks(schemes)
+    for name in set(schemes):
+        mine = [look for look, scheme in zip(looks, schemes, strict=True) if scheme == name]
+        assert len(set(mine)) == min(len(mine), len(DASH_CYCLE))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (format_bytes(None), "-"),
+        (format_bytes(0), "0 B"),
+        (format_bytes(70), "70 B"),
+        (format_bytes(125_000), "125 KB"),
+        (format_bytes(13_123_456), "13.1 MB"),
+        (format_bytes(2.5e9), "2.5 GB"),
+        (format_us(None), "-"),
+        (format_us(5.32), "5.32 µs"),
+        (format_us(4000), "4 ms"),
+        (format_us(1.5e6), "1.5 s"),
+        (format_number(1234), "1,234"),
+        (format_number(2.3456), "2.35"),
+        (format_number(1234.5), "1,234"),
+        (format_number(0.0004), "4.0e-04"),
+        (format_number(None), "-"),
+        (format_ratio(0.278), "0.278x"),
+        (format_ratio(None), "-"),
+        (format_share(0.031), "3.1 %"),
+        (format_share(None), "-"),
+    ],
+)
+def test_numbers_read_well(text: str, expected: str) -> None:
+    """Three significant digits, decimal units, a dash for nothing."""
+    assert text == expected
+
+
+def test_a_tree_becomes_dotted_names() -> None:
+    """Nested settings, lists of values and lists of settings."""
+    tree = {"a": {"b": 1, "c": None}, "words": ["x", "y"], "links": [{"rate": 5}], "empty": {}}
+    assert flatten(tree) == {"a.b": "1", "a.c": "-", "words": "x y", "links.0.rate": "5", "empty": "{}"}

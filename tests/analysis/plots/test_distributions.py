@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Distributions over switches, receivers and signals, and the figures of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.metrics.percentiles import percentile
+from analysis.plots.distributions import DistributedRun, buffer_samples, feedback_delays_us, plot_distributions
+from analysis.plots.sweep import SweepLine, plot_sweep
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
+from tests.analysis.conftest import FlowsMaker
+
+
+def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> None:
+    """Cache and estimator answer near the source, everything else comes from the congested switch."""
+    signals = make_signals()
+    near, remote = (feedback_delays_us(signals, near=each) for each in (True, False))
+    assert near.size + remote.size == signals.height
+    assert near.max() < remote.min()
+
+
+def test_buffer_samples_are_of_every_switch(make_queues: FlowsMaker) -> None:
+    """Whole-buffer rows only, ascending."""
+    queues = make_queues()
+    samples = buffer_samples(queues)
+    assert samples.size == queues.filter(pl.col("port") == -1).height
+    assert (np.diff(samples) >= 0).all()
+
+
+def test_the_figure_has_three_panels_with_units(
+    make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
+) -> None:
+    """Buffers, receivers, feedback; an empty run draws sentences instead."""
+    run = DistributedRun(
+        "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), (100.0, 3000.0)
+    )
+    labels = [axes.get_xlabel() for axes in plot_distributions([run]).axes]
+    assert labels == ["Buffer used (MB)", "Throughput (Gb/s)", "Delay (model µs)"]
+    empty = DistributedRun("irn", "irn", FLOWS.empty(), QUEUES.empty(), SIGNALS.empty(), GOODPUT.empty())
+    assert all(axes.texts for axes in plot_distributions([empty]).axes)
+
+
+def test_a_sweep_figure_leaves_out_what_was_not_measured() -> None:
+    """One line a scheme; a missing value is a missing point; places may be words."""
+    figure = plot_sweep([8, 16], [SweepLine("sfc", "sfc", [1.0, None])], x_label="degree", y_label="peak")
+    [axes] = figure.axes
+    assert [len(line.get_xdata()) for line in axes.lines] == [1]  # type: ignore[arg-type]
+    words = plot_sweep(["a", "b"], [SweepLine("sfc", "sfc", [1.0, 2.0])], x_label="case", y_label="peak")
+    assert [tick.get_text() for tick in words.axes[0].get_xticklabels()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("count", "given"), [(999, False), (1000, True)])
+def test_p99_9_needs_a_thousand(count: int, given: bool) -> None:
+    """One sample in expectation lies beyond it."""
+    assert (percentile(np.arange(float(count)), 99.9) is not None) is given

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Points that plots draw, and the plots: axes, units, labels; PNG and embeddable SVG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.plots import run as plots
+from analysis.plots.canvas import WIDTH_PIXELS, to_svg, write_png
+from analysis.plots.palette import SCHEME_COLORS
+from analysis.plots.series import Steps, cumulative_slowdown, thin
+from telemetry.schema import FLOWS, QUEUES
+
+Maker = Callable[..., pl.DataFrame]
+
+
+@given(st.lists(st.floats(0, 1e9), max_size=200), st.integers(1, 50))
+def test_thinning_keeps_peak_span_and_order(values: list[float], limit: int) -> None:
+    """Never more than the limit; the highest value, the last time and the order of times survive."""
+    steps = Steps(np.arange(1.0, len(values) + 1.0), np.array(values, dtype=np.float64))
+    thinned = thin(steps, limit)
+    assert thinned.values.size == thinned.times_us.size == min(len(values), limit)
+    assert list(thinned.times_us) == sorted(thinned.times_us)
+    if values:
+        assert thinned.values.max() == max(values)
+        assert thinned.times_us[-1] == len(values)
+
+
+def test_the_distribution_ends_at_the_completed_share(make_flows: Maker) -> None:
+    """Flows that did not finish keep the curve below 1, thinned or not."""
+    flows = make_flows()
+    share = flows["finish_us"].is_not_null().mean()
+    for limit in (50, 10_000):
+        values, shares = cumulative_slowdown(flows, limit)
+        assert len(values) == len(shares) <= max(limit, 2256)
+        assert shares[-1] == pytest.approx(share)
+        assert (np.diff(values) >= 0).all()
+        assert (np.diff(shares) > 0).all()
+    assert cumulative_slowdown(FLOWS.empty())[0].size == 0
+
+
+def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
+    """Model time below, bytes at the side, the scheme's colour, and the lines asked for."""
+    figure = plots.plot_buffer(make_queues(), scheme="sfc", thresholds_bytes={"Q_th": 250_000})
+    left, right = figure.axes
+    assert left.get_xlabel() == "Time (model µs)"
+    assert left.get_ylabel() == "High-water mark (MB)"
+    assert (left.get_title(loc="left"), right.get_title(loc="left")) == (
+        "Shared buffer of tor2",
+        "Hottest queue: tor2 port 9 class 3",
+    )
+    assert SCHEME_COLORS["sfc"] in {line.get_color() for line in left.lines}
+    assert [text.get_text() for text in right.texts] == ["Q_th"]
+
+
+def test_small_buffers_are_drawn_in_kilobytes(make_queues: Maker) -> None:
+    """The unit follows the peak."""
+    figure = plots.plot_buffer(make_queues(peak_bytes=50_000), scheme="sfc")
+    assert figure.axes[0].get_ylabel() == "High-water mark (KB)"
+
+
+def test_fct_plot_shows_each_percentile_and_class(make_flows: Maker) -> None:
+    """Left three percentiles, right every tag."""
+    figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
+    left, right = figure.axes
+    assert left.get_legend_handles_labels()[1] == ["P50", "P95", "P99"]
+    assert right.get_legend_handles_labels()[1] == ["hadoop", "incast"]
+    assert (left.get_ylabel(), right.get_xlabel()) == ("FCT slowdown", "FCT slowdown")
+
+
+def test_a_percentile_without_samples_is_not_drawn(make_flows: Maker) -> None:
+    """50 flows a bin carry a P95 and no P99."""
+    figure = plots.plot_fct(make_flows(count=500, incast=0), scheme="sfc", traffic_class="hadoop")
+    assert figure.axes[0].get_legend_handles_labels()[1] == ["P50", "P95"]
+
+
+def test_empty_traces_say_so() -> None:
+    """A plot of nothing is a sentence, not a crash and not an empty frame."""
+    empty_run = plots.PlottedRun("sfc", "sfc", FLOWS.empty(), QUEUES.empty())
+    texts = [
+        text.get_text()
+        for figure in (
+            plots.plot_buffer(QUEUES.empty(), scheme="sfc"),
+            plots.plot_fct(FLOWS.empty(), scheme="sfc"),
+            plots.plot_buffers_compared([empty_run]),
+            plots.plot_fct_by_size_compared([empty_run]),
+            plots.plot_fct_compared([empty_run], []),
+        )
+        for axes in figure.axes
+        for text in axes.texts
+    ]
+    assert texts == [
+        "nothing was queued",
+        "nothing was queued",
+        "no size bin has enough flows",
+        "no flow completed",
+        "nothing was queued",
+        "no size bin has the 20 flows that a P95 needs",
+        "no size bin has the 100 flows that a P99 needs",
+        "no flow completed",
+    ]
+
+
+def test_comparisons_keep_the_colour_of_each_scheme(make_flows: Maker, make_queues: Maker) -> None:
+    """One colour a scheme in all three plots, and one legend entry a run."""
+    runs = [plots.PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
+    for figure in (
+        plots.plot_buffers_compared(runs),
+        plots.plot_fct_by_size_compared(runs, "hadoop"),
+        plots.plot_fct_compared(runs, ["hadoop", "incast"]),
+    ):
+        (legend,) = figure.legends
+        assert [text.get_text().split()[0] for text in legend.get_texts()] == ["irn", "sfc"]
+        for axes in figure.axes:
+            assert [line.get_color() for line in axes.lines] == [SCHEME_COLORS["irn"], SCHEME_COLORS["sfc"]]
+
+
+def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Maker) -> None:
+    """P95 and P99 can be read against each other."""
+    runs = [plots.PlottedRun("irn", "irn", make_flows(load=3), make_queues())]
+    p95, p99 = plots.plot_fct_by_size_compared(runs, "hadoop").axes
+    assert p95.get_ylim() == p99.get_ylim()
+
+
+def test_a_png_is_legibly_wide(tmp_path: Path, make_queues: Maker) -> None:
+    """1280 pixels, and nothing but the file is left behind."""
+    write_png(plots.plot_buffer(make_queues(), scheme="sfc"), tmp_path / "buffer.png")
+    header = (tmp_path / "buffer.png").read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(header[16:20], "big") == WIDTH_PIXELS
+    assert [path.name for path in tmp_path.iterdir()] == ["buffer.png"]
+
+
+def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None:
+    """No address in it, ids under its own name, a description for screen readers, identical bytes twice."""
+
+    def draw() -> str:
+        figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
+        return to_svg(figure, name="fct", description='P99 < "10" & more')
+
+    svg = draw()
+    assert svg == draw()
+    assert svg.startswith('<svg role="img" aria-label="P99 &lt; &quot;10&quot; &amp; more"')
+    assert "://" not in svg
+    ids = re.findall(r'\bid="([^"]+)"', svg)
+    assert all(name.startswith("fct-") for name in ids)
+    used = set(re.findall(r"url\(#([^)]+)\)", svg)) | set(re.findall(r'href="#([^"]+)"', svg))
+    assert used <= set(ids)
+
+
+def test_an_svg_is_well_formed(make_queues: Maker) -> None:
+    """Every element that opens also closes."""
+    open_tags: list[str] = []
+
+    class Checker(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    Checker().feed(to_svg(plots.plot_buffer(make_queues(), scheme="sfc"), name="b", description="b"))
+    assert open_tags == []
+
+
+def test_plots_leave_global_settings_alone(make_flows: Maker) -> None:
+    """A notebook that imports us keeps its own style."""
+    before = dict(mpl.rcParams)
+    plots.plot_fct(make_flows(count=50), scheme="sfc")
+    assert dict(mpl.rcParams) == before

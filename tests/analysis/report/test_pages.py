@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Run folders, comparisons, terminal tables and report pages, from what lies on disk."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from analysis.formatting import format_bytes, format_number
+from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.tables import comparison_table, run_table
+from analysis.results.comparison import compare, headline_class, run_labels
+from analysis.results.result import ResultError, RunResult, read_result
+from analysis.results.stored import load_run
+from telemetry.schema import FLOWS
+
+FolderMaker = Callable[..., Path]
+
+
+def text_of(table: RenderableType, width: int = 120) -> str:
+    """What a terminal of this width would show."""
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
+
+
+class Page(HTMLParser):
+    """The text, ids and addresses of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+        self.text = re.sub(r"\s+", " ", " ".join(self.words))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            if name in ("href", "src", "xlink:href") and value:
+                self.addresses.append(value)
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+# A run as it lies on disk
+
+
+def test_a_whole_folder_has_no_problem(make_run_folder: FolderMaker) -> None:
+    """Traces, configuration, thresholds and command are all there."""
+    run = load_run(make_run_folder("sfc"))
+    assert run.problems == ()
+    assert run.thresholds_bytes == {"Q_th": 250_000, "Q_tg": 125_000}
+    assert run.command == "./runner.py run hadoop-50 --scheme sfc --seed 7 --set 'q th=2 BDP'"
+    assert run.flows.height == 2256
+
+
+def test_missing_and_short_files_are_told_and_leave_the_rest(make_run_folder: FolderMaker) -> None:
+    """An interrupted run: one trace gone, one cut, no configuration."""
+    folder = make_run_folder("sfc")
+    (folder / "signals.parquet").unlink()
+    (folder / "config.json").unlink()
+    cut = (folder / "flows.parquet").read_bytes()[:1000]
+    (folder / "flows.parquet").write_bytes(cut)
+    run = load_run(folder)
+    assert [problem.split()[0] for problem in run.problems] == ["config.json", "flows.parquet", "signals.parquet"]
+    assert run.flows.height == run.signals.height == 0
+    assert run.queues.height > 0
+    assert run.command == (
+        "./runner.py run hadoop-50 --scheme sfc --switch soft --clock real --dilation 10000 --scale ci --seed 7"
+    )
+
+
+def test_a_folder_without_a_result_is_no_run(tmp_path: Path) -> None:
+    """The error names the file."""
+    with pytest.raises(ResultError, match=r"result\.json: no such file"):
+        load_run(tmp_path)
+
+
+# Comparisons
+
+
+@pytest.fixture
+def results(make_run_folder: FolderMaker) -> list[RunResult]:
+    """irn and sfc on the same flows."""
+    folders = [make_run_folder("irn", load=2.0, peak_bytes=8e6), make_run_folder("sfc", load=0.5, peak_bytes=2e6)]
+    return [read_result(folder) for folder in folders]
+
+
+def test_ratios_are_against_the_first_run(results: list[RunResult]) -> None:
+    """The first row is 1; the others are their figure over its."""
+    first, second = compare(results).rows
+    assert set(first.ratios.values()) == {1.0}
+    expected = results[1].max_buffer_bytes / results[0].max_buffer_bytes
+    assert second.ratios["max_buffer_bytes"] == pytest.approx(expected)
+    assert second.p99_slowdown == results[1].fct_slowdown["hadoop"].p99
+
+
+def test_the_headline_class_is_the_traffic_that_suffers(results: list[RunResult]) -> None:
+    """Not incast where there is other traffic, and not all together."""
+    assert headline_class(results[0]) == compare(results).traffic_class == "hadoop"
+    incast = {"incast": results[0].fct_slowdown["incast"]}
+    assert headline_class(results[0].model_copy(update={"fct_slowdown": incast})) == "incast"
+    assert headline_class(results[0].model_copy(update={"fct_slowdown": {}})) == "all"
+
+
+def test_unlike_runs_are_warned_about(results: list[RunResult]) -> None:
+    """A different seed, another number of flows, a verdict that is not faithful."""
+    assert compare(results).warnings == ()
+    flows = results[1].flows.model_copy(update={"total": 3000})
+    changes = {"seed": 8, "flows": flows, "verdict": "invalid", "verdict_reasons": ("Lost.",)}
+    warnings = compare([results[0], results[1].model_copy(update=changes)]).warnings
+    assert warnings == (
+        "The runs differ in seed: 7, 8.",
+        "The runs did not have the same number of flows.",
+        "sfc is invalid: Lost.",
+    )
+
+
+def test_a_ratio_to_nothing_does_not_exist(results: list[RunResult]) -> None:
+    """A first run without buffer use or slowdown gives no ratio."""
+    idle = results[0].model_copy(update={"max_buffer_bytes": 0, "fct_slowdown": {}})
+    row = compare([idle, results[1]]).rows[1]
+    assert row.ratios["max_buffer_bytes"] is None
+    assert row.ratios["p99_slowdown"] is None
+
+
+def test_labels_say_what_differs(results: list[RunResult]) -> None:
+    """A scheme alone is its label; repeated, its seed is added; identical runs are numbered."""
+    irn, sfc = results
+    assert run_labels([irn, sfc]) == ["irn", "sfc"]
+    reseeded = sfc.model_copy(update={"seed": 8})
+    assert run_labels([irn, sfc, reseeded]) == ["irn", "sfc, seed 7", "sfc, seed 8"]
+    assert run_labels([sfc, sfc]) == ["sfc #1", "sfc #2"]
+
+
+def test_nothing_cannot_be_compared() -> None:
+    """A comparison needs a run."""
+    with pytest.raises(ValueError, match="no run to compare"):
+        compare([])
+
+
+# Terminal
+
+
+def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
+    """Verdict with reasons, peak buffer and slowdown of each class."""
+    text = text_of(run_table(results[1]))
+    assert "faithful" in text
+    assert results[1].verdict_reasons[0] in text
+    assert format_bytes(results[1].max_buffer_bytes) in text
+    assert format_number(results[1].fct_slowdown["hadoop"].p99) in text
+    assert "tail_drop 38" in text
+
+
+def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:
+    """Schemes as rows, nothing cut at 110 columns, warnings below."""
+    comparison = compare([results[0], results[1].model_copy(update={"seed": 8})])
+    text = text_of(comparison_table(comparison), width=110)
+    assert "…" not in text
+    for row, result in zip(comparison.rows, results, strict=True):
+        line = next(line for line in text.splitlines() if line.strip().startswith(row.scheme))
+        assert format_bytes(result.max_buffer_bytes) in line
+        assert format_number(row.p99_slowdown) in line
+    assert "! The runs differ in seed: 7, 8." in text
+
+
+# Pages
+
+
+def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMaker) -> None:
+    """Every figure of result.json stands on the page, and the key ones in words."""
+    folder = make_run_folder("sfc")
+    page = Page(write_run_report(folder))
+    result = read_result(folder)
+    assert re.sub(r"\s+", " ", result.to_json()).strip() in page.text
+    assert result.verdict in page.text
+    for reason in result.verdict_reasons:
+        assert reason in page.text
+    assert format_bytes(result.max_buffer_bytes) in page.text
+    for name, figures in result.fct_slowdown.items():
+        assert name in page.text
+        assert format_number(figures.p99) in page.text
+    assert "./runner.py run hadoop-50 --scheme sfc --seed 7 --set 'q th=2 BDP'" in page.text
+    assert "topology.hosts_per_tor" in page.text
+
+
+def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
+    """No address outside the folder, no script, no id twice, four plots inside; every link leads to a file."""
+    folder = make_run_folder("sfc")
+    path = write_run_report(folder)
+    page = Page(path)
+    assert "://" not in path.read_text(encoding="utf-8")
+    assert "script" not in page.tags
+    assert "link" not in page.tags
+    assert path.read_text(encoding="utf-8").count("<svg") == 4
+    assert len(page.ids) == len(set(page.ids))
+    links = [address for address in page.addresses if not address.startswith("#")]
+    assert {"result.json", "config.json", "flows.parquet", "buffer.png", "fct.png", "buffer.csv"} <= set(links)
+    for link in links:
+        assert (folder / link).exists()
+
+
+def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> None:
+    """A report can be made again and compared."""
+    folder = make_run_folder("sfc")
+    first = write_run_report(folder).read_bytes()
+    assert write_run_report(folder).read_bytes() == first
+
+
+def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
+    """A scenario or a setting cannot inject markup."""
+    folder = make_run_folder("sfc", identity={"scenario": "<b>x</b>"})
+    (folder / "config.json").write_text(json.dumps({"note": "<script>alert(1)</script>"}))
+    text = write_run_report(folder).read_text(encoding="utf-8")
+    assert "<script>" not in text
+    assert "<b>x</b>" not in text
+    assert "&lt;b&gt;x&lt;/b&gt;" in text
+
+
+def test_a_damaged_run_still_has_a_report(make_run_folder: FolderMaker) -> None:
+    """What is missing is named; figures of result.json remain."""
+    folder = make_run_folder("sfc", counters={"interrupted": True})
+    (folder / "flows.parquet").write_bytes(b"PAR1")
+    (folder / "queues.parquet").unlink()
+    page = Page(write_run_report(folder))
+    assert "flows.parquet cannot be read" in page.text
+    assert "queues.parquet cannot be read" in page.text
+    assert "The run was interrupted" in page.text
+    assert "degraded" in page.text
+
+
+def test_an_empty_run_has_a_report(make_run_folder: FolderMaker) -> None:
+    """No flow at all: tables say so."""
+    page = Page(write_run_report(make_run_folder("sfc", flows=FLOWS.empty())))
+    assert "no flow completed" in page.text
+    assert "Nothing was measured." in page.text
+
+
+def test_the_numbers_behind_the_plots_are_beside_them(make_run_folder: FolderMaker) -> None:
+    """CSV with a header: whole-buffer samples, and slowdown of all sizes and of each bin."""
+    folder = make_run_folder("sfc")
+    write_run_report(folder)
+    with (folder / "fct_slowdown.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    result = read_result(folder)
+    whole = next(row for row in rows if row["class"] == "hadoop" and not row["high_bytes"])
+    assert float(whole["p99"]) == result.fct_slowdown["hadoop"].p99
+    bins = [row for row in rows if row["class"] == "hadoop" and row["high_bytes"]]
+    assert len(bins) == 10
+    with (folder / "buffer.csv").open(newline="") as file:
+        samples = list(csv.DictReader(file))
+    assert max(int(row["high_water_bytes"]) for row in samples) == result.max_buffer_bytes
+
+
+def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """A row, a command and a working link for each; ratios; plots as files too; nothing from outside."""
+    folders = [make_run_folder(scheme, load=load) for scheme, load in (("irn", 2.0), ("onramp", 1.0), ("sfc", 0.5))]
+    for folder in folders:
+        write_run_report(folder)
+    out = tmp_path / "comparisons" / "first"
+    path = write_comparison_report(folders, out)
+    page = Page(path)
+    assert "://" not in path.read_text(encoding="utf-8")
+    assert len(page.ids) == len(set(page.ids))
+    comparison = compare([read_result(folder) for folder in folders])
+    for row, folder in zip(comparison.rows, folders, strict=True):
+        assert format_bytes(row.max_buffer_bytes) in page.text
+        assert format_number(row.p99_slowdown) in page.text
+        assert f"--scheme {row.scheme}" in page.text
+        assert str(Path("..", "..", "runs", folder.name, "report.html")) in page.addresses
+    for link in page.addresses:
+        assert link.startswith("#") or (out / link).exists()
+    assert {"buffer.png", "fct.png", "fct_by_size.png"} <= {file.name for file in out.iterdir()}
+    stored = json.loads((out / "comparison.json").read_text())
+    assert stored["rows"][2]["ratios"]["p99_slowdown"] == comparison.rows[2].ratios["p99_slowdown"]
+    with (out / "comparison.csv").open(newline="") as file:
+        assert [row["scheme"] for row in csv.DictReader(file)] == ["irn", "onramp", "sfc"]
+
+
+def test_comparison_names_what_it_could_not_read(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """A damaged run stays in the comparison, with a sentence."""
+    folders = [make_run_folder("irn"), make_run_folder("sfc")]
+    (folders[1] / "queues.parquet").unlink()
+    page = Page(write_comparison_report(folders, tmp_path / "out"))
+    assert "sfc: queues.parquet cannot be read" in page.text

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""result.json: built from traces and counters, written, read, and the same bytes for the same run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.results.build import RunCounters, RunIdentity, build_result
+from analysis.results.result import ResultError, RunResult, read_result, write_result
+from telemetry.schema import FLOWS, QUEUES, SIGNALS
+
+Maker = Callable[..., pl.DataFrame]
+EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "traces.md"
+
+
+@pytest.fixture
+def traces(make_flows: Maker, make_queues: Maker, make_signals: Maker) -> dict[str, pl.DataFrame]:
+    """The three traces of one run."""
+    return {"flows": make_flows(), "queues": make_queues(), "signals": make_signals()}
+
+
+def test_the_result_has_the_promised_fields(
+    identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
+) -> None:
+    """Every field of the design, with values that agree with traces and counters."""
+    content = json.loads(build_result(identity, counters, **traces).to_json())
+    assert (content["schema"], content["schema_version"]) == ("sfc-testbed.result", 1)
+    assert (content["scenario"], content["scheme"], content["switch"]) == ("hadoop-50", "sfc", "soft")
+    assert (content["clock"], content["dilation"], content["seed"]) == ("real", 10_000, 7)
+    assert content["verdict"] == "faithful"
+    finished = traces["flows"]["finish_us"].is_not_null()
+    assert content["flows"] == {
+        "total": 2256, "completed": finished.sum(), "corrupted": 0, "timeouts": 0, "packets_resent": 0,
+    }  # fmt: skip
+    assert list(content["fct_slowdown"]) == ["all", "hadoop", "incast"]
+    assert {"p50", "p95", "p99", "mean"} <= content["fct_slowdown"]["hadoop"].keys()
+    whole = traces["queues"].filter(pl.col("port") == -1)
+    assert content["max_buffer_bytes"] == whole["high_water_bytes"].max() == content["buffer_bytes"]["tor2"]["max"]
+    assert list(content["buffer_bytes"]) == ["spine1", "tor1", "tor2"]
+    assert content["drops"] == {"bloom_false": 2, "tail_drop": 38}
+    assert content["unexplained_loss"] == 0
+    assert content["bts"] == {
+        "sent": 510, "suppressed": 2210, "cache_hits": 153, "max_suppression_entries": 61, "max_cache_entries": 4,
+    }  # fmt: skip
+    assert content["pfc"] == {"sent": 0}
+    assert content["signals"]["received"] == 300
+    assert content["lateness"]["host"] == {"p50_us": 0.009, "p99_us": 0.24, "max_us": 0.51, "p99_of_base_rtt": 0.024}
+    assert content["packets_per_s"] == pytest.approx(400_000 / 41.25)
+
+
+def test_the_json_comes_back_as_it_went(
+    tmp_path: Path, identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
+) -> None:
+    """Reading gives an equal result; writing that gives the same bytes."""
+    result = build_result(identity, counters, **traces)
+    path = write_result(tmp_path, result)
+    assert read_result(tmp_path) == result
+    assert read_result(tmp_path).to_json() == path.read_text(encoding="utf-8")
+
+
+def test_identical_runs_differ_in_speed_only(
+    identity: RunIdentity, counters: RunCounters, traces: dict[str, pl.DataFrame]
+) -> None:
+    """Rows in another order and another wall time change two lines of result.json."""
+    shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in traces.items()}
+    backwards = dict(reversed(list(counters.drops.items())))
+    one = build_result(identity, counters, **traces).to_json().splitlines()
+    other = build_result(identity, replace(counters, wall_s=3.0, drops=backwards), **shuffled).to_json().splitlines()
+    changed = [line.split(":")[0].strip() for line, twin in zip(one, other, strict=True) if line != twin]
+    assert changed == ['"wall_s"', '"packets_per_s"']
+
+
+def test_floats_have_nine_significant_digits(identity: RunIdentity, counters: RunCounters) -> None:
+    """Noise of the last bits does not reach the file, and there is no negative zero."""
+    wanted = replace(counters, wall_s=1 / 3, delivered_bps=-0.0)
+    content = json.loads(build_result(identity, wanted, **EMPTY).to_json())
+    assert content["wall_s"] == 0.333333333
+    assert str(content["throughput_gbps"]) == "0.0"
+
+
+def test_empty_traces_make_a_result(identity: RunIdentity) -> None:
+    """A run that was stopped before it sent anything: no figure, and a verdict that says so."""
+    result = build_result(identity, RunCounters(0, 0, interrupted=True), **EMPTY)
+    assert (result.verdict, result.interrupted) == ("invalid", True)
+    assert result.verdict_reasons[0] == "No packet was sent, so nothing was measured."
+    assert (result.fct_slowdown, result.buffer_bytes, result.max_buffer_bytes) == ({}, {}, 0)
+    assert (result.throughput_gbps, result.packets_per_s) == (0.0, 0.0)
+
+
+def test_warm_up_counts_in_totals_only(identity: RunIdentity, counters: RunCounters, make_flows: Maker) -> None:
+    """Flows outside the window are left out of slowdown and throughput."""
+    flows = make_flows()
+    windowed = replace(identity, window_us=(1000.0, 2000.0))
+    result = build_result(windowed, counters, flows=flows, queues=QUEUES.empty(), signals=SIGNALS.empty())
+    inside = flows.filter((pl.col("start_us") >= 1000) & (pl.col("start_us") < 2000))
+    assert result.measured_window_us == (1000.0, 2000.0)
+    assert result.flows.total == 2256
+    assert result.fct_slowdown["all"].flows == inside.height
+
+
+def test_endless_flows_use_the_measured_rate(identity: RunIdentity, counters: RunCounters) -> None:
+    """Where no flow completes, receivers know the throughput."""
+    result = build_result(identity, replace(counters, delivered_bps=97.5e9), **EMPTY)
+    assert result.throughput_gbps == 97.5
+
+
+@given(
+    sent=st.integers(0, 10**9),
+    generated=st.integers(0, 10**6),
+    absorbed=st.integers(0, 10**6),
+    flying=st.integers(0, 10**6),
+    drops=st.dictionaries(st.text(min_size=1, max_size=5), st.integers(0, 10**6), max_size=4),
+    lost=st.integers(-100, 100),
+)
+def test_unexplained_loss_is_what_is_left(
+    sent: int, generated: int, absorbed: int, flying: int, drops: dict[str, int], lost: int
+) -> None:
+    """Whatever is counted, exactly the uncounted remains."""
+    received = sent + generated - absorbed - flying - sum(drops.values()) - lost
+    counters = RunCounters(
+        sent, received, switch_generated=generated, switch_absorbed=absorbed, in_flight=flying, drops=drops
+    )
+    assert counters.unexplained_loss == lost
+
+
+def test_the_document_names_every_field() -> None:
+    """docs/traces.md explains all of result.json."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for name, entry in RunResult.model_fields.items():
+        assert f"`{entry.alias or name}`" in text, name
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such file"),
+        ("{", "not readable as JSON"),
+        ("[]", "not a result of this testbed"),
+        ('{"schema": "other"}', "not a result of this testbed"),
+        ('{"schema": "sfc-testbed.result", "schema_version": 9}', "result version 9, this release reads version 1"),
+        ('{"schema": "sfc-testbed.result", "schema_version": 1}', "scenario: Field required"),
+    ],
+)
+def test_what_cannot_be_read_is_told(tmp_path: Path, content: str | None, message: str) -> None:
+    """One line that names the file and the reason."""
+    if content is not None:
+        (tmp_path / "result.json").write_text(content)
+    with pytest.raises(ResultError, match=message) as caught:
+        read_result(tmp_path)
+    assert str(tmp_path / "result.json") in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a congestion control is told and how its answers are obeyed, with a probe in the table."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
+from hosts.transport.messages import MessageCompleted
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import FakeLink
+
+
+class Probe(CongestionControl):
+    """Records every call; paces at half the line rate; wants a timer every 3 us."""
+
+    __slots__ = ("_timer_ns",)
+
+    ecn_capable = True
+    calls: list[tuple[Any, ...]]
+
+    @dataclass(frozen=True)
+    class Parameters:
+        """One of each kind of field."""
+
+        pace_bps: int = 0
+        """0: line rate."""
+        period_ns: int = 3_000
+        """Between timers."""
+        gain: float = 0.5
+        """Has no unit."""
+
+    def __init__(self, parameters: Parameters, path: PathContext) -> None:
+        super().__init__(parameters, path)
+        type(self).calls.append(("init", parameters, path))
+        self.rate_bps = parameters.pace_bps or path.line_rate_bps
+        self._timer_ns = parameters.period_ns
+
+    def on_sent(self, size_bytes: int, now_ns: int) -> None:
+        """Recorded."""
+        type(self).calls.append(("sent", size_bytes, now_ns))
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        """Recorded."""
+        type(self).calls.append(("ack", sample, now_ns))
+
+    def on_loss(self, size_bytes: int, now_ns: int) -> None:
+        """Recorded."""
+        type(self).calls.append(("loss", size_bytes, now_ns))
+
+    def on_timer(self, now_ns: int) -> None:
+        """Recorded; comes again."""
+        type(self).calls.append(("timer", now_ns))
+        self._timer_ns = now_ns + 3_000
+
+    def next_timer_ns(self) -> int | None:
+        """Always one."""
+        return self._timer_ns
+
+
+@pytest.fixture
+def probe(monkeypatch: pytest.MonkeyPatch) -> type[Probe]:
+    """A row of the table for one test."""
+    Probe.calls = []
+    monkeypatch.setitem(CONGESTION_CONTROLS, "probe", Probe)
+    return Probe
+
+
+def of(kind: str) -> list[tuple[Any, ...]]:
+    """Calls of one kind."""
+    return [call for call in Probe.calls if call[0] == kind]
+
+
+def test_parameters_and_path_arrive_in_wall_units(probe: type[Probe]) -> None:
+    """Fields in ns and bit/s are dilated, others are not."""
+    settings = TransportSettings(congestion="probe", congestion_parameters={"pace_bps": 50_000_000_000, "gain": 0.25})
+    link = FakeLink(settings, dilation=1000)
+    link.transfer(1_000)
+    link.run()
+    ((_, parameters, path),) = of("init")
+    assert (parameters.pace_bps, parameters.period_ns, parameters.gain) == (50_000_000, 3_000_000, 0.25)
+    assert path == PathContext(100_000_000, 10_000_000, 1000, 125_000)
+
+
+def test_samples_carry_rtt_bytes_and_progress(probe: type[Probe]) -> None:
+    """One sample an acknowledgement."""
+    link = FakeLink(TransportSettings(congestion="probe"))
+    link.transfer(2_500)
+    link.run()
+    samples = [call[1] for call in of("ack")]
+    assert [sample.acked_bytes for sample in samples] == [1000, 1000, 500]
+    assert [sample.cumulative_bytes for sample in samples] == [1000, 2000, 2500]
+    assert [sample.in_flight_bytes for sample in samples] == [2000, 1000, 0]
+    assert {sample.sent_bytes for sample in samples} == {2500}
+    assert samples[0].rtt_ns == 84 + 5_000 + 5 + 5_000 or samples[0].rtt_ns == 84 + 5_000 + 4 + 5_000
+    assert [call[1] for call in of("sent")] == [1000, 1000, 500]
+
+
+def test_resent_packets_give_no_rtt(probe: type[Probe]) -> None:
+    """Karn's rule: nobody knows which sending the acknowledgement is for."""
+    link = FakeLink(TransportSettings(congestion="probe", rto_ns=50_000), drop=lambda number, name, frame: number == 0)
+    link.transfer(1_000)
+    link.run()
+    (sample,) = [call[1] for call in of("ack")]
+    assert sample.rtt_ns is None
+    assert of("loss") == [("loss", 1000, 50_000)]
+
+
+def test_the_pacer_spaces_packets_by_their_size(probe: type[Probe]) -> None:
+    """At half the line rate every other slot stays empty."""
+    settings = TransportSettings(congestion="probe", congestion_parameters={"pace_bps": 50_000_000_000})
+    link = FakeLink(settings)
+    link.transfer(10_000)
+    link.run()
+    starts = [call[2] for call in of("sent")]
+    assert [late - early for early, late in pairwise(starts)] == [1058 * 8 // 50] * 9
+
+
+def test_timers_come_when_asked_for_and_end_with_the_flow(probe: type[Probe]) -> None:
+    """A finished flow keeps nobody awake."""
+    link = FakeLink(TransportSettings(congestion="probe"))
+    link.transfer(1_000)
+    link.run()
+    finish_ns = link.of(MessageCompleted, "a")[0].finish_ns
+    assert of("timer") == [("timer", time) for time in range(3_000, finish_ns, 3_000)]
+    assert link.a.next_timer_ns() is None
+
+
+def test_ecn_capable_controls_send_ecn_capable_packets(probe: type[Probe]) -> None:
+    """ECT(0) on data; not on acknowledgements."""
+    link = FakeLink(TransportSettings(congestion="probe"))
+    link.transfer(1_000)
+    link.run()
+    assert {(name, frame[15]) for _, name, frame in link.sent} == {("a", 26 << 2 | 2), ("b", 48 << 2)}

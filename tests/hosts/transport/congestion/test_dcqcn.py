@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""DCQCN against sequences computed by hand from FACTS §2, and on a bottleneck that marks."""
+
+from typing import Any
+
+import pytest
+
+from hosts.transport.congestion import UNLIMITED_WINDOW, PathContext
+from hosts.transport.congestion.dcqcn import Dcqcn
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_star import FakeStar
+
+PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+BDP = 125_000
+
+
+def control(**parameters: Any) -> Dcqcn:
+    """At 100 Gb/s, the defaults unless said."""
+    return Dcqcn(Dcqcn.Parameters(**parameters), PATH)
+
+
+def run(dcqcn: Dcqcn, until_ns: int) -> list[tuple[int, int]]:
+    """Fire its timers in order; (time, rate) after each."""
+    steps = []
+    while (due_ns := dcqcn.next_timer_ns()) is not None and due_ns <= until_ns:
+        dcqcn.on_timer(due_ns)
+        steps.append((due_ns, dcqcn.rate_bps))
+    return steps
+
+
+def test_rates_follow_the_hand_computed_sequence() -> None:
+    """Two CNPs: cuts by alpha / 2 on the 4 us grid, then fast recovery, additive and hyper increase.
+
+    k = 255/256. First CNP at 1 us: alpha has four periods without a CNP at the cut (5.001 us): k^4 = 0.984466, so
+    100 (1 - 0.492233) = 50.776684. Increases at 300 us each: the mean with R_T = 100. Second CNP at 700 us, cut at
+    701.001 us with alpha = k^700 + 1/256 = 0.068494; R_T is the rate before it. Then the mean with R_T, with
+    R_T + 0.02, with that + 0.2.
+    """
+    dcqcn = control()
+    assert dcqcn.next_timer_ns() is None
+    dcqcn.on_congestion_notice(1_000)
+    assert dcqcn.rate_bps == 100_000_000_000, "the first CNP cuts nothing by itself"
+    assert run(dcqcn, 700_000) == [(5_001, 50_776_684_273), (305_001, 75_388_342_136), (605_001, 87_694_171_068)]
+    dcqcn.on_congestion_notice(700_000)
+    steps = run(dcqcn, 1_700_000)
+    assert [time for time, _ in steps] == [701_001, 1_001_001, 1_301_001, 1_601_001]
+    expected = [84_690_905_988, 86_192_538_528, 86_953_354_798, 87_433_762_933]
+    assert [rate for _, rate in steps] == pytest.approx(expected, abs=2)
+
+
+def test_a_cnp_within_the_interval_waits_for_the_next_cut() -> None:
+    """Many CNPs, one cut per interval (rate decrease is limited at the sender)."""
+    dcqcn = control()
+    for time_ns in (1_000, 2_000, 3_000, 4_900):
+        dcqcn.on_congestion_notice(time_ns)
+    assert [time for time, _ in run(dcqcn, 9_000)] == [5_001]
+    dcqcn.on_congestion_notice(9_001)
+    assert [time for time, _ in run(dcqcn, 20_000)] == [9_001]
+
+
+def test_alpha_rises_with_cnps_and_decays_without() -> None:
+    """One period with a CNP: (1 - g) alpha + g; each without: (1 - g) alpha."""
+    dcqcn = control(gain=0.5)
+    dcqcn.on_congestion_notice(0)
+    dcqcn.on_congestion_notice(2_500)
+    assert dcqcn.trace_fields()["alpha"] == 0.25
+    dcqcn.on_congestion_notice(4_000)
+    assert dcqcn.trace_fields()["alpha"] == (0.25 / 2 + 0.5) / 2
+
+
+def test_clamping_sets_the_target_at_every_cut() -> None:
+    """Without it a second cut before any increase leaves R_T alone."""
+    targets = {}
+    for clamp in (False, True):
+        dcqcn = control(clamp_target=clamp)
+        dcqcn.on_congestion_notice(0)
+        run(dcqcn, 5_000)
+        before_bps = dcqcn.rate_bps
+        dcqcn.on_congestion_notice(6_000)
+        run(dcqcn, 9_000)
+        targets[clamp] = dcqcn.trace_fields()["target_bps"] / before_bps
+    assert targets[True] == 1
+    assert targets[False] > 1.9
+
+
+def test_the_rate_has_a_floor_and_a_ceiling() -> None:
+    """R_min below, the line rate above."""
+    dcqcn = control()
+    for time_ns in range(0, 400_000, 1_000):
+        dcqcn.on_congestion_notice(time_ns)
+        run(dcqcn, time_ns)
+    assert dcqcn.rate_bps == 1_000_000_000
+    run(dcqcn, 10**9)
+    assert dcqcn.rate_bps == pytest.approx(100_000_000_000, rel=1e-6)
+
+
+def test_the_window_is_static() -> None:
+    """One BDP by default, another or none if asked for."""
+    assert control().window_bytes == BDP
+    assert control(window_bytes=50_000).window_bytes == 50_000
+    assert control(window_bytes=0).window_bytes == UNLIMITED_WINDOW
+
+
+@pytest.mark.parametrize("window_bytes", [-1, 0], ids=["with window", "without"])
+def test_two_long_flows_share_a_bottleneck(window_bytes: int) -> None:
+    """The second joins 100 us late; from 2 to 4 ms: Jain's index, the use of the link, and the queue.
+
+    With the window two flows hold at most 2 BDP, of which one is on the wire: the queue peaks at the threshold.
+    """
+    settings = TransportSettings(congestion="dcqcn", congestion_parameters={"window_bytes": window_bytes})
+    star = FakeStar(settings, 3, ecn_threshold_bytes=BDP)
+    star.transfer(0, 2, 100_000_000)
+    star.transfer(1, 2, 100_000_000, ready_ns=100_000)
+    star.run(2_000_000)
+    port = star.ports[2]
+    before = dict(port.by_source)
+    star.run(4_000_000)
+    shares = [port.by_source[source] - before[source] for source in before]
+    assert sum(shares) ** 2 / (2 * sum(share**2 for share in shares)) >= 0.95
+    assert sum(shares) * 8 / 2e-3 / 100e9 > 0.85
+    assert star.mean_depth_bytes(2, 2_000_000) < BDP
+    if window_bytes:
+        assert BDP < port.most_bytes < 1.2 * BDP
+    assert all(nic.statistics().cnps_received > 0 for nic in star.nics[:2])
+    assert star.nics[2].statistics().cnps_sent <= 2 * 4_000_000 // 4_000

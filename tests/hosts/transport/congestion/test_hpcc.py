@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""HPCC against sequences computed by hand from FACTS §1, and on a bottleneck that writes telemetry."""
+
+from typing import Any
+
+import pytest
+
+from hosts.transport.congestion import AckSample, PathContext
+from hosts.transport.congestion.base import STAMP_MODULUS_NS, HopTelemetry
+from hosts.transport.congestion.hpcc import Hpcc
+from hosts.transport.messages import MessageCompleted
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_star import FakeStar
+
+GBPS = 1_000_000_000
+PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
+
+
+def control(**parameters: Any) -> Hpcc:
+    """At 100 Gb/s, base RTT 10 us, W_init 125 000 B."""
+    return Hpcc(Hpcc.Parameters(**parameters), PATH)
+
+
+def ack(hpcc: Hpcc, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> int:
+    """One acknowledgement; returns the rate after it."""
+    hpcc.on_ack(AckSample(0, 0, None, False, None, hops, acked, sent), 0)
+    return hpcc.rate_bps
+
+
+def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) -> HopTelemetry:
+    """A record of a port."""
+    return HopTelemetry(gbps * GBPS, time_us * 1000, sent_bytes, queue_bytes)
+
+
+def test_rates_follow_the_hand_computed_sequence() -> None:
+    """A first, a full, a fast-reacting and again a full update, over two hops of 100 and 50 Gb/s.
+
+    1. Stored only: R = R_c = 100, W = 125000, lastUpdateSeq = 2000.
+    2. 1 us on, hop 1 sent 12500 B = 100 Gb/s, min(q) = 12500 B = 0.1 BDP: u = 1.1; hop 2 idle. tau = 1 us, U = 1.01,
+       R = 100 / (1.01 / 0.95) + 0.05 = 94.109406; W = 117636; ack.seq 3000 > 2000, so R_c = R.
+    3. 2 us on, hop 1 at 20 Gb/s: 0.2; hop 2 sent 10000 B = 40 of 50 Gb/s, min(q) 6250 B = 0.1: u = 0.9.
+       U = 0.8 x 1.01 + 0.2 x 0.9 = 0.988; ack.seq 4000 <= 5000: R = R_c / (0.988 / 0.95) + 0.05 = 90.539813; R_c stays.
+    4. 20 us on (tau = T), hop 1 at 50 Gb/s: U = 0.5, ack.seq 6000: R = 94.109406 x 1.9 + 0.05, cut to 100.
+    """
+    hpcc = control()
+    assert ack(hpcc, hop(0, 0, 25_000), hop(0, 0, 12_500, 50), acked=1_000, sent=2_000) == 100 * GBPS
+    rate = ack(hpcc, hop(1, 12_500, 12_500), hop(1, 1, 6_250, 50), acked=3_000, sent=5_000)
+    assert rate == 94_109_405_941
+    assert hpcc.window_bytes == 117_636
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(1.01)
+    rate = ack(hpcc, hop(3, 17_500), hop(3, 10_001, 12_500, 50), acked=4_000, sent=6_000)
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(0.988)
+    assert rate == pytest.approx(90_539_813_404, abs=100)
+    assert hpcc.trace_fields()["reference_bps"] == pytest.approx(94_109_405_941, abs=1)
+    rate = ack(hpcc, hop(23, 142_500), hop(23, 10_002, 0, 50), acked=6_000, sent=9_000)
+    assert (rate, hpcc.window_bytes) == (100 * GBPS, 125_000)
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(0.5)
+
+
+def test_stages_of_additive_increase() -> None:
+    """maxStage 2: below eta twice R_AI is added, the third time U decides, then it begins anew."""
+    hpcc = control(max_stage=2, additive_bps=GBPS)
+    ack(hpcc, hop(0, 0))
+    assert ack(hpcc, hop(10, 250_000), acked=1, sent=1) == pytest.approx((47.5 + 1) * GBPS)  # U = 2: multiplicative
+    rates = [ack(hpcc, hop(10 + 10 * n, 250_000 + 62_500 * n), acked=n + 1, sent=n + 1) for n in (1, 2, 3)]  # U = 0.5
+    assert rates == pytest.approx([49.5 * GBPS, 50.5 * GBPS, (50.5 * 1.9 + 1) * GBPS])
+
+
+def test_without_fast_reaction_only_full_updates_count() -> None:
+    """An acknowledgement within the round trip changes nothing, not even the telemetry remembered."""
+    hpcc = control(fast_react=False)
+    ack(hpcc, hop(0, 0), acked=1, sent=10)
+    assert ack(hpcc, hop(5, 125_000), acked=5, sent=11) == 100 * GBPS
+    ack(hpcc, hop(10, 250_000), acked=11, sent=20)
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(2.0)
+
+
+def test_what_is_no_measurement_changes_nothing() -> None:
+    """No telemetry; no time passed; an older packet; a hop without a rate. The next good sample spans the gap."""
+    hpcc = control()
+    assert ack(hpcc) == 100 * GBPS
+    ack(hpcc, hop(5, 0))
+    for record in (hop(5, 12_500), hop(4, 12_500), hop(6, 12_500, gbps=0)):
+        assert ack(hpcc, record, acked=5) == 100 * GBPS
+    ack(hpcc, hop(15, 250_000), acked=5)
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(2.0)
+
+
+def test_clocks_and_counters_wrap() -> None:
+    """32 bits each."""
+    hpcc = control()
+    ack(hpcc, HopTelemetry(100 * GBPS, STAMP_MODULUS_NS - 4_000, (1 << 32) - 50_000, 0))
+    ack(hpcc, hop(6, 75_000), acked=5)
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(1.0)
+
+
+def test_another_path_starts_a_new_measurement() -> None:
+    """Other hops cannot be compared."""
+    hpcc = control()
+    ack(hpcc, hop(0, 0))
+    assert ack(hpcc, hop(1, 99_999), hop(1, 5), acked=5) == 100 * GBPS
+
+
+def test_the_rate_never_falls_below_its_floor() -> None:
+    """And the window never below a byte, with which one packet may still fly."""
+    hpcc = control()
+    ack(hpcc, hop(0, 0, 10**9))
+    for number in range(1, 50):
+        ack(hpcc, hop(number * 10, number * 125_000, 10**9), acked=number, sent=number)
+    assert hpcc.rate_bps >= 100_000_000
+    assert hpcc.window_bytes >= 1
+
+
+@pytest.mark.parametrize("max_stage", [0, 5])
+def test_two_long_flows_share_a_bottleneck(max_stage: int) -> None:
+    """The second joins 100 us late; from 0.5 to 1.5 ms: Jain's index, utilization near eta, hardly a queue."""
+    settings = TransportSettings(congestion="hpcc", congestion_parameters={"max_stage": max_stage})
+    star = FakeStar(settings, 3, with_telemetry=True)
+    star.transfer(0, 2, 100_000_000)
+    star.transfer(1, 2, 100_000_000, ready_ns=100_000)
+    star.run(500_000)
+    port = star.ports[2]
+    before = dict(port.by_source)
+    star.run(1_500_000)
+    shares = [port.by_source[source] - before[source] for source in before]
+    assert sum(shares) ** 2 / (2 * sum(share**2 for share in shares)) >= 0.95
+    assert 0.90 <= sum(shares) * 8 / 1e-3 / 100e9 <= 0.98
+    assert star.mean_depth_bytes(2, 500_000) < 2_000
+
+
+def test_messages_with_telemetry_complete() -> None:
+    """Shims stripped, checksums right, all acknowledged; nothing malformed anywhere."""
+    star = FakeStar(TransportSettings(congestion="hpcc"), 3, with_telemetry=True)
+    for source in (0, 1):
+        star.transfer(source, 2, 50_001)
+    star.run()
+    assert [len(star.of(MessageCompleted, source)) for source in (0, 1)] == [1, 1]
+    for nic in star.nics:
+        counters = nic.statistics()
+        assert (counters.malformed, counters.corrupted, counters.misdelivered, counters.messages_corrupted) == (0,) * 4

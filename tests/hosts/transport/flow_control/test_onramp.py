@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The reconstructed OnRamp: one-way delays on the wire, the two rules, and what Fig. 1 of the SFC paper shows of it."""
+
+import pytest
+
+from hosts.transport.congestion import AckSample, PathContext
+from hosts.transport.flow_control.onramp import OnRamp, OnRampParameters, OnRampStrawMan
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import FakeLink
+from tests.hosts.transport.fake_star import FakeStar
+from wire.constants import INT_UDP_PORT
+from wire.int_header import TelemetryStripper, unpack
+from wire.roce import Opcode, RoceDecoder
+
+PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+MB = 1_000_000
+
+
+def sample(delay_ns: int | None, rtt_ns: int | None = 45_000, in_flight_bytes: int = 0) -> AckSample:
+    """Of an acknowledgement."""
+    return AckSample(1000, in_flight_bytes, rtt_ns, False, delay_ns, (), 0, 0)
+
+
+def test_the_straw_man_pauses_for_the_excess_delay() -> None:
+    """O - T from the acknowledgement on, replaced by the next that exceeds T, bounded."""
+    control = OnRampStrawMan(OnRampParameters(threshold_ns=10_000), PATH, 100_000)
+    control.on_ack(sample(40_000), 1_000)
+    assert control.earliest_send_ns(1_000) == 31_000
+    control.on_ack(sample(9_000), 2_000)
+    control.on_ack(sample(None), 2_000)
+    assert control.earliest_send_ns(2_000) == 31_000
+    control.on_ack(sample(12_000), 3_000)
+    assert control.earliest_send_ns(3_000) == 5_000
+    control.on_ack(sample(10**9), 4_000)
+    assert control.earliest_send_ns(4_000) == 104_000
+
+
+def test_the_corrected_rule_allows_for_holds_the_delay_has_not_seen() -> None:
+    """RTT 45 us, O = 40, T = 10, 25 us worth in flight. No hold yet: 40 > 10 + 0, hold for (O - T) 25 / 45.
+
+    After 35 us of holds within the round trip 40 < 10 + 35: 5 us worth (62.5 kB) may go, then it is held again.
+    """
+    control = OnRamp(OnRampParameters(gain_exponent=1.0), PATH, 10**9)
+    busy = sample(40_000, in_flight_bytes=312_500)
+    control.on_ack(busy, 0)
+    hold_ns = round(30_000 * 25 / 45)
+    assert control.earliest_send_ns(0) == hold_ns
+    for now_ns in (10_000, 20_000):
+        control.on_ack(busy, now_ns)
+        assert control.earliest_send_ns(now_ns) == now_ns + hold_ns
+    control.on_ack(busy, 36_667)
+    assert control.earliest_send_ns(36_667) == 36_667
+    control.on_sent(62_499, 37_000)
+    assert control.earliest_send_ns(37_000) == 36_667
+    control.on_sent(30_000, 38_000)
+    assert control.earliest_send_ns(38_000) == 38_000 + hold_ns
+
+
+def test_what_a_window_held_back_is_no_hold() -> None:
+    """A flow that has one BDP in flight and waits for acknowledgements is held once the queue is deep."""
+    control = OnRamp(OnRampParameters(gain_exponent=1.0), PATH, 10**9)
+    control.on_ack(sample(40_000, in_flight_bytes=125_000), 50_000)
+    assert control.earliest_send_ns(50_000) > 50_000
+
+
+def test_a_short_delay_holds_nothing() -> None:
+    """Below T the flow is free, whatever it sends; a resent packet changes nothing."""
+    control = OnRamp(OnRampParameters(), PATH, 10**9)
+    control.on_ack(sample(9_999, in_flight_bytes=10**6), 5_000)
+    control.on_sent(10**6, 6_000)
+    control.on_ack(sample(10**6, rtt_ns=None), 7_000)
+    control.on_ack(sample(None), 7_000)
+    assert control.earliest_send_ns(8_000) <= 8_000
+
+
+def test_packets_are_stamped_and_acknowledgements_bring_the_delay() -> None:
+    """In wall us: from the start of the packet on the wire to its arrival; switches are told to append nothing."""
+    link = FakeLink(TransportSettings(flow_control="onramp"), dilation=1000)
+    link.transfer(2_000)
+    link.run()
+    stripper, decoder = TelemetryStripper(), RoceDecoder()
+    seen = {}
+    for end_ns, name, frame in link.sent:
+        stripped = stripper.strip(frame)
+        assert stripped is not None
+        telemetry = unpack(stripped[1])
+        header = decoder.header(stripped[0])
+        assert header is not None
+        assert header.icrc_is_right(stripped[0])
+        assert telemetry.stamp is not None
+        assert telemetry.is_echo
+        seen[name, telemetry.stamp.time_us] = (header.opcode, telemetry.stamp.tx_bytes, end_ns)
+    (_, _, end_ns), second = seen["a", 0], seen["b", 0]
+    assert second[:2] == (Opcode.ACKNOWLEDGE, (end_ns + 5_000_000) // 1000)
+
+
+def test_a_bts_names_the_port_that_the_flow_uses() -> None:
+    """49792 for flows with telemetry, 4791 for the others."""
+    assert INT_UDP_PORT == 49792
+    for congestion, right, wrong in (("hpcc", 49792, 4791), ("none", 4791, 49792)):
+        link = FakeLink(TransportSettings(flow_control="sfc", congestion=congestion))
+        link.transfer(100_000)
+        for port in (right, wrong):
+            link.inject(3_000, link.a, link.bts(1, 50, destination_port=port))
+        link.run()
+        verdicts = link.a.statistics().bts_by_verdict
+        assert (verdicts["obeyed"], verdicts["unknown_flow"]) == (1, 1)
+
+
+def incast(flow_control: str) -> FakeStar:
+    """Fig. 1: 63:1 without rate control, 206 kB in flight a sender at most; 2.5 ms."""
+    settings = TransportSettings(
+        congestion="window",
+        congestion_parameters={"window_bytes": 206_000},
+        flow_control=flow_control,
+        rto_ns=100_000_000,
+    )
+    star = FakeStar(settings, 64)
+    for source in range(63):
+        star.transfer(source, 63, 5 * MB, ready_ns=7 * source)
+    star.run(2_500_000)
+    return star
+
+
+def depths(star: FakeStar, since_ns: int) -> list[int]:
+    """Of the bottleneck from a model time on."""
+    return [depth for time, depth in star.ports[63].depths if time >= star.dilation.wall_ns(since_ns)]
+
+
+def test_the_corrected_variant_settles_near_13_megabytes() -> None:
+    """Within 2 ms and with the link busy, as the SFC paper has it."""
+    star = incast("onramp")
+    settled = depths(star, 2_000_000)
+    assert 0.75 * 13 * MB < sum(settled) / len(settled) < 1.25 * 13 * MB
+    assert max(settled) - min(settled) < 3 * MB
+    assert star.ports[63].sent_bytes * 8 / 2.5e-3 / 100e9 > 0.99
+
+
+def test_the_straw_man_oscillates_and_wastes_the_link() -> None:
+    """It pauses for delays that its pauses have already answered."""
+    star = incast("onramp-straw-man")
+    assert min(depths(star, 500_000)) < MB < 10 * MB < max(depths(star, 500_000))
+    assert star.ports[63].sent_bytes * 8 / 2.5e-3 / 100e9 < 0.8
+
+
+@pytest.mark.parametrize("congestion", ["hpcc", "dcqcn"])
+def test_it_composes_with_congestion_control(congestion: str) -> None:
+    """Stamp and telemetry travel in one packet; everything arrives whole."""
+    settings = TransportSettings(congestion=congestion, flow_control="onramp")
+    star = FakeStar(settings, 5, with_telemetry=True, ecn_threshold_bytes=125_000)
+    for source in range(4):
+        star.transfer(source, 4, 300_000)
+    star.run()
+    assert star.nics[4].statistics().messages_received == 4
+    assert sum(nic.statistics().malformed + nic.statistics().messages_corrupted for nic in star.nics) == 0
+    rates = star.nics[0].statistics()
+    assert rates.messages_completed == 1

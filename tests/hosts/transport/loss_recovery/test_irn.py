@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""IRN: selective retransmission, recovery, timeouts, cap."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hosts.transport.congestion import PathContext
+from hosts.transport.loss_recovery.base import NEVER, Arrival
+from hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
+from hosts.transport.messages import MessageCompleted
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import FakeLink
+
+PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+IRN = TransportSettings(loss_recovery="irn")
+
+
+def sender(sent: int = 10, **parameters: int) -> Irn:
+    """Has sent packets 0..sent-1 at time 0."""
+    recovery = Irn(IrnParameters(**parameters), PATH, 4_000, 0)
+    for _ in range(sent):
+        recovery.on_sent(recovery.next_packet(), 0)
+    return recovery
+
+
+def resend_all(recovery: Irn, now_ns: int = 200) -> list[int]:
+    """Takes everything that waits to be resent."""
+    taken = []
+    while (index := recovery.next_packet()) < recovery.next_new and index >= 0:
+        taken.append(index)
+        recovery.on_sent(index, now_ns)
+    return taken
+
+
+def test_only_packets_below_an_arrival_are_lost() -> None:
+    """The NAK for 5 with 2 missing: 2, 3 and 4 are lost, 6 to 9 are not."""
+    recovery = sender()
+    assert recovery.on_ack(2, 5, True, 100) == 3
+    assert recovery.in_flight() == 4
+    assert resend_all(recovery) == [2, 3, 4]
+    assert recovery.in_flight() == 7
+    assert recovery.next_packet() == 10
+
+
+def test_a_gap_that_fills_by_itself_is_not_resent() -> None:
+    """Reordering looks like loss until the packet comes."""
+    recovery = sender()
+    recovery.on_ack(2, 5, True, 100)
+    recovery.on_ack(2, 3, True, 110)
+    assert resend_all(recovery) == [2, 4]
+
+
+def test_a_cumulative_acknowledgement_forgets_what_lies_before() -> None:
+    """Lost and arrived alike."""
+    recovery = sender()
+    recovery.on_ack(2, 5, True, 100)
+    assert recovery.on_ack(6, -1, False, 120) == 0
+    assert (recovery.cumulative, recovery.in_flight(), recovery.next_packet()) == (6, 4, 10)
+
+
+def test_later_losses_are_found_by_later_arrivals() -> None:
+    """Each gap is counted once."""
+    recovery = sender()
+    assert recovery.on_ack(2, 4, True, 100) == 2
+    assert recovery.on_ack(2, 8, True, 100) == 3
+    assert recovery.on_ack(2, 9, True, 100) == 0
+    assert recovery.on_ack(2, 9, True, 100) == 0
+    assert resend_all(recovery) == [2, 3, 5, 6, 7]
+
+
+def test_the_short_timeout_is_for_few_packets_in_flight() -> None:
+    """RTO_low below three packets, RTO_high from three on."""
+    assert sender(2).deadline_ns == 100_000
+    many = sender(1)
+    many.on_ack(1, -1, False, 0)
+    for _ in range(3):
+        many.on_sent(many.next_packet(), 0)
+    assert many.deadline_ns == 100_000
+    many.on_ack(2, -1, False, 10)
+    assert many.deadline_ns == 100_010
+    full = sender(10)
+    full.on_ack(1, -1, False, 1_000)
+    assert full.deadline_ns == 321_000
+    full.on_ack(10, -1, False, 2_000)
+    assert full.deadline_ns == NEVER
+
+
+def test_a_timeout_resends_the_first_packet_and_known_gaps() -> None:
+    """Not the packets nothing is known of."""
+    recovery = sender()
+    recovery.on_ack(2, 5, True, 100)
+    resend_all(recovery)
+    recovery.on_timer(400_000)
+    assert resend_all(recovery, 400_000) == [2, 3, 4]
+    quiet = sender()
+    assert quiet.on_timer(320_000) == 1
+    assert resend_all(quiet, 320_000) == [0]
+
+
+def test_after_a_timeout_each_round_trip_recovers_a_packet() -> None:
+    """The acknowledgement of the resent packet, a round trip later, sends the next one."""
+    recovery = sender()
+    recovery.on_timer(320_000)
+    resend_all(recovery, 320_000)
+    assert recovery.on_ack(1, -1, False, 330_000) == 1
+    assert resend_all(recovery, 330_000) == [1]
+
+
+def test_gaps_resent_by_the_timeout_are_not_resent_by_its_acknowledgements() -> None:
+    """They are on their way already."""
+    recovery = sender()
+    recovery.on_ack(2, 5, True, 100)
+    resend_all(recovery)
+    recovery.on_timer(400_000)
+    resend_all(recovery, 400_000)
+    assert recovery.on_ack(3, -1, False, 450_000) == 0
+    assert recovery.on_ack(6, -1, False, 460_000) == 1
+    assert resend_all(recovery) == [6]
+
+
+def test_acknowledgements_that_overtake_each_other_are_no_contradiction() -> None:
+    """What has arrived stays arrived: the older cumulative value is read together with the newer selective one."""
+    recovery = sender()
+    recovery.on_ack(0, 1, True, 100)
+    recovery.on_ack(1, -1, False, 110)
+    assert (recovery.cumulative, recovery.in_flight()) == (2, 8)
+
+
+def test_a_spurious_timeout_resends_nothing_more() -> None:
+    """An acknowledgement sooner than a round trip after the resend is for the first sending."""
+    recovery = sender()
+    recovery.on_timer(320_000)
+    resend_all(recovery, 320_000)
+    assert recovery.on_ack(1, -1, False, 321_000) == 0
+    assert recovery.on_ack(2, -1, False, 340_000) == 0
+    assert resend_all(recovery) == []
+
+
+def test_the_cap_limits_new_packets_not_resent_ones() -> None:
+    """BDP-FC: 125 packets at 100 Gb/s and 10 us; 0 switches it off."""
+    capped = sender(125)
+    assert capped.next_packet() == -1
+    capped.on_ack(0, 5, True, 100)
+    assert capped.next_packet() == 0
+    assert sender(500, cap_packets=0).next_packet() == 500
+    assert sender(3, cap_packets=3).next_packet() == -1
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(-1, 39)), max_size=60))
+@example([*[(0, 0)] * 12, (0, 36), (36, 37), (0, 0)])
+def test_any_acknowledgements_leave_the_sender_consistent(acks: list[tuple[int, int]]) -> None:
+    """In flight is never negative, nothing acknowledged is resent."""
+    recovery = sender(40)
+    arrived: set[int] = set()
+    for step, (cumulative, selective) in enumerate(acks):
+        cumulative = max(cumulative, recovery.cumulative)
+        recovery.on_ack(cumulative, selective, selective >= 0, step)
+        if selective > cumulative:
+            arrived.add(selective)
+        assert recovery.in_flight() >= 0
+        for index in resend_all(recovery, step):
+            assert index >= recovery.cumulative
+            assert index not in arrived
+        if step % 7 == 6 and recovery.cumulative < recovery.next_new:
+            recovery.on_timer(step)
+
+
+def test_the_receiver_keeps_early_packets() -> None:
+    """And gives them out in order when the gap closes."""
+    order = SelectiveOrder(IrnParameters(held_packets=3))
+    assert order.on_packet(1, 1, b"one", 0) == Arrival.NEGATIVE
+    assert order.on_packet(1, 1, b"one", 0) == Arrival.NEGATIVE
+    assert order.on_packet(2, 2, b"two", 0) == Arrival.NEGATIVE
+    assert order.on_packet(4, 4, b"far", 0) == Arrival.SILENT
+    assert order.on_packet(0, 0, b"", 0) == Arrival.IN_ORDER
+    assert order.next_held() == (1, b"one")
+    assert order.next_held() == (2, b"two")
+    assert order.next_held() is None
+    assert order.expected == 3
+
+
+def test_one_lost_packet_is_resent_alone() -> None:
+    """No timeout, no other packet twice."""
+    link = FakeLink(IRN, drop=lambda number, name, frame: number == 20)
+    link.transfer(300_000)
+    link.run()
+    (done,) = link.of(MessageCompleted, "a")
+    assert (done.report.packets_resent, done.report.bytes_resent, done.report.timeouts) == (1, 1_000, 0)
+
+
+def test_a_lost_tail_costs_one_timeout() -> None:
+    """Five packets gone at the end: one timeout, then one a round trip."""
+    counter = {"a": 0}
+
+    def drop(number: int, name: str, frame: bytes) -> bool:
+        counter["a"] += name == "a"
+        return name == "a" and 96 <= counter["a"] <= 100
+
+    link = FakeLink(IRN, drop=drop)
+    link.transfer(100_000)
+    link.run()
+    (done,) = link.of(MessageCompleted, "a")
+    assert (done.report.timeouts, done.report.packets_resent) == (1, 5)
+
+
+def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
+    """20 packets fly, all after the first are lost, and the window is one byte from then on, as HPCC's may be."""
+    link = FakeLink(IRN, drop=lambda number, name, frame: name == "a" and number >= 1 and link.now_ns < 50_000)
+    link.transfer(20_000)
+    link.run(until_ns=60_000)
+    pair = link.a._pairs.sender(1, link.b.address.ip)
+    assert pair is not None
+    pair._congestion.window_bytes = 1
+    link.run()
+    assert len(link.of(MessageCompleted, "a")) == 1
+    report = link.of(MessageCompleted, "a")[0].report
+    assert report.timeouts <= 3
+
+
+def test_after_a_timeout_resent_packets_share_the_window_among_themselves() -> None:
+    """Not with what was sent before, nor do new packets gain by it; an acknowledgement makes room for the next."""
+    recovery = sender(10)
+    recovery.on_timer(100_000)
+    assert recovery.in_flight_before(0) == 0
+    assert recovery.in_flight_before(10) == recovery.in_flight() == 9
+    recovery.on_sent(recovery.next_packet(), 100_000)
+    assert recovery.in_flight_before(1) == 1
+    recovery.on_ack(1, -1, False, 120_000)
+    assert recovery.next_packet() == 1
+    assert recovery.in_flight_before(1) == 0

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a NIC makes of arriving frames: verified messages, answers, and everything that is wrong with a packet."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageReceived, OutgoingMessage
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from wire.ethernet import pack_header
+from wire.ipv4 import checksum
+from wire.roce import Opcode, RoceFramer, pack_aeth, pack_immediate, pack_psn_word, pack_selective, parse_header
+
+
+def framer(**changes: int) -> RoceFramer:
+    """What NIC a would build for its QP 1 towards QP 101 of NIC b."""
+    fields = {
+        "destination_mac": MAC_B,
+        "source_mac": MAC_A,
+        "source_ip": IP_A,
+        "destination_ip": IP_B,
+        "source_qpn": 1,
+        "destination_qpn": 101,
+        "tos": 26 << 2,
+    }
+    return RoceFramer(**{**fields, **changes})
+
+
+def receiving_link() -> FakeLink:
+    """NIC b expects 2000 bytes on QP 101."""
+    link = FakeLink()
+    link.b.expect_message(IncomingMessage(1, 1, 101, IP_A, 2_000))
+    return link
+
+
+def test_messages_of_every_size_arrive() -> None:
+    """Around packet and padding boundaries."""
+    link = FakeLink()
+    sizes = [1, 2, 3, 4, 5, 999, 1000, 1001, 1999, 2000, 2001, 5003]
+    for size in sizes:
+        link.transfer(size)
+    link.run()
+    received = link.of(MessageReceived, "b")
+    assert sorted(event.size_bytes for event in received) == sizes
+    assert not any(event.corrupted for event in received)
+
+
+def test_many_messages_share_a_queue_pair() -> None:
+    """One after the other, numbering goes on, also after idle times."""
+    link = FakeLink()
+    for number in range(20):
+        link.transfer(2_500, qpn=1, ready_ns=number % 3 * 100_000)
+    link.run()
+    assert len(link.of(MessageCompleted, "a")) == 20
+    psns = [psn for *_, psn in link.data_sent()]
+    assert psns == list(range(60))
+
+
+def test_packet_numbers_wrap() -> None:
+    """24 bits, then 0 again."""
+    link = FakeLink(TransportSettings(loss_recovery="irn"), loss=0.05)
+    start = (1 << 24) - 20
+    link.transfer(1_000)
+    link.run()
+    pairs = link.a._pairs
+    pairs._idle[1] = pairs._idle_by_peer[IP_B, 101] = pairs._idle[1]._replace(next_index=start)
+    link.b._pairs._receivers[101]._order.expected = start
+    link.transfer(60_000, qpn=1)
+    link.run()
+    assert len(link.of(MessageReceived, "b")) == 2
+    assert {psn for *_, psn in link.data_sent()} >= {(1 << 24) - 1, 0, 39}
+
+
+def test_a_corrupted_payload_is_dropped_and_resent() -> None:
+    """The ICRC notices, loss recovery repairs."""
+
+    def flip(number: int, name: str, frame: bytes) -> bytes:
+        return frame[:100] + bytes([frame[100] ^ 1]) + frame[101:] if number == 3 else frame
+
+    link = FakeLink(TransportSettings(loss_recovery="irn"), change=flip)
+    link.transfer(20_000)
+    link.run()
+    assert link.b.statistics().corrupted == 1
+    assert link.of(MessageReceived, "b")[0].corrupted is False
+
+
+def test_a_message_whose_bytes_were_exchanged_is_reported() -> None:
+    """Right ICRC, wrong bytes: the message CRC is end to end."""
+    link = receiving_link()
+    made = framer()
+    link.inject(0, link.b, made.frame(Opcode.SEND_FIRST, pack_psn_word(0), bytes(1000)))
+    last = pack_immediate(1234) + bytes(1000)
+    link.inject(1, link.b, made.frame(Opcode.SEND_LAST_WITH_IMMEDIATE, pack_psn_word(1, ack_request=True), last))
+    link.run()
+    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [True]
+    assert link.b.statistics().messages_corrupted == 1
+
+
+def test_a_message_of_the_wrong_length_is_reported() -> None:
+    """Shorter than announced."""
+    link = receiving_link()
+    body = pack_immediate(0) + b""
+    link.inject(0, link.b, framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(0), body))
+    link.run()
+    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [True]
+
+
+def test_a_message_nobody_announced_is_counted_as_corrupted() -> None:
+    """It is acknowledged, as the transport must, but delivered to nobody."""
+    link = receiving_link()
+    for psn in range(2):
+        body = pack_immediate(0) + bytes(8)
+        link.inject(psn, link.b, framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(psn), body))
+    link.run()
+    assert len(link.of(MessageReceived, "b")) == 1
+    assert link.b.statistics().messages_corrupted == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "counter"),
+    [
+        ({"destination_qpn": 55}, "unknown_queue_pair"),
+        ({"source_ip": IP_A + 9}, "unknown_queue_pair"),
+        ({"destination_ip": IP_B + 9}, "misdelivered"),
+        ({"destination_mac": MAC_B + 9}, "misdelivered"),
+    ],
+)
+def test_packets_for_others_are_counted_and_dropped(changes: dict[str, int], counter: str) -> None:
+    """Wrong QP, wrong peer, wrong host."""
+    link = receiving_link()
+    link.inject(0, link.b, framer(**changes).frame(Opcode.SEND_FIRST, pack_psn_word(0, ack_request=True), bytes(8)))
+    link.run()
+    assert getattr(link.b.statistics(), counter) == 1
+    assert link.sent == []
+
+
+def acknowledgement(psn: int, syndrome: int, more: bytes = b"") -> bytes:
+    """From NIC b's QP 101 to NIC a's QP 1."""
+    reverse = framer(
+        destination_mac=MAC_A, source_mac=MAC_B, source_ip=IP_B, destination_ip=IP_A, source_qpn=101, destination_qpn=1
+    )
+    return reverse.frame(Opcode.ACKNOWLEDGE, pack_psn_word(psn), pack_aeth(syndrome, 0) + more)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        acknowledgement(5_000, 0x1F),
+        acknowledgement(0, 0x60, pack_selective(5_000)),
+        acknowledgement(0, 0x20),
+        acknowledgement(0, 0x1F, b"xyz"),
+    ],
+    ids=["never sent", "selective never sent", "receiver not ready", "odd length"],
+)
+def test_impossible_acknowledgements_are_malformed(frame: bytes) -> None:
+    """A forged ACK cannot complete a flow."""
+    link = FakeLink()
+    link.transfer(100_000)
+    link.inject(200, link.a, frame)
+    link.run()
+    assert link.a.statistics().malformed == 1
+    assert link.of(MessageCompleted, "a")[0].finish_ns > 10_000
+
+
+def test_acknowledgements_after_the_end_are_late_not_unknown() -> None:
+    """A duplicated last ACK is nothing strange; one for a QP that never was is."""
+    link = FakeLink()
+    link.transfer(1_000)
+    link.run()
+    link.inject(100_000, link.a, acknowledgement(0, 0x1F))
+    stranger = framer(destination_mac=MAC_A, source_mac=MAC_B, source_ip=IP_B, destination_ip=IP_A, destination_qpn=9)
+    link.inject(100_001, link.a, stranger.frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), pack_aeth(0x1F, 0)))
+    link.run()
+    assert link.a.statistics().late_acknowledgements == 1
+    assert link.a.statistics().unknown_queue_pair == 1
+
+
+def _ip_frame(protocol: int) -> bytes:
+    header = bytearray(bytes.fromhex("4500001c00000000400000000a0000010a000002"))
+    header[9] = protocol
+    header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
+    return pack_header(MAC_B, MAC_A, 0x0800) + bytes(header) + bytes(8)
+
+
+@pytest.mark.parametrize(
+    ("frame", "counter"),
+    [
+        (b"", "malformed"),
+        (bytes(10), "malformed"),
+        (pack_header(MAC_B, MAC_A, 0x0800), "malformed"),
+        (pack_header(MAC_B, MAC_A, 0x0806) + bytes(28), "other"),
+        (_ip_frame(1), "other"),
+        (_ip_frame(17), "malformed"),
+        (pack_header(MAC_B, MAC_A, 0x8808) + bytes(20), "malformed"),
+        (pack_header(MAC_B, MAC_A, 0x8808) + bytes(46), "malformed"),
+    ],
+    ids=["empty", "runt", "no IP", "ARP", "ICMP", "bad UDP", "short pause", "other MAC control"],
+)
+def test_foreign_and_broken_frames_are_sorted(frame: bytes, counter: str) -> None:
+    """Nothing raises, everything is counted."""
+    link = FakeLink()
+    link.b.receive(frame, 1)
+    assert getattr(link.b.statistics(), counter) == 1
+
+
+@given(st.binary(max_size=200), st.sampled_from(["roce", "bts", "pfc"]))
+def test_noise_behind_right_headers_never_raises(noise: bytes, kind: str) -> None:
+    """Whatever the payload of a BTS, PFC or RoCEv2 packet is."""
+    link = FakeLink()
+    link.transfer(1_000)
+    frame = {
+        "roce": lambda: framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), noise),
+        "bts": lambda: link.bts(1, 5)[:42] + noise,
+        "pfc": lambda: pack_header(MAC_B, MAC_A, 0x8808) + noise,
+    }[kind]()
+    link.a.receive(frame, 50)
+    assert link.a.statistics().frames_received == 1
+
+
+def test_a_marked_packet_is_echoed_and_answered_by_a_cnp_within_limits() -> None:
+    """BECN in its own ACK; CNPs at most once per interval."""
+
+    def mark(number: int, name: str, frame: bytes) -> bytes:
+        if name == "b" or parse_header(frame) is None:
+            return frame
+        header = bytearray(frame[14:34])
+        header[1] |= 3
+        header[10:12] = b"\0\0"
+        header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
+        return frame[:14] + bytes(header) + frame[34:]
+
+    link = FakeLink(TransportSettings(cnp_interval_ns=2_000), change=mark)
+    link.transfer(100_000)
+    link.run()
+    statistics = link.b.statistics()
+    assert statistics.corrupted == 0
+    assert 100 * 85 // 2_000 <= statistics.cnps_sent <= 100 * 85 // 2_000 + 1
+    assert link.a.statistics().cnps_received == statistics.cnps_sent
+    acks = [parse_header(frame) for _, name, frame in link.sent if name == "b" and len(frame) == 62]
+    assert all(header is not None and header.becn for header in acks)
+
+
+def test_acknowledgements_can_be_asked_for_less_often() -> None:
+    """Every fourth packet, and the last."""
+    link = FakeLink(TransportSettings(ack_every=4, congestion="window"))
+    link.transfer(102_000)
+    link.run()
+    assert link.b.statistics().acks_sent == 26
+    assert len(link.of(MessageCompleted, "a")) == 1
+
+
+def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> None:
+    """The packet that fills the window asks too."""
+    settings = TransportSettings(ack_every=64, congestion="window", congestion_parameters={"window_bytes": 3_000})
+    link = FakeLink(settings)
+    link.transfer(30_000)
+    link.run()
+    assert link.of(MessageCompleted, "a")[0].report.timeouts == 0
+
+
+@pytest.mark.parametrize("other", [IncomingMessage(2, 1, 101, IP_A + 1, 10), IncomingMessage(2, 2, 101, IP_A, 10)])
+def test_a_queue_pair_receives_from_one_peer(other: IncomingMessage) -> None:
+    """Another source on the same QP is a mistake of the caller."""
+    link = receiving_link()
+    with pytest.raises(ValueError, match="belongs to another sender"):
+        link.b.expect_message(other)
+
+
+def test_a_queue_pair_sends_to_one_peer() -> None:
+    """Connections are made once."""
+    link = FakeLink()
+    link.a.send_message(OutgoingMessage(1, 1, 101, IP_B, 10, 0))
+    with pytest.raises(ValueError, match="connected elsewhere"):
+        link.a.send_message(OutgoingMessage(2, 1, 102, IP_B, 10, 0))
+
+
+def test_a_packet_before_the_first_is_not_acknowledged() -> None:
+    """There is nothing yet that an ACK could name."""
+    link = receiving_link()
+    link.inject(0, link.b, framer().frame(Opcode.SEND_FIRST, pack_psn_word(0xFFFFFF, ack_request=True), bytes(8)))
+    link.run()
+    assert link.b.statistics().duplicates_received == 1
+    assert link.sent == []
+
+
+def test_verification_can_be_switched_off() -> None:
+    """Then damage passes unnoticed, which is the price of the time it saves."""
+    link = FakeLink(
+        TransportSettings(verify=False),
+        change=lambda number, name, frame: frame[:100] + b"!" + frame[101:] if name == "a" else frame,
+    )
+    link.transfer(3_000)
+    link.run()
+    assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
+    assert link.b.statistics().corrupted == 0
+
+
+def test_a_bts_for_another_host_is_misdelivered() -> None:
+    """Neither MAC nor address may differ."""
+    link = FakeLink()
+    frame = link.bts(1, 5)
+    link.a.receive(b"\x02" + bytes(5) + frame[6:], 1)
+    link.b.receive(frame, 1)
+    assert link.a.statistics().misdelivered == link.b.statistics().misdelivered == 1
+
+
+def test_statistics_are_a_snapshot() -> None:
+    """A report does not change behind the reader's back."""
+    link = FakeLink()
+    link.transfer(5_000)
+    before = link.a.statistics()
+    kept = dataclasses.replace(before)
+    link.run()
+    after = link.a.statistics()
+    assert before == kept
+    assert (after.data_sent, after.frames_sent, after.messages_completed) == (5, 5, 1)
+    assert after.bytes_sent == sum(len(frame) for _, name, frame in link.sent if name == "a")
+    assert link.b.statistics().bytes_received == after.bytes_sent

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One wire: exact times, order of classes, fairness, lateness of the caller."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosts.transport.messages import MessageCompleted, NicAddress, OutgoingMessage
+from hosts.transport.nic import Nic
+from hosts.transport.settings import TransportSettings
+from hosts.transport.wire_schedule import WireSchedule
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from wire.dilation import Dilation
+from wire.roce import Opcode, parse_header
+
+
+@given(st.lists(st.integers(60, 1500), min_size=1, max_size=50), st.integers(1_000, 400_000_000_000))
+def test_a_busy_wire_never_drifts(sizes: list[int], rate_bps: int) -> None:
+    """However the rate divides, the last frame ends at total bits / rate, to the nanosecond below."""
+    schedule = WireSchedule(rate_bps, 1500)
+    schedule.clock_ns = 1_000
+    for size in sizes:
+        schedule.send_control(bytes(size))
+    end_ns = 1_000 + sum(sizes) * 8_000_000_000 // rate_bps
+    schedule.advance(end_ns)
+    frames = schedule.finished(end_ns)
+    assert [len(frame) for _, frame in frames] == sizes
+    assert frames[-1][0] == end_ns
+
+
+def nic(**changes: object) -> Nic:
+    """NIC a with the given settings."""
+    address = NicAddress("a", MAC_A, IP_A, MAC_B)
+    return Nic(address, TransportSettings(**changes), Dilation(1))  # type: ignore[arg-type]
+
+
+def test_frames_leave_back_to_back_at_line_rate() -> None:
+    """1058-byte frames at 100 Gb/s: one every 84.64 ns."""
+    sender = nic()
+    sender.send_message(OutgoingMessage(1, 1, 1, IP_B, 100_000, 500))
+    frames = sender.frames_to_send(10_000)
+    assert [end_ns for end_ns, _ in frames[:3]] == [584, 669, 753]
+    assert frames[98][0] == 500 + 99 * 1058 * 8 // 100
+
+
+def test_calling_late_changes_nothing() -> None:
+    """Frames and ideal times are the same for a caller that comes once and one that comes every nanosecond."""
+    late, often = nic(), nic()
+    for each in (late, often):
+        each.send_message(OutgoingMessage(1, 1, 1, IP_B, 10_000, 100))
+        each.send_message(OutgoingMessage(2, 2, 2, IP_B, 10_000, 300))
+    gathered = [frame for now_ns in range(0, 3_000) for frame in often.frames_to_send(now_ns)]
+    assert late.frames_to_send(3_000) == gathered
+
+
+def test_a_signal_told_late_still_counts_from_its_arrival() -> None:
+    """Frames due before the BTS arrived leave, frames after it do not, though both are asked for later."""
+    link = FakeLink(TransportSettings(flow_control="sfc"))
+    link.transfer(100_000)
+    link.a.receive(link.bts(1, 100), 1_000)
+    frames = link.a.frames_to_send(50_000)
+    assert frames[-1][0] - 85 <= 1_000 < frames[-1][0] + 85
+    assert link.a.next_timer_ns() == 101_000
+
+
+def test_nothing_is_due_before_a_message_is_ready() -> None:
+    """The only timer is the message's."""
+    sender = nic()
+    assert sender.next_timer_ns() is None
+    sender.send_message(OutgoingMessage(1, 1, 1, IP_B, 1, 777))
+    assert sender.next_timer_ns() == 777
+    assert sender.frames_to_send(776) == []
+
+
+def test_acknowledgements_go_before_data() -> None:
+    """A host that sends and receives at line rate answers within a frame's time."""
+    link = FakeLink()
+    link.transfer(500_000)
+    link.transfer(500_000, backwards=True)
+    link.run()
+    waits = []
+    arrivals = iter(
+        [time for time, name, frame in link.delivered if name == "b" and _opcode(frame) != Opcode.ACKNOWLEDGE]
+    )
+    for end_ns, name, frame in link.sent:
+        if name == "b" and _opcode(frame) == Opcode.ACKNOWLEDGE:
+            waits.append(end_ns - next(arrivals))
+    assert len(waits) == 500
+    assert max(waits) <= 2 * 85 + 5
+
+
+def _opcode(frame: bytes) -> int:
+    header = parse_header(frame)
+    assert header is not None
+    return header.opcode
+
+
+def test_queue_pairs_share_the_wire_by_bytes() -> None:
+    """Flows of small messages get the same bytes as one of large packets."""
+    link = FakeLink()
+    link.transfer(400_000, qpn=1)
+    for _ in range(1000):
+        link.transfer(100, qpn=2)
+    link.run(until_ns=20_000)
+    sent = {101: 0, 102: 0}
+    for end_ns, name, frame in link.sent:
+        header = parse_header(frame)
+        if name == "a" and header is not None and end_ns < 8_000:
+            sent[header.destination_qpn] += len(frame)
+    assert abs(sent[101] - sent[102]) <= 2 * 1058
+
+
+def test_equal_flows_finish_together() -> None:
+    """Twenty flows, one wire: completions lie within a round of each other."""
+    link = FakeLink()
+    for _ in range(20):
+        link.transfer(100_000)
+    link.run()
+    finishes = [event.finish_ns for event in link.of(MessageCompleted, "a")]
+    assert len(finishes) == 20
+    assert max(finishes) - min(finishes) <= 20 * 85
+
+
+def test_a_quiet_nic_sends_nothing_more_but_still_counts() -> None:
+    """After the end of a run, what arrives is still taken."""
+    link = FakeLink()
+    link.transfer(100_000)
+    link.run(until_ns=2_000)
+    link.a.quiesce()
+    sent = link.a.statistics().frames_sent
+    link.run()
+    assert link.a.next_timer_ns() is None
+    assert link.a.frames_to_send(1 << 40) == []
+    assert link.a.statistics().frames_sent == sent == link.b.statistics().frames_received
+    assert link.a.statistics().frames_received > 0
+    (report,) = link.a.unfinished_messages()
+    assert 0 < report.packets_sent <= 100

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Appendix C's formulas give the paper's own worked example."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from reproduction.model.bounds import (
+    Bottleneck,
+    b_ack,
+    b_ack_with_acknowledgement,
+    b_bts,
+    b_cache_hit,
+    b_incast,
+    b_incast_in_packets,
+    cache_miss_ns,
+)
+
+# R = 100 Gb/s, T_A = 4 us, T_B = 1 us, 4000 B packets, k = 26.
+EXAMPLE = Bottleneck(100_000_000_000, 4_000, 1_000, 1_000, 4_000, 26)
+
+
+def test_the_paper_s_example() -> None:
+    """B_ack 333 KB, B_bts 204 KB: a saving of 129 KB, 38.7 %."""
+    assert b_ack(EXAMPLE) == pytest.approx(333_000)
+    assert b_bts(EXAMPLE) == pytest.approx(204_000)
+    assert (b_ack(EXAMPLE) - b_bts(EXAMPLE)) / b_ack(EXAMPLE) == pytest.approx(0.387, abs=5e-4)
+    assert b_bts(EXAMPLE) * 8 / 100_000 == pytest.approx(16.32)
+
+
+def test_incast_grows_with_the_senders() -> None:
+    """N R (2 T_A + T_S): 104 KB a sender."""
+    assert b_incast(EXAMPLE, 1) == pytest.approx(104_000)
+    assert b_incast(EXAMPLE, 40) == pytest.approx(40 * 104_000)
+
+
+def test_a_cache_hit_needs_less_than_a_bts() -> None:
+    """2 T_ToR instead of 2 T_A; senders within 6 us of the first still miss it."""
+    assert b_cache_hit(EXAMPLE) == pytest.approx(29_000)
+    assert b_cache_hit(EXAMPLE) < b_bts(replace(EXAMPLE, threshold_packets=1))
+    assert cache_miss_ns(EXAMPLE) == 6_000
+
+
+def test_refinements_never_need_less() -> None:
+    """Acknowledgements of 62 B twice; 27 whole packets a sender instead of 26, and k more."""
+    assert b_ack_with_acknowledgement(EXAMPLE, 62) - b_ack(EXAMPLE) == 124
+    assert b_incast_in_packets(EXAMPLE, 40) == (40 * 26 + 26) * 4000
+    late = replace(EXAMPLE, sender_delay_ns=EXAMPLE.sender_delay_ns + 1)
+    assert b_incast_in_packets(late, 40) == (40 * 27 + 26) * 4000 > b_incast(late, 40)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Each kind of claim holds where it should, fails where it should, and says so when it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from analysis.results.stored import Run
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.model.claims import Bound, Linear, Ratio, Spread, SteeperThan
+from reproduction.model.experiment import Axis, Claim, Grid, Measurement, Point, Results, is_known, judge
+from reproduction.model.quantities import Quantity
+
+
+class _Run:
+    """A run that is nothing but its figure."""
+
+    def __init__(self, figure: float) -> None:
+        self.figure = figure
+
+
+FIGURE = Quantity("figure", lambda run: run.figure)  # type: ignore[attr-defined]
+
+
+def _results(figures: Mapping[str, Mapping[Any, float]]) -> Results:
+    """Schemes -> places on the axis `n` -> figure."""
+    return Results(
+        "ci",
+        tuple(
+            Measurement(Point(scheme, {"n": place}), _as_run(figure))
+            for scheme, places in figures.items()
+            for place, figure in places.items()
+        ),
+    )
+
+
+def _as_run(figure: float) -> Run:
+    return _Run(figure)  # type: ignore[return-value]
+
+
+GROWING = _results({"irn": {1: 10, 2: 20, 3: 31}, "sfc": {1: 4, 2: 5, 3: 6}})
+RATIO = Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.5)
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        (RATIO, True),
+        (Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.3), False),
+        (Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.3, where={"n": 3}), True),
+        (Ratio("c", "p", FIGURE, "sfc", "irn", at_least=0.2, at_most=0.5), False),
+        (Bound("c", "p", FIGURE, "sfc", at_most=6), True),
+        (Bound("c", "p", FIGURE, "sfc", at_most=5.9), False),
+        (Bound("c", "p", FIGURE, "sfc", at_least=lambda run: run.figure), True),  # type: ignore[attr-defined]
+        (Linear("c", "p", FIGURE, "irn", "n"), True),
+        (Linear("c", "p", FIGURE, "irn", "n", least_r2=0.9999), False),
+        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n", 2.0), True),
+        (SteeperThan("c", "p", FIGURE, "sfc", "irn", "n", 1.0), False),
+        (SteeperThan("c", "p", FIGURE, "irn", "sfc", "n", 20.0), False),
+        (Spread("c", "p", FIGURE, "sfc", at_most=1.5), True),
+        (Spread("c", "p", FIGURE, "irn", at_most=1.5), False),
+    ],
+)
+def test_claims_hold_and_fail(claim: Claim, holds: bool) -> None:
+    """The same runs, claims that are true of them and claims that are not."""
+    found = judge(claim, GROWING)
+    assert found.holds is holds
+    assert found.text
+
+
+def test_the_worst_place_is_the_one_told() -> None:
+    """A ratio over an axis speaks of the place nearest to failing."""
+    found = judge(RATIO, GROWING)
+    assert found.value == 0.4
+    assert "at n 1, the worst of 3" in found.text
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (Ratio("c", "p", FIGURE, "onrampp", "irn"), "onrampp: this release does not have it"),
+        (Ratio("c", "p", FIGURE, "gbn", "irn"), "gbn: it was not run"),
+        (Ratio("c", "p", FIGURE, "sfc", "irn", where={"n": 9}), "not run at"),
+        (Linear("c", "p", FIGURE, "sfc", "n", where={"n": 1}), "needs three places"),
+    ],
+)
+def test_what_was_not_measured_does_not_hold(claim: Claim, words: str) -> None:
+    """And says why."""
+    found = judge(claim, GROWING)
+    assert not found.holds
+    assert words in found.text
+
+
+def test_a_grid_is_every_scheme_at_every_place() -> None:
+    """With the settings of the place and those of all."""
+    axes = (Axis.of("degree", "degree", (4, 8)), Axis("pair", {"a": {"x": 1, "y": 2}}))
+    points = list(Grid(("irn", "sfc"), axes, {"z": 0}).points())
+    assert [(point.scheme, point.place["degree"]) for point in points] == [
+        ("irn", 4), ("sfc", 4), ("irn", 8), ("sfc", 8),
+    ]  # fmt: skip
+    assert points[0].settings == {"z": 0, "degree": 4, "x": 1, "y": 2}
+
+
+def test_every_experiment_names_schemes_that_exist() -> None:
+    """A name that this release does not have is listed here."""
+    unknown = {
+        (name, scheme)
+        for name, experiment in EXPERIMENTS.items()
+        for scale in experiment.grids
+        for scheme in experiment.unknown_schemes(scale)
+    }
+    assert not unknown
+    assert is_known("sfc")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_is_whole(name: str) -> None:
+    """Three scales, claims with distinct words, figures with distinct names."""
+    experiment = EXPERIMENTS[name]
+    assert set(experiment.grids) == set(experiment.scenario.scales) == {"ci", "laptop", "paper"}
+    assert len({claim.claim for claim in experiment.claims}) == len(experiment.claims) > 0
+    assert all(claim.paper for claim in experiment.claims)
+    assert len({figure.name for figure in experiment.figures}) == len(experiment.figures)
+
+
+def test_a_bound_tells_of_the_place_nearest_to_it() -> None:
+    """The largest where it must stay below, the smallest where it must stay above, whether it holds or not."""
+    figures = [each.run.figure for each in GROWING.of("sfc")]  # type: ignore[attr-defined]
+    for limit in (1, 1_000):
+        assert judge(Bound("c", "p", FIGURE, "sfc", at_most=limit), GROWING).value == max(figures)
+        assert judge(Bound("c", "p", FIGURE, "sfc", at_least=limit), GROWING).value == min(figures)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Reproducing an experiment: its document, its exit codes, and that broken runs make claims fail."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analysis.results.stored import load_run
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.document import REMARKS, document, newest
+from reproduction.model.experiment import Measurement, Point, Results
+from reproduction.reproduce import Reproduction, findings, jobs_of
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from tests.testbed.running import are_gone, children_of, hear_interrupts
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def _reproduce(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "runner.py"), "reproduce", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
+
+
+def test_theory_holds_within_one_packet_or_the_reason(tmp_path: Path) -> None:
+    """The four bounds of appendix C against measured maxima, by the command, with its whole folder."""
+    done = _reproduce("theory", "--json", "--strict", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert (found["experiment"], found["scale"]) == ("theory", "ci")
+    assert len(found["claims"]) == 4
+    assert all({"claim", "paper", "measured", "holds"} <= claim.keys() for claim in found["claims"])
+    assert all(claim["holds"] is True for claim in found["claims"])
+    [folder] = tmp_path.glob("theory-ci-reproduction-*")
+    assert {"reproduction.json", "report.html", "claims.csv", "runs.csv"} <= {path.name for path in folder.iterdir()}
+    [stored] = newest([tmp_path])
+    _is_judged_again(folder)
+    text = document([stored.reproduction], {}, {})
+    assert "| theory" in text.replace("[theory](#theory)", "theory")
+    assert all(claim["measured"].replace("|", "\\|") in text for claim in found["claims"])
+
+
+def _is_judged_again(folder: Path) -> None:
+    """`report` holds the claims against the stored runs anew: a figure that somebody wrote over is put right."""
+    path = folder / "reproduction.json"
+    before = path.read_text()
+    path.write_text(before.replace(json.loads(before)["claims"][0]["measured"], "whatever one likes"))
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "runner.py"), "report", str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "cannot be read"),
+        ('{"schema": "other/1"}', "not a reproduction of this release"),
+        ('{"schema": "sfc-testbed/reproduction/1"}', "cannot be read"),
+    ],
+)
+def test_a_damaged_reproduction_is_one_line(content: str, words: str, tmp_path: Path) -> None:
+    """And exit 2."""
+    (tmp_path / "reproduction.json").write_text(content)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "runner.py"), "report", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
+    """Findings of the synchronization experiment over three of its places; broken: SFC's switches never signal."""
+    experiment = EXPERIMENTS["synchronization"]
+    wanted = {("irn+hpcc", 0), ("irn+hpcc", 100), ("sfc+hpcc", 0), ("sfc+hpcc", 100)}
+    measurements = []
+    for job in jobs_of(experiment, "ci"):
+        sync, degree = job.point.place.values()
+        if (job.point.scheme, sync) not in wanted or degree != 32:
+            continue
+        settings = job.request.settings
+        if broken and job.point.scheme.startswith("sfc"):
+            settings = (*settings, "switch.q_th_bytes=900000000", "switch.pause_cache=false")
+        request = RunRequest(
+            "synchronization", scheme=job.request.scheme, clock="virtual", scale="ci", settings=settings
+        )
+        measurements.append(Measurement(job.point, load_run(execute(plan_run(request), tmp_path, Silent()).folder)))
+    rows = findings(experiment, Results("ci", tuple(measurements)))
+    return {row.claim: row.holds for row in rows}
+
+
+def test_broken_thresholds_make_claims_fail(tmp_path: Path) -> None:
+    """The same claims, the same flows: with SFC as it is they hold, without its signals they do not."""
+    works, broken = (_synchronization(tmp_path / str(each), broken=each) for each in (False, True))
+    for claim in (
+        "SFC's peak is below that without flow control everywhere",
+        "SFC gains more the less synchronized an incast is",
+    ):
+        assert works[claim], claim
+    assert not broken["SFC gains more the less synchronized an incast is"]
+    assert not all(broken.values())
+
+
+def test_a_disabled_cache_makes_its_claim_fail(tmp_path: Path) -> None:
+    """`signaling`: the cache lowers the queue further, unless it is off."""
+    experiment = EXPERIMENTS["signaling"]
+    claim = next(each for each in experiment.claims if "cache" in each.claim)
+    point = next(each for each in experiment.grids["ci"].points() if each.scheme == "ingress-bts+window")
+    job = next(each for each in jobs_of(experiment, "ci") if each.point == point)
+    plan = plan_run(RunRequest("signaling", scheme="sfc+window", clock="virtual", seed=1,
+                               settings=(*job.request.settings, "switch.pause_cache=false")))  # fmt: skip
+    without_cache = load_run(execute(plan, tmp_path, Silent()).folder)
+    ingress = load_run(execute(plan_run(job.request), tmp_path, Silent()).folder)
+    results = Results("ci", (Measurement(point, ingress), Measurement(Point("sfc+window"), without_cache)))
+    assert not claim.check(results).holds
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["nothing"], "no experiment 'nothing'; there are all, signaling"),
+        (["theory", "--scale", "huge"], "has no scale 'huge'"),
+        (["theory", "--clock", "wall"], "no clock 'wall'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, words: list[str], expected: str) -> None:
+    """Nothing is started."""
+    done = _reproduce(*words, "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
+    """In the document: a bold no, and the reason that somebody gave."""
+    claim = {"claim": "c", "paper": "p", "measured": "m", "value": 1.0, "holds": False}
+    found = Reproduction(experiment="theory", title="t", paper_place="Fig. 0", scale="ci", claims=(claim,), runs=(),
+                         unknown_schemes=("tcp",), failures=(), notes=("note",))  # fmt: skip
+    text = document([found], {"theory": {"c": "because"}}, {("theory", "ci"): "images/x.png"})
+    assert "| c | p | m | **no** |" in text
+    assert "*c*: because" in text
+    assert "Not in this release: tcp." in text
+    assert "(images/x.png)" in text
+
+
+def test_remarks_speak_of_claims_that_there_are() -> None:
+    """A remark on a claim that was renamed would never be shown."""
+    for name, remarks in yaml.safe_load(REMARKS.read_text()).items():
+        assert set(remarks) <= {claim.claim for claim in EXPERIMENTS[name].claims}, name
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
+    """Sent to the command alone. After Ctrl-C the claims of what was done are there; runs cut short are no evidence."""
+    command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("2/14"):
+            break
+    workers = children_of(process.pid)
+    assert workers
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=120)
+    assert are_gone(workers)
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        found = json.loads(said)
+        assert 2 <= len(found["runs"]) < 14
+        assert len(found["failures"]) == 14 - len(found["runs"])
+        assert "interrupted" in found["failures"][-1]

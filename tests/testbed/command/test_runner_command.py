@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The command as people type it: bad input, exit codes, `--json`, determinism. Runs ./runner.py as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from telemetry.schema import SCHEMAS
+
+ROOT = Path(__file__).resolve().parents[3]
+NOBODY = 65534
+
+
+def _runner(*words: str, cwd: Path = ROOT, uid: int | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "runner.py"), *words]
+    environment = {**os.environ, "HOME": str(cwd), "MPLCONFIGDIR": str(cwd)} if uid else None
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=200, user=uid, env=environment
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["run", "outcast"], "no scenario 'outcast'"),
+        (["run", "incast", "--scheme", "tcp"], "no scheme 'tcp'"),
+        (["run", "incast", "--topology", "torus"], "no topology 'torus'"),
+        (["run", "incast", "--clock", "wall"], "no clock 'wall'"),
+        (["run", "incast", "--dilation", "0"], "--dilation"),
+        (["run", "incast", "--dilation", "fast"], "--dilation"),
+        (["run", "incast", "--seed", "pi"], "--seed"),
+        (["run", "incast", "--set", "degree"], "key=value"),
+        (["run", "incast", "--set", "degree=100000"], "degree 100000 is above"),
+        (["run", "incast", "--set", "message_bytes=-1"], "message_bytes"),
+        (["run", "incast", "--set", "message_bytes=1e99"], "message_bytes"),
+        (["compare", "incast", "--schemes", "sfc,,irn"], "no scheme ''"),
+        (["cli", "--topology", "torus"], "no topology 'torus'"),
+        (["report", "no-such-folder"], "no-such-folder"),
+        (["run", "incast", "--bogus"], "--bogus"),
+        (["run"], "scenario"),
+        (["fly"], "fly"),
+    ],
+)
+def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expected: str, tmp_path: Path) -> None:
+    """One line on stderr that names what is wrong, nothing on stdout, exit 2, no folder."""
+    done = _runner(*words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert expected in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    """A file where a folder should be, and a place nobody can write to, are refused before anything starts."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    for place in (str(blocked), str(blocked / "below"), "/proc/runs"):
+        done = _runner("run", "incast", "--clock", "virtual", "--out", place)
+        assert done.returncode == 2
+        assert "--out" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that every user may write to, unlike pytest's own."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become nobody")
+def test_real_clock_without_root_names_what_is_missing(public_folder: Path) -> None:
+    """Not root: one line that says so and what else to do."""
+    readable = subprocess.run(["test", "-r", str(ROOT / "runner.py")], user=NOBODY, check=False).returncode == 0
+    if not readable:
+        pytest.skip("the tree cannot be read by other users")
+    done = _runner("run", "incast", "--clock", "real", "--out", "runs", cwd=public_folder, uid=NOBODY)
+    assert done.returncode == 2, done.stderr
+    assert "root" in done.stderr
+    assert not (public_folder / "runs").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become nobody")
+def test_output_below_a_closed_folder_is_refused(tmp_path: Path, public_folder: Path) -> None:
+    """A place that the user cannot even look into is one line too."""
+    tmp_path.chmod(0o700)
+    words = ("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
+    done = _runner(*words, cwd=public_folder, uid=NOBODY)
+    assert done.returncode == 2, done.stderr
+    assert "--out" in done.stderr
+
+
+def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
+    """stdout is result.json alone, and for one seed it differs in nothing but the cost of the run; so do the traces."""
+    words = ["run", "incast", "--scheme", "sfc", "--clock", "virtual", "--scale", "ci", "--seed", "7", "--json"]
+    results = []
+    for folder in ("a", "b"):
+        done = _runner(*words, "--out", str(tmp_path / folder))
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads(done.stdout))
+    for result in results:
+        assert result.pop("wall_s") > 0
+        assert result.pop("packets_per_s") > 0
+    assert results[0] == results[1]
+    traces = [sorted((tmp_path / folder).glob("*/*.parquet")) for folder in ("a", "b")]
+    assert len(traces[0]) == len(SCHEMAS)
+    assert [path.read_bytes() for path in traces[0]] == [path.read_bytes() for path in traces[1]]
+
+
+def test_another_seed_is_another_run(tmp_path: Path) -> None:
+    """The seed matters."""
+    starts = []
+    for seed in ("1", "2"):
+        done = _runner("run", "incast", "--clock", "virtual", "--seed", seed, "--json", "--out", str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        starts.append(json.loads(done.stdout)["fct_slowdown"])
+    assert starts[0] != starts[1]
+
+
+def test_a_run_leaves_everything_to_look_into(tmp_path: Path) -> None:
+    """The run's folder has configuration, traces, result, report and plots; the printed report exists."""
+    done = _runner("run", "incast", "--clock", "virtual", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    [folder] = tmp_path.iterdir()
+    names = {path.name for path in folder.iterdir()}
+    assert {"config.json", "flows.parquet", "queues.parquet", "signals.parquet", "result.json", "report.html"} <= names
+    assert any(name.endswith(".png") for name in names)
+    assert str(folder / "report.html") in done.stdout
+    again = _runner("report", str(folder))
+    assert again.returncode == 0, again.stderr

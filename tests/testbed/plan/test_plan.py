@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""From words to a plan: every bad input is one line that says what is wrong, and nothing is started."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from testbed.errors import UsageError
+from testbed.plan.plan import RunRequest, plan_run
+
+VIRTUAL = RunRequest("incast", clock="virtual")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scenario": "outcast"}, "no scenario 'outcast'; there are incast"),
+        ({"scheme": "tcp"}, "no scheme 'tcp'; there are"),
+        ({"scheme": "sfc+cubic"}, "no congestion control 'cubic'"),
+        ({"topology": "torus"}, "no topology 'torus'; there are clos"),
+        ({"switch": "asic"}, "no switch 'asic'"),
+        ({"scale": "huge"}, "no scale 'huge'; there are ci, laptop, paper"),
+        ({"seed": -1}, "--seed"),
+        ({"duration_ms": 0.0}, "--duration"),
+        ({"duration_ms": -3.0}, "--duration"),
+        ({"duration_ms": float("nan")}, "--duration"),
+        ({"settings": ("degree=4000",)}, "degree 4000 is above the 8 hosts"),
+        ({"settings": ("degree=0",)}, "degree"),
+        ({"settings": ("message_bytes=-5",)}, "message_bytes"),
+        ({"settings": ("message_bytes=1e30",)}, "message_bytes"),
+        ({"settings": ("window_us=lots",)}, "window_us"),
+        ({"settings": ("receiver=h99",)}, "no host 'h99'"),
+        ({"settings": ("degree",)}, "not of the form key=value"),
+        ({"settings": ("=4",)}, "not of the form key=value"),
+        ({"settings": ("colour=red",)}, "colour: there is no such setting"),
+        ({"settings": ("engine.colour=red",)}, "a key is NAME or one of"),
+        ({"settings": ("switch.colour=red",)}, "switch: colour: there is no such setting"),
+        ({"settings": ("switch.buffer_bytes=-1",)}, "switch: buffer_bytes"),
+        ({"settings": ("switch.q_tg_bytes=250000",)}, "must be below q_th_bytes"),
+        ({"settings": ("topology.tors=0",)}, "topology clos: tors"),
+        ({"settings": ("topology.hosts_per_tor=400", "topology.spines=300")}, "ports"),
+        ({"settings": ("transport.payload_bytes=0",)}, "payload_bytes"),
+        ({"settings": ("transport.colour=red",)}, "there is no setting colour"),
+        ({"settings": ("transport.congestion=swift",)}, "swift"),
+        ({"settings": ('transport.congestion_parameters={"x": 1}',)}, "unknown parameter x"),
+    ],
+)
+def test_bad_input_is_one_clear_line(change: dict[str, object], words: str) -> None:
+    """The message names the word that is wrong, in one line."""
+    with pytest.raises(UsageError) as refused:
+        plan_run(replace(VIRTUAL, **change))  # type: ignore[arg-type]
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_settings_reach_their_part() -> None:
+    """`--set` changes workload, network, switches and hosts."""
+    settings = (
+        "degree=3",
+        "topology.hosts_per_tor=5",
+        "switch.q_th_bytes=300000",
+        "transport.payload_bytes=4000",
+    )
+    plan = plan_run(replace(VIRTUAL, settings=settings))
+    assert len(plan.flows) == 3
+    assert len(plan.topology.hosts) == 10
+    assert plan.switch_settings.q_th_bytes == 300_000
+    assert plan.transport.payload_bytes == 4000
+
+
+def test_scheme_decides_switches_and_hosts() -> None:
+    """`sfc` has BTS and cache and hosts that obey; `gbn` has none of it."""
+    sfc, gbn = (plan_run(replace(VIRTUAL, scheme=scheme)) for scheme in ("sfc", "gbn"))
+    assert (sfc.switch_settings.bts, sfc.switch_settings.pause_cache, sfc.transport.flow_control) == (
+        "ingress",
+        True,
+        "sfc",
+    )
+    assert (gbn.switch_settings.bts, gbn.transport.flow_control) == ("off", "none")
+
+
+def test_all_schemes_get_the_same_flows() -> None:
+    """A comparison compares schemes, not luck."""
+    first, *others = (plan_run(replace(VIRTUAL, scheme=scheme)).flows for scheme in ("sfc", "irn", "gbn"))
+    assert all(flows == first for flows in others)
+
+
+def test_config_repeats_the_run() -> None:
+    """The command in config.json says every choice, the automatic ones too."""
+    config = plan_run(replace(VIRTUAL, seed=7, settings=("degree=2",))).config
+    assert "--seed 7" in config.command
+    assert "--dilation 1000" in config.command
+    assert "--set degree=2" in config.command
+
+
+def test_real_clock_is_slower_for_more_senders() -> None:
+    """The rule for D knows how many hosts send at line rate."""
+    few, many = (
+        plan_run(RunRequest("incast", scale="laptop", settings=(f"degree={degree}",))).config.dilation
+        for degree in (2, 24)
+    )
+    assert few < many

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The ideal FCT against arithmetic by hand and against a lone flow in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.interrupt import Interrupt
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.ideal import ideal_fct_ns, path_between
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
+from topologies.model import Link, Port
+from topologies.shapes import shape
+
+
+def _wire(rate_bps: int, delay_ns: int) -> Link:
+    return Link(Port("a", 1), Port("b", 1), rate_bps, delay_ns)
+
+
+def test_two_equal_wires_by_hand() -> None:
+    """3 packets of 1000 B, two wires of 100 Gb/s and 1 us: the last leaves after 3, crosses one more, its ACK two."""
+    path = [_wire(100_000_000_000, 1_000)] * 2
+    data, last, ack = 1058 * 0.08, 1062 * 0.08, 62 * 0.08
+    assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(2 * data + 2 * (last + 1_000) + 2 * (ack + 1_000))
+
+
+def test_path_crosses_the_fabric_once() -> None:
+    """Host, ToR, spine, ToR, host: four links; within a rack two."""
+    network = shape("clos", {"hosts_per_tor": 2}).build()
+    assert len(path_between(network, "h1", "h2")) == 2
+    assert len(path_between(network, "h1", "h4")) == 4
+
+
+@pytest.mark.parametrize("placement", ["remote", "local"])
+@pytest.mark.parametrize("size", [1, 999, 1000, 1001, 250_000])
+def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int) -> None:
+    """In an idle network a flow takes exactly its ideal time, whatever its size and path."""
+    settings = ("degree=1", f"message_bytes={size}", f"placement={placement}")
+    plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
+    with Recorder(plan, tmp_path) as recorder:
+        simulate(plan, tmp_path, recorder, Silent(), Interrupt())
+    [slowdown] = recorder.frames()[0]["slowdown"]
+    assert slowdown == pytest.approx(1.0, abs=1e-4)

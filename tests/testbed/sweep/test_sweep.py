@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Sweeps: the jobs of a file, and that one that was killed goes on where it stood and runs no job twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from testbed.errors import UsageError
+from testbed.jobs.job import errand, failure_of
+from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
+from tests.testbed.running import are_gone, children_of, hear_interrupts
+
+ROOT = Path(__file__).resolve().parents[3]
+FILE = """
+name: small
+scenario: incast
+schemes: [irn, sfc]
+seeds: [1, 2]
+axes:
+  degree: [2, 3, 4]
+settings:
+  message_bytes: 20000
+"""
+
+
+def _sweep(tmp_path: Path, text: str = FILE) -> Path:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(text)
+    return path
+
+
+def _start(file: Path, out: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ROOT / "runner.py"), "sweep", str(file), "--out", str(out), "--workers", "2", *words]
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
+    )
+
+
+def _run(job: SweepJob, folder: Path) -> str | None:
+    asked = errand(job.request, folder, job.name)
+    return failure_of(subprocess.run(asked.command, **asked.options))
+
+
+def _journal(folder: Path) -> Counter[str]:
+    return Counter(json.loads(line)["job"] for line in (folder / "journal.jsonl").read_text().splitlines())
+
+
+def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
+    """12 virtual runs on two workers: killed after five, resumed, every job once in the journal, all in the table."""
+    file, folder = _sweep(tmp_path), tmp_path / "out" / "small"
+    first = _start(file, tmp_path / "out")
+    assert first.stderr is not None
+    for line in first.stderr:
+        if line.startswith("5/12"):
+            break
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    before = {path.parent.name: path.stat().st_mtime_ns for path in (folder / "jobs").glob("*/result.json")}
+    journal = _journal(folder)
+    assert 5 <= len(journal) < 12
+    second = _start(file, tmp_path / "out")
+    said, problems = second.communicate(timeout=250)
+    assert second.returncode == 0, problems
+    assert f"{12 - len(journal)} run now, {len(journal)} found done" in said
+    assert set(_journal(folder).values()) == {1}
+    assert len(_journal(folder)) == 12
+    after = {path.parent.name: path.stat().st_mtime_ns for path in (folder / "jobs").glob("*/result.json")}
+    assert before.items() <= after.items()
+    table = pl.read_parquet(folder / "results.parquet")
+    assert table.height == 12
+    assert table["verdict"].unique().to_list() == ["faithful"]
+    assert sorted(table["axis.degree"].unique().to_list()) == [2, 3, 4]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
+    """Sent to the command alone: workers and jobs end with it, and a job that was cut short does not count as done."""
+    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
+    process = _start(file, tmp_path / "out")
+    jobs = tmp_path / "out" / "small" / "jobs"
+    while not list(jobs.glob(".*.partial/*/flows-input.csv")):
+        time.sleep(0.1)
+    family = children_of(process.pid)
+    assert any(b"testbed.jobs.job" in Path(f"/proc/{each.pid}/cmdline").read_bytes() for each in family)
+    process.send_signal(number)
+    process.communicate(timeout=100)
+    assert are_gone(family)
+    assert process.returncode != 0
+    assert not list(jobs.glob("*/result.json"))
+
+
+def test_jobs_are_every_combination_with_names_of_their_own(tmp_path: Path) -> None:
+    """Axes x schemes x seeds; the names depend on what is run and on nothing else."""
+    jobs = jobs_of(read_sweep(_sweep(tmp_path)))
+    assert len(jobs) == 12
+    assert len({job.name for job in jobs}) == 12
+    again = jobs_of(SweepFile(name="other", scenario="incast", schemes=("irn",), axes={"degree": (2,)},
+                              settings={"message_bytes": 20000}))  # fmt: skip
+    assert again[0].name == jobs[0].name
+
+
+def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:
+    """Even if it is asked for again."""
+    (tmp_path / "jobs").mkdir()
+    [job] = jobs_of(SweepFile(name="one", scenario="incast", schemes=("irn",), settings={"message_bytes": 5000}))
+    assert _run(job, tmp_path) is None
+    assert not unfinished(tmp_path, [job])
+    before = (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns
+    assert _run(job, tmp_path) is None
+    assert (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns == before
+    assert results_table(tmp_path, [job]).height == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "a sweep is a mapping"),
+        ("name: [", "not YAML"),
+        ("name: a\nscenario: incast\nschemes: []\n", "schemes"),
+        ("name: ../a\nscenario: incast\nschemes: [sfc]\n", "name"),
+        ("name: a\nscenario: incast\nschemes: [sfc]\ncolour: red\n", "colour: there is no such key"),
+        ("name: a\nscenario: outcast\nschemes: [sfc]\n", "no scenario 'outcast'"),
+        ("name: a\nscenario: incast\nschemes: [tcp]\n", "no scheme 'tcp'"),
+        ("name: a\nscenario: incast\nschemes: [sfc]\naxes: {degree: [0]}\n", "degree"),
+        ("name: a\nscenario: incast\nschemes: [sfc, sfc]\n", "two of its 2 jobs are the same"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
+    """Nothing is started."""
+    with pytest.raises(UsageError, match=words.replace("(", r"\(")) as refused:
+        jobs_of(read_sweep(_sweep(tmp_path, text)))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
+    """With its name."""
+    with pytest.raises(UsageError, match=r"nothing\.yaml"):
+        read_sweep(tmp_path / "nothing.yaml")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    """The address of a Dask scheduler with two workers, all processes of their own that know nothing of this tree."""
+    dask = [sys.executable, "-m", "dask"]
+    file = tmp_path / "scheduler.json"
+    with ExitStack() as stack:
+
+        def start(*words: str) -> None:
+            log = stack.enter_context((tmp_path / f"{words[0]}.log").open("w"))
+            process = subprocess.Popen([*dask, *words], cwd=tmp_path, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        start("worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
+              "--local-directory", str(tmp_path / "scratch"))  # fmt: skip
+        while not file.exists() or not file.read_text():
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"]
+
+
+def test_jobs_run_on_a_cluster_that_exists(cluster: str, tmp_path: Path) -> None:
+    """Its scheduler and workers were started elsewhere, without this tree on their import path."""
+    file = _sweep(tmp_path, "name: far\nscenario: incast\nschemes: [irn, sfc]\naxes: {degree: [2, 3]}\n")
+    process = _start(file, tmp_path / "out", "--scheduler", cluster)
+    said, problems = process.communicate(timeout=250)
+    assert process.returncode == 0, problems
+    assert "4 run now" in said
+    assert set(_journal(tmp_path / "out" / "far").values()) == {1}
+    assert pl.read_parquet(tmp_path / "out" / "far" / "results.parquet").height == 4
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
+def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_path: Path) -> None:
+    """Exit 2 and no job's folder."""
+    process = _start(_sweep(tmp_path), tmp_path / "out", "--scheduler", address)
+    _, problems = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert problems.strip() == f"runner.py: --scheduler {address}: no Dask scheduler answers there"
+    assert not list((tmp_path / "out").glob("*/jobs/*"))

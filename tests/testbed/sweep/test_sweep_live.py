@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Sweeps on the real clock: one run at a time on a machine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import polars as pl
+
+from testbed.system.run_ids import STATE_ROOT
+from tests.testbed.running import NEEDS_MININET, ROOT, command
+
+pytestmark = NEEDS_MININET
+
+
+def test_real_clock_jobs_follow_each_other(tmp_path: Path) -> None:
+    """Two live runs; while somebody else holds the real clock, none begins."""
+    file = tmp_path / "sweep.yaml"
+    file.write_text("name: live\nscenario: incast\nschemes: [irn, sfc]\nclock: real\n"
+                  "settings: {message_bytes: 20000, degree: 2}\n")  # fmt: skip
+    STATE_ROOT.mkdir(parents=True, exist_ok=True)
+    folder = tmp_path / "out" / "live"
+    held = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process = subprocess.Popen(
+            command("sweep", str(file), "--out", str(tmp_path / "out")),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not list(folder.glob("jobs/.*.lock")):
+            time.sleep(0.1)
+        time.sleep(5)
+        assert not list(folder.glob("jobs/.*.partial"))
+    finally:
+        os.close(held)
+    _, problems = process.communicate(timeout=250)
+    assert process.returncode == 0, problems
+    table = pl.read_parquet(folder / "results.parquet")
+    assert table["clock"].to_list() == ["real", "real"]
+    assert table["flows_completed"].to_list() == [2, 2]

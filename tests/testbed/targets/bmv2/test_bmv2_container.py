@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A switch in a container, with a Docker engine that only remembers what it was asked."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from docker.errors import DockerException
+
+from testbed.errors import RunError
+from testbed.system.run_ids import RUN_VARIABLE
+from testbed.targets.bmv2 import container
+from testbed.targets.bmv2.process import SwitchSpec
+
+
+class FakeEngine:
+    """The parts of the Docker client that are used."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self.done: list[str] = []
+        self.status = "running"
+        self.containers = self
+
+    def run(self, *words: Any, **options: Any) -> Any:
+        self.asked.append((words, options))
+        return SimpleNamespace(
+            reload=lambda: None,
+            attrs={"State": {"Pid": os.getpid()}},
+            status=self.status,
+            logs=lambda tail: b"bad input\n",
+            stop=lambda timeout: self.done.append("stop"),
+            remove=lambda force: self.done.append("remove"),
+        )
+
+    def close(self) -> None:
+        self.done.append("close")
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    """In place of the machine's."""
+    fake = FakeEngine()
+    monkeypatch.setattr(container.docker, "from_env", lambda: fake)
+    return fake
+
+
+def _spec(folder: Path) -> SwitchSpec:
+    return SwitchSpec(
+        "tor1", 0, 9090, Path("/p4/sfc.json"), {1: "tor1-eth1"}, folder / "state", folder / "logs" / "tor1"
+    )
+
+
+def test_the_container_is_private_and_findable(
+    engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No network of Docker's, the run's id in its environment, folders at the paths that the command names."""
+    moved: list[tuple[str, ...]] = []
+    monkeypatch.setattr(container, "_ip", lambda *words: moved.append(words))
+    monkeypatch.setattr(container, "network_namespace", lambda pid: nullcontext())
+    switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
+    [(words, options)] = engine.asked
+    assert words[1][0] == "simple_switch"
+    assert "-i" not in words[1]  # interfaces come once they are in its namespace
+    assert words[1][-3:] == ["--", "--priority-queues", "8"]
+    assert options["network_mode"] == "none"
+    assert options["environment"] == {RUN_VARIABLE: "run-1"}
+    assert set(options["volumes"]) == {"/p4", str(tmp_path / "state"), str(tmp_path / "logs")}
+    assert moved == [
+        ("link", "set", "tor1-eth1", "netns", str(os.getpid())),
+        ("link", "set", "tor1-eth1", "up"),
+    ]
+    switch.stop()
+    assert engine.done == ["stop", "remove", "close"]
+
+
+def test_a_container_that_gets_no_interfaces_does_not_stay(
+    engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was started is removed before the error is reported."""
+
+    def refuse(*words: str) -> None:
+        raise RunError("ip link set: no such device")
+
+    monkeypatch.setattr(container, "_ip", refuse)
+    with pytest.raises(RunError, match=r"cannot start tor1 from p4lang/behavioral-model:latest: ip link set"):
+        container.ContainerSwitch(_spec(tmp_path), "run-1")
+    assert engine.done == ["stop", "remove", "close"]
+
+
+def test_an_engine_that_refuses_is_an_error(
+    engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, and the client is closed."""
+
+    def refuse(*words: Any, **options: Any) -> None:
+        raise DockerException("no space left")
+
+    monkeypatch.setattr(engine, "run", refuse)
+    with pytest.raises(RunError, match=r"cannot start tor1 .* no space left"):
+        container.ContainerSwitch(_spec(tmp_path), "run-1")
+    assert engine.done == ["close"]
+
+
+def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last line is the reason."""
+    monkeypatch.setattr(container.ContainerSwitch, "_move", lambda self, interface: None)
+    engine.status = "exited"
+    switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
+    with pytest.raises(RunError, match="tor1 ended before it was ready: bad input"):
+        switch.connect()
+
+
+def test_no_engine_is_no_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine of another machine is of no use either: veths stay here."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
+    assert container.missing_docker() == "no Docker engine answers"
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
+    assert container.missing_docker() == "no Docker engine answers"

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Text commands on BMv2: what they ask over Thrift, what they answer, how they are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softswitch.control import CommandError
+from testbed.targets.bmv2.control import Bmv2Control
+from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.slots import slot_commands
+from testbed.targets.bmv2.thrift import (
+    DeclaredException,
+    Value,
+    binary,
+    i32,
+    i64,
+    list_of_binaries,
+    record,
+    record_of,
+    text,
+)
+from testbed.targets.common.commands import PROGRAM
+from testbed.targets.common.counters import read_counts
+from topologies.commands import pipeline_commands
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.constants import BtsEvent, DropReason
+from wire.dilation import Dilation
+
+PROGRAM_OF_OURS = Program.read(PROGRAM)
+
+
+class FakeConnection:
+    """Keeps calls and gives prepared answers by method."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, tuple[Value, ...]]] = []
+        self.answers: dict[str, Any] = {}
+
+    def call(self, service: str, method: str, *arguments: Value) -> Any:
+        self.calls.append((service, method, arguments))
+        answer = self.answers.get(method)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(arguments) if callable(answer) else answer
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def fake() -> FakeConnection:
+    """A connection that nobody is at the other end of."""
+    return FakeConnection()
+
+
+@pytest.fixture
+def control(fake: FakeConnection) -> Bmv2Control:
+    """Our program's control over the fake."""
+    return Bmv2Control(fake, PROGRAM_OF_OURS)  # type: ignore[arg-type]
+
+
+def test_an_entry_goes_out_with_full_names_and_padded_fields(control: Bmv2Control, fake: FakeConnection) -> None:
+    """Suffixes become names, addresses and numbers become as many bytes as the field has."""
+    fake.answers["bm_mt_add_entry"] = 4
+    answer = control.command("table_add ipv4_lpm next_hop 10.1.0.2/32 => 3 06:00:00:01:00:03 02:00:0a:01:00:02")
+    assert answer == "Entry has been added with handle 4"
+    [(service, method, arguments)] = fake.calls
+    assert (service, method) == ("standard", "bm_mt_add_entry")
+    assert arguments[1] == text("SfcIngress.forwarding.ipv4_lpm")
+    key = record_of({1: i32(1), 3: record(binary(b"\x0a\x01\x00\x02"), i32(32))})
+    assert arguments[2].payload.endswith(key.payload)
+    assert arguments[3] == text("SfcIngress.forwarding.next_hop")
+    data = [b"\x00\x03", bytes.fromhex("060000010003"), bytes.fromhex("02000a010002")]
+    assert arguments[4] == list_of_binaries(data)
+
+
+def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake: FakeConnection) -> None:
+    """What is not v1model's but simple_switch's own goes to its service."""
+    for line in ("mirroring_add 1 510", "set_queue_depth 900", "set_queue_rate 236 3 7"):
+        assert control.command(line) == ""
+    assert fake.calls == [
+        ("simple_switch", "mirroring_session_add", (i32(1), record(i32(510)))),
+        ("simple_switch", "set_all_egress_queue_depths", (i32(900),)),
+        ("simple_switch", "set_egress_priority_queue_rate", (i32(3), i32(7), i64(236))),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("table_add nowhere set_class 1 => 2", "table_add: no table 'nowhere', there are: "),
+        ("table_add dscp_to_class next_hop 1 => 2", "table_add: no action of SfcIngress"),
+        ("table_add dscp_to_class set_class 1 2 => 3", "has 1 keys, not 2"),
+        ("table_add dscp_to_class set_class 1 => 3 4", "has 1 parameters, not 2"),
+        ("table_add dscp_to_class set_class 64 => 3", "'64' does not fit 6 bits"),
+        ("table_add dscp_to_class set_class x => 3", "'x' is not a number"),
+        ("table_add ipv4_lpm ecmp 10.0.0.0 => 1 2", "not VALUE/LENGTH"),
+        ("table_add ipv4_lpm ecmp 10.0.0/8 => 1 2", "'10.0.0' is not a number"),
+        ("register_read queue_bytes 4096", "index '4096' is outside queue_bytes, which has 4096"),
+        ("counter_read drops -1", "outside drops"),
+        ("counter_read nothing 0", "no counter 'nothing'"),
+        ("register_read", "register_read: cannot read"),
+        ("port_rate 1 1000", "no command 'port_rate' on BMv2"),
+    ],
+)
+def test_a_wrong_word_is_named(control: Bmv2Control, fake: FakeConnection, line: str, words: str) -> None:
+    """Nothing is sent for a command that cannot be."""
+    with pytest.raises(CommandError) as refused:
+        control.command(line)
+    assert words in str(refused.value)
+    assert not fake.calls
+
+
+def test_a_refusal_of_bmv2_becomes_words(control: Bmv2Control, fake: FakeConnection) -> None:
+    """Error codes are for machines."""
+    fake.answers["bm_mt_add_entry"] = DeclaredException({1: 17})
+    with pytest.raises(CommandError, match="table_add: there is an entry with this key already"):
+        control.command("table_add dscp_to_class set_class 26 => 3")
+
+
+def test_counters_are_read_as_on_softswitch(control: Bmv2Control, fake: FakeConnection) -> None:
+    """The testbed's reader of counts does not know which target it talks to."""
+    dropped = (2 << 4) | DropReason.BUFFER_FULL
+
+    def counter(arguments: tuple[Value, ...]) -> dict[int, int]:
+        cells = {(text("drops"), i32(dropped)): 5, (text("bts_events"), i32(BtsEvent.SENT_QUEUE)): 8}
+        packets = cells.get((arguments[1], arguments[2]), 0)
+        return {1: 100 * packets, 2: packets}
+
+    fake.answers |= {"bm_counter_read": counter, "bm_register_read": 12, "bm_register_read_all": np.array([1, 2])}
+    counts = read_counts(control.command, [1, 2])
+    assert counts.drops == {"buffer_full": 5}
+    assert (counts.bts_sent, counts.max_suppression_entries) == (8, 12)
+    assert control.command("register_read suppression_state") == "suppression_state= 1, 2"
+
+
+@pytest.mark.parametrize("settings", [SwitchSettings(), SwitchSettings(bts="ingress", pause_cache=True, sfc_p=True)])
+def test_every_command_of_a_run_can_be_encoded(
+    control: Bmv2Control, fake: FakeConnection, settings: SwitchSettings
+) -> None:
+    """What the testbed writes for softswitch's program, this control understands."""
+    topology = shape("clos", {}).build()
+    for switch in topology.switches:
+        for line in pipeline_commands(topology, switch.name, settings, Dilation(1000)):
+            control.command(line)
+        for line in slot_commands(topology, switch.name, 1000, Dilation(1000)):
+            control.command(line)
+    assert fake.calls

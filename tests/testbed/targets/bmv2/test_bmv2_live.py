@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""BMv2 itself: its answers beside softswitch's, and live runs on it. Skipped where there is no BMv2."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from softswitch.control import CommandError
+from softswitch.engine import SwitchEngine
+from testbed.targets.bmv2.container import missing_docker
+from testbed.targets.bmv2.control import Bmv2Control
+from testbed.targets.bmv2.installation import missing_bmv2
+from testbed.targets.bmv2.process import SwitchSpec
+from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.thrift import ThriftConnection
+from testbed.targets.common.commands import PROGRAM, build_engine
+from tests.testbed import running
+from topologies.commands import pipeline_commands
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.dilation import Dilation
+
+NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
+HERE = shutil.which("simple_switch")
+SMALL = ["incast", "--switch", "bmv2", "--scale", "ci", "--set", "message_bytes=100000"]
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def control(tmp_path: Path) -> Iterator[Bmv2Control]:
+    """A simple_switch with our program and no port, and its control."""
+    if HERE is None:
+        pytest.skip("no simple_switch on the PATH")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    spec = SwitchSpec("s1", 0, port, PROGRAM, {}, tmp_path, tmp_path / "s1")
+    with ExitStack() as stack:
+        log = stack.enter_context((tmp_path / "log").open("wb"))
+        process = subprocess.Popen([HERE, *spec.arguments()], stdout=log, stderr=log)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        yield Bmv2Control(stack.enter_context(_connected(process, port)), Program.read(PROGRAM))
+
+
+def _connected(process: subprocess.Popen[bytes], port: int) -> ThriftConnection:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return ThriftConnection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_both_targets_answer_alike(control: Bmv2Control) -> None:
+    """The same commands on BMv2 and on softswitch, and the same words back."""
+    topology = shape("clos", {}).build()
+    settings = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, ecn_kmin_bytes=100_000)
+    lines = pipeline_commands(topology, "tor1", settings, Dilation(1000))
+    lines += ["register_write queue_bytes 19 4711", "register_read queue_bytes 19", "register_read suppression_state"]
+    lines += ["counter_write drops 5 3 900", "counter_read drops 5", "counter_reset drops", "counter_read drops 5"]
+    lines += ["table_num_entries ipv4_lpm", "table_delete dscp_to_class 0", "table_num_entries dscp_to_class"]
+    with SwitchEngine(build_engine()) as engine:
+        for line in lines:
+            assert control.command(line) == engine.command(line), line
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["table_add dscp_to_class set_class 26 => 3", "table_set_default ipv4_lpm no_route", "table_delete ipv4_lpm 7"],
+)
+def test_what_bmv2_refuses_is_an_error(control: Bmv2Control, line: str) -> None:
+    """A second entry with one key, another default where it is constant, an entry that is not there."""
+    control.command("table_add dscp_to_class set_class 26 => 3")
+    with pytest.raises(CommandError):
+        control.command(line)
+    assert control.command("table_num_entries dscp_to_class") == "1"  # the connection is still good
+
+
+@NEEDS_BMV2
+class TestLive:
+    """Whole runs."""
+
+    pytestmark = running.NEEDS_MININET
+
+    @pytest.fixture(autouse=True)
+    def _leaves_nothing(self) -> Iterator[None]:
+        """Every test here ends with the machine as it was."""
+        before = running.remains()
+        yield
+        assert running.left_since(before) == {}
+
+    def test_a_run_completes_and_says_its_limits(self, tmp_path: Path) -> None:
+        """All flows arrive, every packet is accounted for, BTS work, clocks agree; the verdict names BMv2's limits."""
+        done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
+        assert done.stdout, done.stderr
+        result = json.loads(done.stdout)
+        assert (result["clock"], result["switch"]) == ("real", "bmv2")
+        assert result["flows"] | {"completed": 8, "corrupted": 0, "total": 8} == result["flows"]
+        assert result["unexplained_loss"] == 0
+        assert result["bts"]["sent"] > 0
+        assert result["packets_per_s"] > 0
+        assert result["lateness"]["switch"] is not None
+        assert any("slotted links" in reason for reason in result["verdict_reasons"])
+        assert 100_000 < result["max_buffer_bytes"] < 1_000_000
+        [folder] = tmp_path.iterdir()
+        signals = pl.read_parquet(folder / "signals.parquet")
+        delays_us = signals["received_us"] - signals["sent_us"]
+        assert 0 < delays_us.min() < delays_us.max() < 50  # type: ignore[operator]
+
+    def test_after_kill_9_clean_leaves_nothing(self, tmp_path: Path) -> None:
+        """BMv2 and the wires die with their runner; `clean` takes the rest."""
+        child = running.start(tmp_path, *SMALL)
+        child.kill()
+        child.wait()
+        cleaned = running.run("clean")
+        assert cleaned.returncode == 0, cleaned.stderr
+
+    def test_interrupt_keeps_what_was_measured(self, tmp_path: Path) -> None:
+        """Ctrl-C ends a run cleanly, queues included."""
+        child = running.start(tmp_path, *SMALL)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(100) in (0, 3), (tmp_path / "log").read_text()
+        [folder] = (tmp_path / "runs").iterdir()
+        assert json.loads((folder / "result.json").read_text())["interrupted"]
+        assert (folder / "queues.parquet").exists()
+
+    def test_prompt_pings_through_bmv2(self) -> None:
+        """The network to play with runs on either target."""
+        done = subprocess.run(
+            running.command("cli", "--switch", "bmv2", "--dilation", "1000"),
+            input="h1 ping -c 2 -W 5 h8\nexit\n",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert "2 received" in done.stderr, done.stdout + done.stderr  # Mininet prints what commands say there
+
+
+@pytest.mark.skipif(missing_docker() is not None, reason=f"no BMv2 in Docker: {missing_docker()}")
+class TestImage:
+    """A run with the P4 project's image, where Docker has it."""
+
+    pytestmark = running.NEEDS_MININET
+
+    def test_a_run_completes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The same run, no simple_switch on the PATH."""
+        folders = [folder for folder in ("/usr/sbin", "/usr/bin", "/sbin", "/bin") if f"{folder}/simple_switch" != HERE]
+        monkeypatch.setenv("PATH", ":".join(folders))
+        done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
+        result = json.loads(done.stdout)
+        assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0)

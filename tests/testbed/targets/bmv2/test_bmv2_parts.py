@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The parts of the BMv2 target that need no BMv2: slots, polls, the choice of the target, its version."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testbed.errors import UsageError
+from testbed.execution import capabilities
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.targets.bmv2.installation import find_bmv2
+from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
+from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate, worst_rate_error
+from topologies.shapes import shape
+from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
+from wire.dilation import Dilation
+
+LIVE = RunRequest("incast", switch="bmv2")
+
+
+@given(st.integers(1, 10**11), st.integers(60, 9_100))
+def test_slots_per_second_are_the_wires_packets(wall_bps: int, frame_bytes: int) -> None:
+    """A whole number within half a packet of the rate, never 0, which BMv2 takes for unlimited."""
+    rate = slot_rate(wall_bps, frame_bytes)
+    assert rate >= 1
+    assert rate == 1 or abs(rate - wall_bps / (8 * frame_bytes)) <= 0.5 + 1e-6
+
+
+def test_each_class_has_slots_of_its_own_size() -> None:
+    """Data slots are as long as a full packet; signals do not wait that long."""
+    assert [slot_bytes(each, 1000) for each in (CLASS_DATA, CLASS_CONTROL, CLASS_BTS, 0)] == [1058, 62, 70, 1058]
+
+
+def test_a_commands_file_bounds_no_queue_and_rates_every_one() -> None:
+    """What may wait, the P4 program decides; every (port, class) has a rate."""
+    topology = shape("star", {"hosts": 3}).build()
+    first, *rates = slot_commands(topology, "s1", 1000, Dilation(100_000))
+    assert first == "set_queue_depth 1000000000"
+    assert len(rates) == 3 * 8
+    assert "set_queue_rate 118 1 3" in rates
+
+
+def test_the_error_of_whole_packets_is_known() -> None:
+    """At 118.15 packets/s, 118 are 0.13 % off."""
+    topology = shape("star", {"hosts": 2}).build()
+    assert worst_rate_error(topology, 1000, Dilation(100_000)) == pytest.approx(0.0013, abs=1e-4)
+
+
+class FakeControl:
+    """Registers as a test says."""
+
+    def __init__(self) -> None:
+        self.cells = np.zeros(4096, dtype=np.int64)
+        self.exchanges = 0
+
+    def register_value(self, name: str, index: int) -> int:
+        self.exchanges += 1
+        return int(self.cells.sum())
+
+    def register_values(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        self.exchanges += 1
+        return self.cells
+
+
+def test_polls_become_samples_with_the_highest_depth_seen() -> None:
+    """An interval's row has the last depth and the highest; a queue that held nothing has no row."""
+    control = FakeControl()
+    poller = QueuePoller(control, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]
+    control.cells[2 * 8 + 3] = 5_000
+    poller.poll()
+    control.cells[2 * 8 + 3] = 1_000
+    poller.poll()
+    poller.end_interval(100)
+    control.cells[2 * 8 + 3] = 0
+    poller.poll()
+    poller.end_interval(200)
+    assert [tuple(row) for row in poller.stop().tolist()] == [
+        (100, -1, -1, 1_000, 5_000),
+        (100, 2, 3, 1_000, 5_000),
+        (200, -1, -1, 0, 0),
+    ]
+    assert control.exchanges == 5  # an empty buffer has no queues to ask for
+
+
+def test_many_switches_are_polled_less_often() -> None:
+    """Polling stays in the noise however many switches there are."""
+    assert poll_interval_ns(500_000_000, 4) == 50_000_000
+    assert poll_interval_ns(20_000_000, 20) == 100_000_000
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (RunRequest("incast", switch="bmv2", clock="virtual"), "no virtual clock"),
+        (RunRequest("incast", switch="bmv2", settings=("switch.pfc=true",)), "cannot be paused"),
+        (RunRequest("incast", switch="asic"), "no switch 'asic'; there are auto, soft, bmv2"),
+    ],
+)
+def test_what_bmv2_cannot_do_is_refused_in_one_line(request_: RunRequest, words: str) -> None:
+    """Before anything is created, whatever is installed."""
+    with pytest.raises(UsageError) as refused:
+        plan_run(request_)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_bmv2_gets_a_slower_clock_and_is_repeatable() -> None:
+    """BMv2 forwards far less than softswitch; the command that repeats a run names it."""
+    bmv2, soft = plan_run(LIVE).config, plan_run(RunRequest("incast", switch="auto")).config
+    assert (bmv2.switch, soft.switch) == ("bmv2", "soft")
+    assert bmv2.dilation > soft.dilation
+    assert "--switch bmv2" in bmv2.command
+
+
+@pytest.mark.parametrize(
+    ("printed", "words"), [("1.15.0", "version 1.15.0; 1.15.1 is the oldest"), ("hello", "does not say its version")]
+)
+def test_an_old_bmv2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, words: str) -> None:
+    """1.15.0, which many machines have, serves priorities upside down."""
+    _fake_switch(tmp_path, printed)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    found = find_bmv2()
+    assert isinstance(found, str)
+    assert words in found
+
+
+def test_a_new_bmv2_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it prints besides its version does not matter."""
+    _fake_switch(tmp_path, "1.16.0-3a4b5c")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    found = find_bmv2()
+    assert not isinstance(found, str)
+    assert (found.version, found.path) == ("1.16.0", str(tmp_path / "simple_switch"))
+
+
+def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line that says what is missing; nothing is made."""
+    monkeypatch.setattr("testbed.targets.bmv2.installation.shutil.which", lambda name: None)
+    monkeypatch.setattr("testbed.targets.bmv2.container.missing_docker", lambda: "no Docker engine answers")
+    monkeypatch.setattr(
+        capabilities,
+        "CAPABILITIES",
+        [each for each in capabilities.CAPABILITIES if each.needed_for == capabilities.BMV2_RUN],
+    )
+    with pytest.raises(
+        UsageError, match="--switch bmv2 needs BMv2: no simple_switch on the PATH, and no Docker engine"
+    ):
+        capabilities.require("real", "bmv2")
+
+
+def _fake_switch(folder: Path, printed: str) -> None:
+    path = folder / "simple_switch"
+    path.write_text(f"#!/bin/sh\necho {printed}\n")
+    path.chmod(0o755)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Delay lines: which links are cut, what the pieces are called, and what is believed of netem."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from testbed.errors import RunError
+from testbed.targets.common.wires import LINKS_PER_PROCESS, check_netem, cut_links, netem_command
+from topologies.shapes import shape
+
+
+def test_every_delayed_link_is_cut_once() -> None:
+    """Neighbouring ports, no port twice, names that Linux takes, more processes where one has too few ports."""
+    topology = shape("paper-simulation", {}).build()
+    wires = cut_links(topology)
+    assert [wire.link for wire in wires] == list(topology.links)
+    assert all(first % 2 == 0 and second == first + 1 for first, second in (wire.ports for wire in wires))
+    names = [name for wire in wires for name in wire.interfaces]
+    assert len(set(names)) == 2 * len(wires)
+    assert max(map(len, names)) <= 15
+    assert len({wire.node for wire in wires}) == -(-len(wires) // LINKS_PER_PROCESS)
+
+
+def test_a_link_without_delay_stays_whole() -> None:
+    """Nothing stands between the ends where there is nothing to wait for."""
+    topology = shape("star", {"hosts": 2}).build()
+    first, second = topology.links
+    [wire] = cut_links(replace(topology, links=(replace(first, delay_ns=0), second)))
+    assert wire.link == second
+
+
+def test_netem_is_read_back() -> None:
+    """The command asks what is there now; only the right delay passes."""
+    assert "delay 50000000ns" in netem_command("tor1-eth1", 50_000_000)
+    answer = [{"kind": "netem", "options": {"limit": 1000, "delay": {"delay": 0.05, "jitter": 0}}}]
+    check_netem("tor1-eth1", 50_000_000, json.dumps(answer))
+    with pytest.raises(RunError, match="delays 50000000 ns, not the 60000000 ns"):
+        check_netem("tor1-eth1", 60_000_000, json.dumps(answer))
+
+
+@pytest.mark.parametrize("answer", ["Error: Specified qdisc kind is unknown.\n", "", "[]", '[{"kind": "noqueue"}]'])
+def test_a_delay_that_is_not_there_is_an_error(answer: str) -> None:
+    """Mininet would print a line and go on."""
+    with pytest.raises(RunError, match="no netem on tor1-eth1"):
+        check_netem("tor1-eth1", 1_000, answer)

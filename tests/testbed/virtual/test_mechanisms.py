@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the switches' mechanisms do to whole networks, in virtual time: PFC against SFC-P, the estimator, egress BTS."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from analysis.results.result import RunResult
+from scenarios.model.flow import FlowRequest, number_flows
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+# 25 hosts a rack; a 24:1 incast from the first rack's h1 to h24 on h50, in a buffer that PFC must defend.
+NETWORK = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=4000000")
+PFC = ("switch.pfc=true", "transport.flow_control=pfc")
+SFC_P = ("switch.bts=ingress", "switch.pause_cache=true", "switch.sfc_p=true", "transport.flow_control=pfc")
+VICTIM = "victim"
+
+
+def _plan(scheme: str, *settings: str, seed: int = 1) -> RunPlan:
+    return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings, seed=seed))
+
+
+def _with_victims(plan: RunPlan) -> RunPlan:
+    """Adds flows of the rack's idle host to other receivers: they share uplinks with the incast and nothing else."""
+    senders = {flow.src for flow in plan.flows}
+    idle = next(host.name for host in plan.topology.hosts_of("tor1") if host.name not in senders)
+    requests = [FlowRequest(flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in plan.flows]
+    requests += [FlowRequest(idle, f"h{26 + turn}", 100_000, 60_000 + 10_000 * turn, VICTIM) for turn in range(8)]
+    return replace(plan, flows=number_flows(requests))
+
+
+def _run(plan: RunPlan, tmp_path: Path) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
+    finished = execute(plan, tmp_path, Silent())
+    frames = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
+    return finished.result, *frames
+
+
+def _victim_slowdown(flows: pl.DataFrame) -> float:
+    victims = flows.filter(pl.col("tag") == VICTIM)["slowdown"]
+    assert victims.null_count() == 0
+    return float(victims.mean())  # type: ignore[arg-type]
+
+
+def test_pfc_loses_nothing_and_blocks_the_head_of_the_line(tmp_path: Path) -> None:
+    """PFC alone drops nothing, its pause travels to the senders' ToR, and flows that only share an uplink suffer.
+
+    With SFC-P the same incast in the same buffer drops nothing either and leaves those flows alone.
+    """
+    lossy, _, _ = _run(_with_victims(_plan("gbn+none", *NETWORK)), tmp_path)
+    pfc, pfc_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *PFC)), tmp_path)
+    sfc_p, sfc_p_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *SFC_P)), tmp_path)
+    assert sum(lossy.drops.values()) > 0
+    for result in (pfc, sfc_p):
+        assert result.drops == {}
+        assert result.unexplained_loss == 0
+        assert result.flows.completed == result.flows.total
+        assert result.pfc.sent > 0
+    assert pfc.buffer_bytes["tor1"].max > 10 * sfc_p.buffer_bytes["tor1"].max  # the pause has reached the senders' ToR
+    assert _victim_slowdown(pfc_flows) > 2 * _victim_slowdown(sfc_p_flows)
+    assert sfc_p.max_buffer_bytes < pfc.max_buffer_bytes
+
+
+def test_estimator_speaks_before_the_receivers_tor_can(tmp_path: Path) -> None:
+    """In a perfectly synchronized incast the first pauses are local estimates; the buffer ends lower than without."""
+    settings = ("topology.hosts_per_tor=24", "degree=24", "window_us=0", "switch.suppression_ns=5000")
+    without, _, _ = _run(_plan("sfc+none", *settings), tmp_path)
+    result, _, signals = _run(_plan("sfc+none", *settings, "switch.estimator=true"), tmp_path)
+    first = {cause: signals.filter(pl.col("cause") == cause)["received_us"].min() for cause in ("estimator", "queue")}
+    assert first["estimator"] < first["queue"]
+    assert result.max_buffer_bytes < without.max_buffer_bytes
+    assert result.unexplained_loss == 0
+
+
+def test_ingress_signals_sooner_than_egress(tmp_path: Path) -> None:
+    """Signals made before queueing keep the buffer lower than those made after it (paper section 2.3)."""
+    settings = ("topology.hosts_per_tor=24", "degree=24", "transport.flow_control=sfc")
+    egress, _, _ = _run(_plan("irn+none", *settings, "switch.bts=egress"), tmp_path)
+    ingress, _, _ = _run(_plan("ingress-bts+none", *settings), tmp_path)
+    assert egress.bts.sent > 0
+    assert ingress.max_buffer_bytes < egress.max_buffer_bytes
+
+
+def test_ecn_marks_reach_nobody_who_is_not_capable(tmp_path: Path) -> None:
+    """Marking changes no packet of hosts without an ECN-capable rate control, and breaks no ICRC."""
+    result, _, _ = _run(_plan("irn+none", "switch.ecn_kmin_bytes=1000"), tmp_path)
+    assert result.flows.corrupted == 0
+    assert result.verdict == "faithful"

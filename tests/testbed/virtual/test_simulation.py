@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whole runs in virtual time: what the paper says SFC does to an incast, and that every packet is accounted for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.results.result import RunResult
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+
+def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
+    finished = execute(
+        plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings)), tmp_path, Silent()
+    )
+    frames = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
+    return finished.result, *frames
+
+
+@pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
+def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> None:
+    """All flows complete, none is corrupted, no packet is unaccounted for, the verdict is faithful."""
+    result, flows, _ = _run(tmp_path, scheme)
+    assert result.flows.completed == result.flows.total == 8
+    assert result.flows.corrupted == 0
+    assert result.unexplained_loss == 0
+    assert result.verdict == "faithful"
+    assert (flows["slowdown"] >= 1 - 1e-4).all()
+
+
+def test_sfc_holds_the_buffer_below_half(tmp_path: Path) -> None:
+    """A 16:1 incast without rate control: with SFC the fullest buffer is less than half of that without."""
+    settings = ("degree=16", "topology.hosts_per_tor=16")
+    without, _, _ = _run(tmp_path, "irn+none", *settings)
+    with_sfc, _, _ = _run(tmp_path, "sfc+none", *settings)
+    assert with_sfc.max_buffer_bytes < without.max_buffer_bytes / 2
+    assert with_sfc.bts.sent > 0
+
+
+def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
+    """Senders that start after the first pause has passed their ToR are answered there, sooner than from afar."""
+    result, _, signals = _run(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
+    assert result.bts.cache_hits > 0
+    delay = signals.with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
+    near, far = (delay.filter(pl.col("cause") == cause)["delay"].median() for cause in ("cache", "queue"))
+    assert near < far
+
+
+def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
+    """A buffer far too small drops: flows still complete, each lost packet is in a counter, IRN resends less."""
+    resent_bytes = {}
+    for scheme in ("gbn", "irn"):
+        result, flows, _ = _run(tmp_path, scheme, "switch.buffer_bytes=300000")
+        assert result.drops["dynamic_threshold"] > 0
+        assert result.flows.completed == result.flows.total
+        assert result.flows.corrupted == 0
+        assert result.unexplained_loss == 0
+        resent_bytes[scheme] = flows["bytes_resent"].sum()
+    assert 0 < resent_bytes["irn"] < resent_bytes["gbn"]
+
+
+def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
+    """The duration ends a run: unfinished flows stand in the trace without an end, and the balance still closes."""
+    plan = plan_run(RunRequest("incast", clock="virtual", duration_ms=0.05))
+    finished = execute(plan, tmp_path, Silent())
+    result = finished.result
+    assert result.flows.completed < result.flows.total
+    assert result.unexplained_loss == 0
+    delivered = pl.read_parquet(finished.folder / "goodput.parquet")["delivered_bytes"].sum()
+    assert 0 < delivered < 8 * 250_000
+
+
+def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
+    """Every byte of every flow is in one interval, and the receiver's wire is never exceeded."""
+    plan = plan_run(RunRequest("incast", clock="virtual", settings=("transport.goodput_interval_ns=20000",)))
+    folder = execute(plan, tmp_path, Silent()).folder
+    goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
+    by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
+    assert by_flow["delivered_bytes"].to_list() == flows.sort("flow_id")["size_bytes"].to_list()
+    assert goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"].max() <= 250_000
+
+
+def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
+    """Several queue pairs a sender all complete."""
+    result, flows, _ = _run(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
+    assert result.flows.completed == 40
+    assert flows["src"].n_unique() == 8
