@@ -73,7 +73,7 @@ class _LineSink:
 
 
 class Agent:
-    """See the module."""
+    """The hosts of one process: opens their sockets, runs their NICs in one loop, obeys and reports in lines."""
 
     def __init__(self, config: AgentConfig, stdin: int, stdout: int) -> None:
         """Opens every socket. Raises OSError if a namespace or interface is missing, ValueError for bad settings."""

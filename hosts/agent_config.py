@@ -49,7 +49,7 @@ class AgentFlow(_Part):
 
 
 class AgentConfig(_Part):
-    """The whole of it."""
+    """All that one agent is told before it starts: its hosts, their flows, and the NICs' settings in model units."""
 
     name: str = Field(description="Name of the agent, for its log.")
     epoch_ns: int = Field(description="CLOCK_MONOTONIC instant from which switches count their microseconds.")

@@ -41,7 +41,7 @@ class RateControl:
     """Whether its own window, or the lack of one, takes the place of IRN's cap of one BDP."""
 
 
-# RTO_high by IRN's own rule, the path and one full queue: half of 32 MB at 100 Gb/s take 1.28 ms (FACTS §3).
+# RTO_high by IRN's own rule, the path and one full queue: half of 32 MB at 100 Gb/s take 1.28 ms (docs/sources.md#irn).
 _IRN = {"loss_recovery": "irn", "loss_recovery_parameters": {"rto_high_ns": 1_300_000}}
 _GBN = {"loss_recovery": "go-back-n"}
 _SFC = {"flow_control": "sfc", **_IRN}

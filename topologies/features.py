@@ -19,7 +19,7 @@ ALPHA_ONE = 256
 _Q24 = 1 << 24
 _US = 1_000_000
 _LN2 = 0.6931471805599453
-_HEADROOM_DELAYS = 3  # FACTS section 5: there and back, and frames that were on their way
+_HEADROOM_DELAYS = 3  # docs/sources.md#pfc: there and back, and frames that were on their way
 
 
 def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
@@ -45,7 +45,7 @@ def byte_time_us_q24(rate_bps: int) -> int:
 
 
 def headroom_bytes(port: SwitchPort) -> int:
-    """What may still arrive on a port after its neighbour was told to stop (FACTS section 5)."""
+    """What may still arrive on a port after its neighbour was told to stop (docs/sources.md#pfc)."""
     return _HEADROOM_DELAYS * port.rate_bps * port.delay_ns // (8 * 1_000_000_000)
 
 

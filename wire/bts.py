@@ -10,7 +10,7 @@
     u16 switch_id | u48 sent_us
 
 Outer addresses are swapped: source = the congested destination, destination = the sender to pause (paper §3.1). No
-public layout exists (FACTS §9), so nobody else's tools speak this one.
+public layout exists (docs/sources.md#bts-packet), so nobody else's tools speak this one.
 """
 
 import struct

@@ -15,7 +15,7 @@ IP_PROTOCOL_TCP = 6
 IP_PROTOCOL_UDP = 17
 IPV4_TTL = 64
 
-# UDP ports. 4791 is RoCEv2's; the BTS port is private: P802.1Qdw publishes no number (FACTS §9).
+# UDP ports. 4791 is RoCEv2's; the BTS port is private: P802.1Qdw publishes no number (docs/sources.md#bts-packet).
 ROCE_UDP_PORT = 4791
 BTS_UDP_PORT = 49791
 INT_UDP_PORT = 49792

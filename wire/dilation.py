@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Time dilation: the one place that turns model units into wall units and back (FACTS §11).
+"""Time dilation: the one place that turns model units into wall units and back (docs/sources.md#time-dilation).
 
 With factor D every duration is multiplied by D and every rate divided by D; bytes stay. "Wall" is CLOCK_MONOTONIC in
 a live run and the event queue's time in a virtual one.

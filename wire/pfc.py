@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Priority-based flow control frames (IEEE 802.1Qbb) and their quanta (FACTS §5)."""
+"""Priority-based flow control frames (IEEE 802.1Qbb) and their quanta (docs/sources.md#pfc)."""
 
 import struct
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""RoCEv2 packets (FACTS §7): base transport header, AETH, immediate data, CNP, and the invariant CRC.
+"""RoCEv2 packets (docs/sources.md#rocev2): base transport header, AETH, immediate data, CNP, and the invariant CRC.
 
 Built for speed: a `RoceFramer` (one per direction of a queue pair) and a `RoceDecoder` (one per NIC) remember every
 header they have built or checked together with the CRC state after it, so a packet of a known flow costs one

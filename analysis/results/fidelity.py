@@ -6,7 +6,7 @@ The rules, worst first. *Invalid*: frames lost (or gained) that no counter expla
 modelled queues, a corrupted message, no frame sent at all, or the P99 lateness of hosts or switches above 50 % of the
 dilated base RTT. *Degraded*: that lateness above 10 %, no lateness measured under the real clock, link spacing off by
 more than a packet time at P99, or an interrupted run. Otherwise *faithful*. The virtual clock is never late. Flows that
-did not finish are noted and change nothing: some scenarios mean to end that way. (FACTS section 11.)
+did not finish are noted and change nothing: some scenarios mean to end that way. (docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
@@ -74,7 +74,11 @@ class Verdict:
 
 
 class _Weight(Enum):
-    """How much one finding weighs. Evidence speaks only for a run that nothing speaks against; notes always stand."""
+    """What a finding does to the verdict, worst first.
+
+    `EVIDENCE` says why a run can be trusted ("no packet is missing") and is left out as soon as one finding says that
+    it cannot. A `NOTE` is worth knowing whatever the verdict is, and is always printed.
+    """
 
     INVALID = 0
     DEGRADED = 1

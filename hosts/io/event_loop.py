@@ -34,7 +34,7 @@ class _Station:
 
 
 class EventLoop:
-    """See the module."""
+    """Waits for frames, timers and commands at once, and hands each NIC what is its own."""
 
     def __init__(self, on_event: Callable[[str, Event], None]) -> None:
         """`on_event` gets the host's name and each event of its NIC."""

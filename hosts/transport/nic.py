@@ -50,7 +50,11 @@ _OWN_PORTS = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
 
 class Nic:
-    """See the module. Times are wall ns of one clock; they may come late but not out of order by kind of input."""
+    """A host's NIC. Times are wall ns of one clock.
+
+    Inputs of one kind (frames, messages, timers) must come in order of time. An input may be older than one of another
+    kind: the schedule is then ahead of it and is not taken back.
+    """
 
     def __init__(
         self, address: NicAddress, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0
@@ -249,7 +253,7 @@ class Nic:
     # signals
 
     def _receive_signal(self, payload: bytes, outer_port: int, congested_ip: int, now_ns: int) -> None:
-        """A BTS: obey it only for a flow this host has (DESIGN §4, trust)."""
+        """A BTS: obey it only for a flow this host has (docs/sources.md#bts-packet)."""
         signal = bts.unpack_payload(payload)
         if signal is None or signal.source_port != outer_port:
             self._counters.malformed += 1

@@ -46,7 +46,7 @@ class _PendingMessage:
 
 
 class QueuePairs:
-    """See the module."""
+    """The queue pairs of one NIC, those at work and those that may be used again."""
 
     def __init__(
         self,
@@ -154,7 +154,8 @@ class QueuePairs:
         idle = IdleSender(
             sender.destination_ip, sender.destination_qpn, sender.source_qpn, sender.next_index, sender.flow_id
         )
-        self._idle[idle.source_qpn] = self._idle_by_peer[idle.destination_ip, idle.destination_qpn] = idle
+        self._idle[idle.source_qpn] = idle
+        self._idle_by_peer[idle.destination_ip, idle.destination_qpn] = idle
 
     # making them
 

@@ -30,7 +30,7 @@ class WaitingPacket(NamedTuple):
 
 
 class ReceiveBuffer:
-    """See the module. Times and rates are wall values."""
+    """Data packets that the host has not taken yet. Times and rates are wall values."""
 
     __slots__ = (
         "_capacity_bytes", "_counters", "_deliver", "_held_bytes", "_is_pausing", "_pause_frame", "_rate_bps",

@@ -42,7 +42,7 @@ _ZERO_PSN = bytes(4)
 
 
 class ReceiverQueuePair:
-    """See the module."""
+    """Where the packets of one sender arrive: their order, the message they make up, and what is answered."""
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_interval_bytes",
@@ -163,7 +163,9 @@ class ReceiverQueuePair:
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
-        self._crc = self._bytes = self._interval_bytes = 0
+        self._crc = 0
+        self._bytes = 0
+        self._interval_bytes = 0
 
     def _answers(self) -> RoceFramer:
         """The framer; forgotten between messages, for a host may have thousands of finished queue pairs."""

@@ -36,7 +36,7 @@ def _overrides(plugin: object, base: type, hook: str) -> bool:
 
 
 class SenderQueuePair:
-    """See the module."""
+    """The messages of one flow, one packet after the other, as its three algorithms allow."""
 
     __slots__ = (
         "_ack_every", "_acked_bytes", "_blocked_until_ns", "_class_pause_end_ns", "_congestion", "_counters",
@@ -85,7 +85,10 @@ class SenderQueuePair:
         self._current: Transmission | None = None
         self._sent_ns: dict[int, int] = {}
         self._end, self._sent_bytes, self._acked_bytes, self._pace = recovery.next_new, 0, 0, (0, 0)
-        self._pause_start_ns = self.pause_end_ns = self._paused_before_ns = self._class_pause_end_ns = 0
+        self._pause_start_ns = 0
+        self.pause_end_ns = 0
+        self._paused_before_ns = 0
+        self._class_pause_end_ns = 0
         self.queued, self.deficit, self.wake_ns, self._blocked_until_ns = False, 0, NEVER, NEVER
 
     # what there is to send

@@ -61,7 +61,7 @@ class TransportSettings:
     """The same for the loss recovery."""
 
     rto_ns: int = 4_000_000
-    """Retransmission timeout of go-back-N. HS has none; 4 ms is CW's (FACTS §3). Keep it above RTT + Q_max / R."""
+    """Retransmission timeout of go-back-N. Keep it above RTT + Q_max / R (docs/sources.md#go-back-n)."""
 
     max_pause_ns: int = 10_000_000
     """Longest pause one signal may ask for; a longer one is cut to this (the design's bounded obedience)."""

@@ -20,7 +20,11 @@ class Transmission:
         self.end = first + packets
         self.paused_at_start_ns = paused_ns
         self.crc = 0
-        self.packets_sent = self.packets_resent = self.bytes_resent = self.timeouts = self.naks = 0
+        self.packets_sent = 0
+        self.packets_resent = 0
+        self.bytes_resent = 0
+        self.timeouts = 0
+        self.naks = 0
 
     def report(self, paused_ns: int) -> SendingReport:
         """Its life so far; `paused_ns` of the queue pair by now."""

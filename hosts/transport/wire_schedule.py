@@ -42,7 +42,11 @@ class FrameSource(Protocol):
 
 
 class WireSchedule:
-    """See the module. All inputs must come in time order except that they may lie before work already done."""
+    """What leaves one NIC, and when.
+
+    Calls must come in order of time. A call may be older than frames that were started already (a caller that is late
+    catches up with many at once); those stay as they are, and what the call brings starts after them.
+    """
 
     __slots__ = (
         "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence",

@@ -55,12 +55,21 @@ def b_incast(path: Bottleneck, senders: int) -> float:
 
 
 def b_ack_with_acknowledgement(path: Bottleneck, acknowledgement_bytes: int) -> float:
-    """B_ack where the acknowledgement does take time, on the receiver's link and on the sender's."""
+    """B_ack where acknowledgements have a length.
+
+    The formula takes them for points. A real one is serialized twice, on the receiver's link and on the sender's; so
+    long the senders go on, and as many bytes more arrive.
+    """
     return b_ack(path) + 2 * acknowledgement_bytes
 
 
 def b_incast_in_packets(path: Bottleneck, senders: int) -> float:
-    """B_incast where nobody stops within a packet, and the first k packets notify nobody: too few are before them."""
+    """B_incast in whole packets.
+
+    The formula lets a sender stop in the middle of a packet, and lets the first packet of all notify its sender. In
+    fact a sender finishes the packet that it has begun, hence `ceil`; and the first k packets find fewer than k before
+    them and notify nobody, so that k packets more arrive.
+    """
     each = ceil((2 * path.sender_delay_ns + path.packet_ns) / path.packet_ns)
     return float((senders * each + path.threshold_packets) * path.packet_bytes)
 

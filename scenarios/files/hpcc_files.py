@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The HPCC simulator's files, so that its users can bring and take data: flow files and FCT tables (FACTS section 8).
+"""The HPCC simulator's files, so that its users can bring and take data (docs/sources.md#message-sizes).
 
 A flow file has the number of flows on its first line, then `src dst pg dport bytes start_s` each; hosts are numbered
 from 0, times begin at 2 s, `dport` 200 is incast and 100 the rest. An FCT line is `sip dip sport dport bytes start_ns

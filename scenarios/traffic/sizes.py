@@ -4,7 +4,8 @@
 
 The format is CSV: `size_bytes,cumulative_percent,steps`, rising in both, from 0 % to 100 %. Between two rows the size
 is linear in the percentage; a row with `steps` n > 1 is followed by n - 1 further points, equally spaced in percent and
-in 1 / size (how Google's RPC table is made inside each octave, FACTS section 8). A `#` begins a comment line.
+in 1 / size (how Google's RPC table is made inside each octave,
+docs/sources.md#message-sizes). A `#` begins a comment line.
 """
 
 from __future__ import annotations

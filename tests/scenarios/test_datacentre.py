@@ -53,7 +53,7 @@ def test_poisson_gaps_have_the_exponential_s_mean_and_spread() -> None:
 
 
 def test_paper_s_incast_rate() -> None:
-    """8 % over 512 hosts at 100G with 128 x 250 KB: an event every 62.5 us (FACTS section 0)."""
+    """8 % over 512 hosts at 100G with 128 x 250 KB: an event every 62.5 us (docs/sources.md#the-paper)."""
     events = IncastEvents(128, 250_000, 100_000)
     assert events.mean_gap_ns(0.08, 512 * HOST_BPS) == pytest.approx(62_500)
 

@@ -21,7 +21,7 @@ RATE_BYTES_PER_US = 12.5  # 100 Mb/s
 
 
 def _model(times_us: list[int]) -> float:
-    """X after frames at these times, in exact arithmetic (FACTS section 12)."""
+    """X after frames at these times, in exact arithmetic (docs/sources.md#incast-estimator)."""
     value, last = 0.0, times_us[0]
     for time_us in times_us:
         value = value * math.exp(-(time_us - last) / TAU_US) + FRAME

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""DCQCN with a static window (Zhu et al., SIGCOMM'15; FACTS §2): a rate cut by CNPs and raised by a timer.
+"""DCQCN with a static window (Zhu et al., SIGCOMM'15; docs/sources.md#dcqcn): a rate cut by CNPs and raised by a timer.
 
 The timers run from the first CNP on: alpha every `alpha_interval_ns`, the cut 1 ns after every `decrease_interval_ns`.
 Only those at which something can happen are asked for; alpha's are caught up with when it is read, to the same value.
@@ -26,7 +26,7 @@ class Dcqcn(CongestionControl):
 
     @dataclass(frozen=True, slots=True)
     class Parameters:
-        """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s (FACTS §2); the window is the paper's."""
+        """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s; the window is the paper's."""
 
         window_bytes: int = ONE_BDP
         """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
@@ -104,7 +104,7 @@ class Dcqcn(CongestionControl):
         return self._cut_ns if self._increase_ns is None else min(self._cut_ns, self._increase_ns)
 
     def trace_fields(self) -> dict[str, float]:
-        """See the base class."""
+        """What the base class has, and this algorithm's own state."""
         return {**super().trace_fields(), "target_bps": self._target_bps, "alpha": self._alpha}
 
     def _catch_up_alpha(self, now_ns: int) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""HPCC (Li et al., SIGCOMM'19) as its authors' simulator has it: the rate is the state, the window follows (FACTS §1).
+"""HPCC (Li et al., SIGCOMM'19) as its authors' simulator has it (docs/sources.md#hpcc).
+
+The rate is the state, the window follows.
 
 U, the bytes in flight over the capacity of the most loaded hop, is estimated from the telemetry of two packets. Where
 the wire's clock of 1 us cannot tell two packets apart, the second is not a sample, and the next one spans both.
@@ -31,7 +33,7 @@ class Hpcc(CongestionControl):
 
     @dataclass(frozen=True, slots=True)
     class Parameters:
-        """Defaults are the HPCC simulator's `mix/config.txt` (FACTS §1)."""
+        """Defaults are the HPCC simulator's `mix/config.txt` (docs/sources.md#hpcc)."""
 
         eta: float = 0.95
         """Target of U."""
@@ -77,7 +79,7 @@ class Hpcc(CongestionControl):
             self._last_update_bytes = sample.sent_bytes
 
     def trace_fields(self) -> dict[str, float]:
-        """See the base class."""
+        """What the base class has, and this algorithm's own state."""
         return {**super().trace_fields(), "utilization": self._utilization, "reference_bps": self._reference_bps}
 
     def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A fixed window: the paper's "without CC" with a 50 us window (Fig. 1; FACTS §0), and the static W of DCQCN+W."""
+"""A fixed window: what is left of rate control in the paper's "without CC", and the static W of DCQCN+W.
+
+See docs/sources.md#the-paper and docs/sources.md#static-window.
+"""
 
 from dataclasses import dataclass
 
@@ -20,7 +23,7 @@ class FixedWindow(CongestionControl):
         """Bytes in flight; 0: derive from `window_ns`."""
 
         window_ns: int = 0
-        """Window as a time at line rate (50 us in Fig. 1); 0: the base RTT."""
+        """Window as a time at line rate; 0: the base RTT."""
 
     def __init__(self, parameters: Parameters, path: PathContext) -> None:
         super().__init__(parameters, path)

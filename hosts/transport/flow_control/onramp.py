@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """OnRamp-style flow control (Liu et al., NSDI'21), RECONSTRUCTED: hold a flow while its one-way delay is too long.
 
-No text or implementation of OnRamp was at hand (FACTS §4). Known are: the sender pauses when the one-way delay O is
-above a threshold T; a straw-man pauses for O - T and oscillates; the final version allows for the pause that O does not
-show yet, and lowers its gain when more flows are present. The form of that gain, the estimate of the number of flows,
-and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 1): it settles near 13 MB within 2 ms.
+No text or implementation of OnRamp was at hand (docs/sources.md#onramp). Known are: the sender pauses when the one-way
+delay O is above a threshold T; a straw-man pauses for O - T and oscillates; the final version allows for the pause that
+O does not show yet, and lowers its gain when more flows are present. The form of that gain, the estimate of the number
+of flows, and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 1): it settles near 13 MB within 2 ms.
 """
 
 from collections import deque
@@ -65,14 +65,19 @@ class OnRampStrawMan(FlowControl):
 
 
 class OnRamp(OnRampStrawMan):
-    """Allows for feedback delay and for other flows.
+    """Holds a flow while its delay is too long, allowing for feedback that is late and for other flows.
 
-    The packet now acknowledged has not seen what the flow was held since it was sent: P, the part of the round trip in
-    which this control held it (a window does not count). The flow is held while O > T + P, and as soon as what it sends
-    makes it so. It is held for gain(m) (O - T), which the next acknowledgement replaces; should none come, one packet
-    goes. The number of flows m is estimated by the round trip over the time in which the packets in flight left.
-    Where nothing else limits it, a flow has in steady state so much in flight as it sends in T and the way back of an
-    acknowledgement, however long the queue is.
+    Late feedback: an acknowledged packet measured the delay O when it was sent. If this control has held the flow since
+    then, for P in all, O does not show that yet, so the flow is held only while O > T + P. (Time in which a window
+    blocked the flow is no hold: counting it made the control idle under every window.) Sending uses up what is left of
+    the allowance T + P - O; the flow is held again once it is gone, not only at the next acknowledgement.
+
+    Other flows: all of them see the same O, so each is held for gain / m^exponent of O - T, where m, the number of
+    flows, is estimated by the round trip over the time that the bytes in flight took to leave at line rate.
+
+    Each acknowledgement replaces the hold; if none comes before it ends, one packet goes and asks for another. Where
+    nothing else limits a flow, it settles at the bytes that it sends in T plus an acknowledgement's way back, however
+    long the queue is.
     """
 
     __slots__ = ("_allowance_ns", "_hold_ns", "_holds", "_line_rate_bps")

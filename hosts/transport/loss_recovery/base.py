@@ -4,7 +4,7 @@
 
 Packets are numbered from 0 without wrapping (`index`); the queue pair maps them to 24-bit PSNs. A recovery knows
 neither bytes nor frames. Its clock is the flow's own: it stands still while flow control holds the flow, so paused time
-never runs a retransmission timeout (FACTS §3: a pause holds acknowledgements back too).
+never runs a retransmission timeout (docs/sources.md#go-back-n).
 """
 
 from enum import IntEnum

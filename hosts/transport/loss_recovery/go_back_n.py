@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Go-back-N with a NAK per gap and a retransmission timeout (IBTA reliable connection; FACTS §3).
+"""Go-back-N with a NAK per gap and a retransmission timeout (IBTA reliable connection; docs/sources.md#go-back-n).
 
 Where the HPCC simulator has no timeout and never acknowledges duplicates, so that a lost tail hangs a flow, this one
 has both.

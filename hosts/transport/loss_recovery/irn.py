@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""IRN: selective retransmission with a cap on packets in flight (Mittal et al., SIGCOMM'18 §3; FACTS §3).
+"""IRN: selective retransmission with a cap on packets in flight (Mittal et al., SIGCOMM'18 §3; docs/sources.md#irn).
 
 The receiver keeps packets that come early and answers each with a NAK that carries the first packet it misses and the
 one that came. The sender holds a packet for lost only if a later one has arrived; what is lost is sent before anything
@@ -15,7 +15,7 @@ from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, Pac
 
 @dataclass(frozen=True, slots=True)
 class IrnParameters:
-    """Knobs of IRN. The defaults are the paper's; deep queues want longer timeouts (FACTS §3, scaling hint)."""
+    """Knobs of IRN. The defaults are the paper's; deep queues want longer timeouts (docs/sources.md#irn)."""
 
     rto_low_ns: int = 100_000
     """RTO_low: while fewer than `rto_low_packets` are in flight."""

@@ -19,7 +19,7 @@ from reproduction.model.quantities import PEAK_BUFFER, Quantity
 from scenarios.paper.bottleneck.signaling import DEGREE, SCENARIO
 
 # What a sender may have in flight: the level at which the paper's OnRamp settles, 13 MB, over its 63 senders. Without
-# any cap a signal that is late by the whole queue would let the queue grow without end (FACTS section 0).
+# any cap a signal that is late by the whole queue would let the queue grow without end (docs/sources.md#the-paper).
 WINDOW_BYTES = 206_000
 _BOTTLENECK = "s2"
 _SETTLED_FROM_US = 2_000.0

@@ -182,7 +182,11 @@ def _against(
     refined: Mapping[str, float] | None = None,
     reason: str = "",
 ) -> Callable[[Results], Measured]:
-    """All cases against their bound: equal within one packet, or so to the bound refined by what the reason says."""
+    """A check of all cases of one formula: every measurement must lie within one packet of its bound.
+
+    Where the formula leaves something out, `refined` is the bound with it and `reason` says in words what it is; a case
+    then also holds if it lies within one packet of its refined bound. The text of the finding gives both distances.
+    """
 
     def judge(results: Results) -> Measured:
         found = [measure(results.at(scheme, {_CASE: name})) for name in bounds]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""DCQCN against sequences computed by hand from FACTS §2, and on a bottleneck that marks."""
+"""DCQCN against sequences computed by hand from docs/sources.md#dcqcn, and on a bottleneck that marks."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""HPCC against sequences computed by hand from FACTS §1, and on a bottleneck that writes telemetry."""
+"""HPCC against sequences computed by hand from docs/sources.md#hpcc, and on a bottleneck that writes telemetry."""
 
 from typing import Any
 

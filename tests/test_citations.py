@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What code cites can be read in this repository: sections of docs/sources.md and of other documents."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SUFFIXES = {".py", ".p4", ".c", ".h", ".md", ".yaml", ".sh", ".toml", ".stf"}
+CITATION = re.compile(r"(docs/[\w/-]+\.md)(?:#([\w-]+))?")
+# Documents that this repository does not have must not be cited by their section.
+ELSEWHERE = re.compile(r"\b(?:FACTS|DESIGN|ANCHORS)(?:\.md)?\s*(?:§|sections?\b|:)")
+
+
+def _texts() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip(f"not a git checkout: {listed.stderr.strip()}")
+    paths = [ROOT / name for name in listed.stdout.splitlines()]
+    return [path for path in paths if path.suffix in SUFFIXES and path.exists() and path != Path(__file__)]
+
+
+@cache
+def _anchors(document: Path) -> frozenset[str]:
+    """The anchors of a document's headings, as a Markdown viewer makes them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return frozenset(re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings)
+
+
+def test_every_citation_resolves() -> None:
+    """The document is here and has the section."""
+    broken = []
+    cited = 0
+    for path in _texts():
+        for document, anchor in CITATION.findall(path.read_text(encoding="utf-8")):
+            cited += 1
+            target = ROOT / document
+            if not target.exists() or (anchor and anchor not in _anchors(target)):
+                broken.append(f"{path.relative_to(ROOT)}: {document}#{anchor}")
+    assert cited > 20, "the pattern finds no citations any more"
+    assert not broken
+
+
+def test_nothing_outside_the_repository_is_cited() -> None:
+    """A reader of a comment can look up what it names."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in _texts()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if ELSEWHERE.search(line)
+    ]
+    assert not found
