@@ -104,6 +104,26 @@ def test_lies_are_refused(frame: bytearray) -> None:
 
 @given(st.binary(max_size=120))
 def test_rubbish_is_refused(rubbish: bytes) -> None:
-    """Behind right outer headers or not."""
-    TelemetryStripper().strip(rubbish)
-    TelemetryStripper().strip(bytes(good()[:42]) + rubbish)
+    """What has no right outer headers is no packet with telemetry."""
+    assert TelemetryStripper().strip(rubbish) is None
+
+
+@given(st.binary(max_size=120))
+def test_nothing_is_made_up_behind_right_outer_headers(rubbish: bytes) -> None:
+    """With right lengths, too: refused, or cut in two where the shim says, records and rest byte for byte."""
+    frame = with_length(good()[:42] + rubbish, 28 + len(rubbish))
+    frame = frame[:38] + (8 + len(rubbish)).to_bytes(2, "big") + frame[40:]
+    stripped = TelemetryStripper().strip(frame)
+    shim_bytes = 4 + 16 * rubbish[0] if rubbish else 4
+    is_right = (
+        4 <= shim_bytes <= len(rubbish)
+        and rubbish[0] <= INT_MAX_HOPS
+        and rubbish[1] <= 3
+        and rubbish[2:4] == bytes(2)
+        and not (rubbish[1] & 2 and not rubbish[0])
+    )
+    assert (stripped is not None) == is_right
+    if stripped is not None:
+        plain, shim = stripped
+        assert shim == rubbish[:shim_bytes]
+        assert plain[42:] == rubbish[shim_bytes:]

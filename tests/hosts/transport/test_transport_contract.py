@@ -11,17 +11,20 @@ import pytest
 from hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import BtsReceived, MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import MAC_B, FakeLink, plain
 from tests.hosts.transport.fake_star import with_record, with_tos
-from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
+from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO, INT_UDP_PORT, ROCE_UDP_PORT
 from wire.int_header import HopRecord, has_telemetry
 from wire.pfc import pack_frame, quanta_ns
 from wire.roce import Opcode, parse_header
 from wire.units import NS_PER_S
 
 COMBINATIONS = list(itertools.product(CONGESTION_CONTROLS, FLOW_CONTROLS, LOSS_RECOVERIES))
+OBEYING = [row for row in COMBINATIONS if FLOW_CONTROLS[row[1]].obeys_signals]
+IGNORING = [row for row in COMBINATIONS if not FLOW_CONTROLS[row[1]].obeys_signals]
 WINDOW_BYTES = 20_000
 
 
@@ -67,6 +70,14 @@ def settings_of(congestion: str, flow_control: str, loss_recovery: str) -> Trans
     )
 
 
+def _data_port(settings: TransportSettings) -> int:
+    """Where the data of a flow goes, which a BTS about it names."""
+    has_shim = (
+        CONGESTION_CONTROLS[settings.congestion].wants_telemetry or FLOW_CONTROLS[settings.flow_control].wants_delay
+    )
+    return INT_UDP_PORT if has_shim else ROCE_UDP_PORT
+
+
 def transfer(settings: TransportSettings, weather: Weather, seed: int = 7) -> FakeLink:
     """Two messages one way on their own QPs, two on one QP the other way, until nothing is left to do."""
     link = FakeLink(settings, seed=seed, **weather.link)
@@ -75,7 +86,7 @@ def transfer(settings: TransportSettings, weather: Weather, seed: int = 7) -> Fa
     link.transfer(9_999, backwards=True, qpn=9)
     link.transfer(1, backwards=True, qpn=9)
     for arrival_us, pause_us in weather.pauses:
-        link.inject(arrival_us * 1000, link.a, link.bts(1, pause_us))
+        link.inject(arrival_us * 1000, link.a, link.bts(1, pause_us, destination_port=_data_port(settings)))
     link.run()
     return link
 
@@ -101,20 +112,31 @@ def test_everything_arrives_once_and_whole(
 
 
 @pytest.mark.parametrize("weather", ["pauses", "storm"])
-@pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
+@pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), OBEYING)
 def test_no_packet_starts_while_its_flow_is_paused(
     congestion: str, flow_control: str, loss_recovery: str, weather: str
 ) -> None:
-    """A newer BTS replaces the end; between its arrival and that end the flow is silent."""
+    """A newer BTS replaces the end; between its arrival and that end the flow is silent, and later it goes on."""
     link = transfer(settings_of(congestion, flow_control, loss_recovery), WEATHERS[weather])
     signals = link.of(BtsReceived, "a")
-    ends = [event.received_ns for event in signals[1:]] + [1 << 60]
-    starts = [start_ns for start_ns, psn in _data_starts(link, destination_qpn=101)]
-    for event, replaced_ns in zip(signals, ends, strict=True):
-        if event.obeyed:
-            assert event.paused_until_ns is not None
-            until_ns = min(event.paused_until_ns, replaced_ns)
-            assert not [start for start in starts if event.received_ns <= start < until_ns]
+    assert [event.obeyed for event in signals] == [True] * len(WEATHERS[weather].pauses)
+    starts = [start_ns for start_ns, _ in _data_starts(link, destination_qpn=101)]
+    replaced = [event.received_ns for event in signals[1:]] + [NEVER]
+    for event, replaced_ns in zip(signals, replaced, strict=True):
+        assert event.paused_until_ns is not None
+        until_ns = min(event.paused_until_ns, replaced_ns)
+        assert not [start for start in starts if event.received_ns <= start < until_ns]
+    assert max(starts) >= signals[1].paused_until_ns, "the second pause ends before the message does"
+
+
+@pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), IGNORING)
+def test_a_bts_changes_nothing_for_rows_that_ignore_it(congestion: str, flow_control: str, loss_recovery: str) -> None:
+    """It is received and recorded; the frames are those of a run without it."""
+    settings = settings_of(congestion, flow_control, loss_recovery)
+    paused, clear = transfer(settings, WEATHERS["pauses"]), transfer(settings, WEATHERS["clear"])
+    signals = paused.of(BtsReceived, "a")
+    assert [event.obeyed for event in signals] == [False] * len(WEATHERS["pauses"].pauses)
+    assert paused.sent == clear.sent
 
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
@@ -156,7 +178,7 @@ def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: 
             and (header.opcode, header.destination_qpn) == (Opcode.ACKNOWLEDGE, 1)
         ):
             moves.append((arrival_ns, 0, (header.psn_word(frame) & 0xFFFFFF) + 1))
-    sent = acknowledged = most = 0
+    sent, acknowledged, most = 0, 0, 0
     for _, sent_now, acknowledged_now in sorted(moves):
         sent, acknowledged = max(sent, sent_now), max(acknowledged, acknowledged_now)
         most = max(most, sent - acknowledged)
