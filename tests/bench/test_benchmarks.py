@@ -59,7 +59,7 @@ def test_command_prints_json_and_nothing_else(
         def run(self) -> list[Figure]:
             raise Skipped("no reason")
 
-    monkeypatch.setitem(BENCHMARKS, "nic", Refuses)  # type: ignore[arg-type]
+    monkeypatch.setitem(BENCHMARKS, "nic", Refuses)
     assert main(["nic", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["benchmarks"]["nic"]["skipped"] == "no reason"
 

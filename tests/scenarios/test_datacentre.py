@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from scenarios.datacentre import SCENARIO, DataCentre
+from scenarios.datacentre import SCENARIO
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError, random_stream
 from scenarios.traffic.arrivals import IncastEvents, poisson_times_ns
+from scenarios.traffic.datacentre import DataCentre
 from scenarios.traffic.sizes import load_sizes
 from topologies.shapes import shape
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scenarios.incast import SCENARIO, Incast
+from scenarios.incast import SCENARIO
 from scenarios.model.flow import number_flows
 from scenarios.model.scenario import ScenarioError, random_stream
+from scenarios.traffic.incast import Incast
 from topologies.shapes import shape
 
 NETWORK = shape("clos", {"tors": 3, "hosts_per_tor": 4}).build()

@@ -41,8 +41,8 @@ def test_compiling_again_gives_the_same_program(program: str, tmp_path: Path) ->
     command = _compile_p4().compiler_command(tmp_path, program)  # type: ignore[attr-defined]
     subprocess.run(command, cwd=ROOT, check=True)
     fresh, committed = (json.loads((folder / f"{program}.json").read_text()) for folder in (tmp_path, ARTIFACTS))
-    for program in (fresh, committed):
-        program.pop("__meta__")
+    for compiled in (fresh, committed):
+        compiled.pop("__meta__")
     assert fresh == committed
 
 

@@ -21,7 +21,7 @@ PERIOD_US = 5_000
 
 def _settings(**changes: object) -> SwitchSettings:
     base = {"bts": "ingress", "q_th_bytes": 3 * FRAME, "q_tg_bytes": FRAME}
-    return SwitchSettings(**{**base, **changes})  # type: ignore[arg-type]
+    return SwitchSettings(**{**base, **changes})
 
 
 def _fill(switch: BenchSwitch, frames: int, *, first_qpn: int = 100) -> list[Seen]:

@@ -39,7 +39,7 @@ def test_local_host_gets_the_frame_with_new_macs_and_one_less_ttl() -> None:
 def test_flows_spread_over_all_uplinks_and_each_stays_on_one() -> None:
     """400 queue pairs towards another rack use all four uplinks about equally; a flow never changes its port."""
     with bench_switch(CLOS, "tor1", PLAIN) as switch:
-        ports = Counter()
+        ports = Counter[int]()
         for qpn in range(1, 401):
             first, second = (_deliver(switch, switch.data("h1", "h3", qpn=qpn), 1)[0][0] for _ in range(2))
             assert first == second
@@ -51,7 +51,7 @@ def test_flows_spread_over_all_uplinks_and_each_stays_on_one() -> None:
 def test_switches_in_a_row_choose_independently() -> None:
     """Flows that one ToR put on one uplink are spread again by the spine over its links to the next ToR."""
     with bench_switch(CLOS, "tor1", PLAIN) as tor, bench_switch(CLOS, "spine1", PLAIN) as spine:
-        chosen = Counter()
+        chosen = Counter[int]()
         for qpn in range(1, 401):
             [(port, frame)] = _deliver(tor, tor.data("h1", "h3", qpn=qpn), 1)
             if port == 3:  # the ToR's first uplink

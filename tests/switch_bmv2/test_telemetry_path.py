@@ -85,7 +85,7 @@ def test_every_record_is_the_truth_of_its_hop() -> None:
                 path.arrive(turn * 20 * US, "tor1", port, frame)
         path.run()
     assert len(path.received) == 80
-    queues_seen = set()
+    queues_seen: set[int] = set()
     for frame in path.received:
         records = _records(frame)
         assert len(records) == 3

@@ -30,7 +30,9 @@ SAMPLES = np.array(
 def test_a_sample_is_thirty_two_bytes() -> None:
     """The layout is that of a C struct without padding."""
     assert SAMPLE_DTYPE.itemsize == 32
-    assert [SAMPLE_DTYPE.fields[name][1] for name in SAMPLE_DTYPE.names] == [0, 8, 12, 16, 24]
+    fields, names = SAMPLE_DTYPE.fields, SAMPLE_DTYPE.names
+    assert fields is not None and names is not None
+    assert [fields[name][1] for name in names] == [0, 8, 12, 16, 24]
 
 
 def test_rows_are_in_model_time_and_without_empty_queues() -> None:

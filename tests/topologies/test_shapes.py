@@ -53,7 +53,9 @@ def test_every_shape_builds_from_its_defaults(name: str) -> None:
     """A name alone is a network with hosts whose gateway is their ToR's port."""
     built: Topology = shape(name, {}).build()
     host = built.hosts[0]
-    assert host.ip in built.switch[host.switch].prefix
+    prefix = built.switch[host.switch].prefix
+    assert prefix is not None
+    assert host.ip in prefix
     assert host.gateway_ip != host.ip
     assert isinstance(host.ip, IPv4Address)
 

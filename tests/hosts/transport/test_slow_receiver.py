@@ -3,6 +3,7 @@
 """A receiver slower than its wire: with PFC it loses nothing, without it what finds no room is lost and resent."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,10 @@ from tests.hosts.transport.fake_star import FakeStar
 from wire.constants import CLASS_DATA
 from wire.pfc import pack_frame, unpack_frame
 
-SLOW = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_bytes": 100_000}
+SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_bytes": 100_000}
 
 
-def run(flow_control: str, *, size_bytes: int = 400_000, **slow: int) -> FakeStar:
+def run(flow_control: str, *, size_bytes: int = 400_000, **slow: Any) -> FakeStar:
     """One message to a host that takes a quarter of what its wire carries."""
     plain = TransportSettings(flow_control=flow_control, congestion="window", loss_recovery="irn")
     receiver = TransportSettings(

@@ -126,7 +126,9 @@ def test_no_packet_starts_while_its_flow_is_paused(
         assert event.paused_until_ns is not None
         until_ns = min(event.paused_until_ns, replaced_ns)
         assert not [start for start in starts if event.received_ns <= start < until_ns]
-    assert max(starts) >= signals[1].paused_until_ns, "the second pause ends before the message does"
+    second_end_ns = signals[1].paused_until_ns
+    assert second_end_ns is not None
+    assert max(starts) >= second_end_ns, "the second pause ends before the message does"
 
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), IGNORING)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -19,8 +20,8 @@ def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.Dat
     finished = execute(
         plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings)), tmp_path, Silent()
     )
-    frames = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
-    return finished.result, *frames
+    flows, signals = (pl.read_parquet(finished.folder / f"{name}.parquet") for name in ("flows", "signals"))
+    return finished.result, flows, signals
 
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
@@ -48,7 +49,7 @@ def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
     result, _, signals = _run(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
     assert result.bts.cache_hits > 0
     delay = signals.with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
-    near, far = (delay.filter(pl.col("cause") == cause)["delay"].median() for cause in ("cache", "queue"))
+    near, far = (np.median(delay.filter(pl.col("cause") == cause)["delay"].to_numpy()) for cause in ("cache", "queue"))
     assert near < far
 
 
@@ -83,7 +84,8 @@ def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
     goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
     by_flow = goodput.group_by("flow_id").agg(pl.col("delivered_bytes").sum()).sort("flow_id")
     assert by_flow["delivered_bytes"].to_list() == flows.sort("flow_id")["size_bytes"].to_list()
-    assert goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"].max() <= 250_000
+    by_interval = goodput.group_by("from_us").agg(pl.col("delivered_bytes").sum())["delivered_bytes"]
+    assert by_interval.to_numpy().max() <= 250_000
 
 
 def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:

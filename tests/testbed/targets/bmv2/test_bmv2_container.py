@@ -47,7 +47,7 @@ class FakeEngine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """In place of the machine's."""
     fake = FakeEngine()
-    monkeypatch.setattr(container.docker, "from_env", lambda: fake)
+    monkeypatch.setattr("docker.from_env", lambda: fake)
     return fake
 
 
