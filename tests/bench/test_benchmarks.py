@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,6 @@ from bench.simulation import SimulationBenchmark
 from bench.wire import ARRIVAL, WireBenchmark, wire_figures
 from bench.workload import data_frames, rack, write_frames
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root and network namespaces")
 RATE_BPS = 50_000_000
 
 
@@ -104,7 +102,6 @@ def test_wire_figures_show_a_wire_that_is_too_fast() -> None:
     assert sum(figure.is_reached is False for figure in figures) == 3
 
 
-@needs_root
 @pytest.mark.root
 def test_wire_benchmark_loses_nothing() -> None:
     """A short backlog on a live softswitch comes through whole."""
@@ -112,7 +109,6 @@ def test_wire_benchmark_loses_nothing() -> None:
     assert figures["frames lost"].value == 0
 
 
-@needs_root
 @pytest.mark.root
 def test_forwarder_carries_what_the_generator_sends(tmp_path: Path) -> None:
     """The yardstick forwards in order to be one."""

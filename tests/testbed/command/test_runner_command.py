@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +20,9 @@ ROOT = Path(__file__).resolve().parents[3]
 NOBODY = 65534
 
 
-def _runner(*words: str, cwd: Path = ROOT, uid: int | None = None) -> subprocess.CompletedProcess[str]:
+def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "runner.py"), *words]
-    environment = {**os.environ, "HOME": str(cwd), "MPLCONFIGDIR": str(cwd)} if uid else None
-    return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=200, user=uid, env=environment
-    )
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=200)
 
 
 @pytest.mark.parametrize(
@@ -79,24 +76,47 @@ def public_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become nobody")
-def test_real_clock_without_root_names_what_is_missing(public_folder: Path) -> None:
+@pytest.fixture
+def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs runner.py as nobody in a public folder. The tree may stand where only root looks: it is shown in there."""
+    tree = public_folder / "tree"
+    tree.mkdir()
+    show = f'mount --bind "{ROOT}" "{tree}" && exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "$@"'
+    python = Path(sys.executable)
+    if python.is_relative_to(ROOT):
+        python = tree / python.relative_to(ROOT)
+    environment = {**os.environ, "HOME": str(public_folder), "MPLCONFIGDIR": str(public_folder)}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = ["unshare", "--mount", "sh", "-c", show, "sh", *words]
+        return subprocess.run(
+            command, cwd=public_folder, env=environment, capture_output=True, text=True, check=False, timeout=200
+        )
+
+    probe = run(str(python), "-c", f"open('{tree / 'runner.py'}')")
+    if probe.returncode != 0:
+        pytest.skip(f"cannot show the tree to nobody: {probe.stderr.strip()}")
+    return lambda *words: run(str(python), str(tree / "runner.py"), *words)
+
+
+@pytest.mark.root
+def test_real_clock_without_root_names_what_is_missing(
+    public_folder: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
     """Not root: one line that says so and what else to do."""
-    readable = subprocess.run(["test", "-r", str(ROOT / "runner.py")], user=NOBODY, check=False).returncode == 0
-    if not readable:
-        pytest.skip("the tree cannot be read by other users")
-    done = _runner("run", "incast", "--clock", "real", "--out", "runs", cwd=public_folder, uid=NOBODY)
+    done = as_nobody("run", "incast", "--clock", "real", "--out", "runs")
     assert done.returncode == 2, done.stderr
     assert "root" in done.stderr
     assert not (public_folder / "runs").exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become nobody")
-def test_output_below_a_closed_folder_is_refused(tmp_path: Path, public_folder: Path) -> None:
+@pytest.mark.root
+def test_output_below_a_closed_folder_is_refused(
+    tmp_path: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
     """A place that the user cannot even look into is one line too."""
     tmp_path.chmod(0o700)
-    words = ("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
-    done = _runner(*words, cwd=public_folder, uid=NOBODY)
+    done = as_nobody("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2, done.stderr
     assert "--out" in done.stderr
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ def test_folders_of_one_second_get_different_names(tmp_path: Path) -> None:
     assert len({make_folder(tmp_path, "incast-sfc") for _ in range(3)}) == 3
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files away")
+@pytest.mark.root
 def test_under_sudo_what_was_made_belongs_to_the_caller_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
