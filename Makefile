@@ -10,7 +10,11 @@ SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
-.PHONY: help setup demo test check format p4 bench docs clean
+PYTEST_ARGS :=
+SUITE := bookworm
+PARTS := demo test
+
+.PHONY: help setup demo test fresh check format p4 bench docs clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +35,11 @@ setup: $(READY)  ## install packages and the Python environment
 demo: $(READY)  ## run an incast on a live Mininet Clos, without and with SFC, and compare
 	$(SUDO) ./runner.py compare incast --schemes irn,sfc --scale laptop --seed 1
 
-test: $(READY_FOR_TESTS)  ## run all tests (those that need root skip without it)
-	$(PYTHON) -m pytest
+test: $(READY_FOR_TESTS)  ## run all tests (those that need root skip without it); PYTEST_ARGS chooses
+	$(PYTHON) -m pytest $(PYTEST_ARGS)
+
+fresh:  ## run demo and test on a bare Debian in a folder (SUITE=bookworm or trixie); leaves nothing
+	$(SUDO:sudo=sudo --preserve-env) tools/fresh.sh $(SUITE) $(PARTS)
 
 check: $(READY)  ## format, lint, types and layers, as CI runs them
 	.venv/bin/ruff format --check .

@@ -7,6 +7,7 @@
 #
 #   tools/provision.sh          what the testbed needs
 #   tools/provision.sh tests    also what only its tests need
+#   tools/provision.sh fresh    what tools/fresh.sh needs, and nothing else
 set -euo pipefail
 
 packages=(
@@ -24,9 +25,10 @@ packages=(
     tcpdump
     tshark          # decodes captures in tests and for people
 )
-if [ "${1:-}" = tests ]; then
-    packages+=(chromium) # opens the report pages
-fi
+case "${1:-}" in
+    tests) packages+=(chromium) ;;                           # opens the report pages
+    fresh) packages=(debian-archive-keyring debootstrap gpgv) ;; # the two beside debootstrap check the archive's signatures
+esac
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+#
+# Runs the README's commands on a Debian that has nothing but make, sudo and CA certificates: builds such a root in a
+# folder, copies the files of this checkout into it, runs the parts there, and removes all of it again.
+#
+#   tools/fresh.sh SUITE [PART ...]
+#
+#   SUITE   bookworm or trixie
+#   PART    demo                 `make demo`, as an ordinary user with sudo
+#           test                 `make test`, as root
+#           test-without-root    the tests that need no root, as an ordinary user
+#           Without a part: demo test.
+#
+# Where packages come from is what this machine knows: apt's sources for Debian (the suite exchanged) and its proxies,
+# pip's files and variables with the folders that they name, CA certificates, /etc/hosts and /etc/resolv.conf.
+#
+#   FRESH_MIRROR   a Debian mirror in place of the one in apt's sources
+#   FRESH_ROOT     the folder to work below, /var/tmp unless set; some 3 GB
+#   FRESH_CACHE    a folder that keeps the Debian packages for the next time
+#
+# Exit codes: 0 every part passed, 1 one failed, 2 bad input, 77 this machine cannot do it (no root, no mirror).
+set -euo pipefail
+
+tree=$(cd "$(dirname "$0")/.." && pwd)
+
+refuse() {
+    echo "fresh.sh: $*" >&2
+    exit 2
+}
+
+cannot() {
+    echo "fresh.sh: cannot be done here: $*" >&2
+    exit 77
+}
+
+# "URI suite component" a line, of this machine's sources for Debian itself, its updates and security fixes.
+debian_sources() {
+    local machine
+    # shellcheck source=/dev/null
+    machine=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    # shellcheck disable=SC2016 # the names are apt's
+    apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
+        awk -v machine="$machine" -v suite="$suite" '
+            $1 == "Debian" && $4 == "main" && $3 ~ "^" machine "(-updates|-security)?$" {
+                sub("^" machine, suite, $3)
+                print $2, $3, $4
+            }' | sort --unique
+}
+
+answers() {
+    if [[ $1 == file:* ]]; then
+        [ -e "${1#file:}" ]
+    else
+        wget --quiet --spider --tries=2 --timeout=20 "$1"
+    fi
+}
+
+# PID 1 of the namespaces hears the interrupt as everybody in them does; what has not ended in time is killed with it.
+interrupt() {
+    trap '' INT TERM HUP
+    kill -INT -- "-$session"
+    timeout 30 tail --pid="$session" --follow /dev/null || kill -KILL "$(< "/proc/$session/task/$session/children")"
+    wait "$session" || true
+    exit 130
+}
+
+suite=${1:-}
+[[ $suite =~ ^(bookworm|trixie)$ ]] || refuse "no suite '$suite'; there are bookworm and trixie"
+shift
+[ $# -gt 0 ] || set -- demo test
+for part; do
+    [[ $part =~ ^(demo|test|test-without-root)$ ]] || refuse "no part '$part'; there are demo, test and test-without-root"
+done
+git -C "$tree" rev-parse --quiet HEAD > /dev/null || refuse "$tree is not a git checkout"
+
+[ "$(id -u)" -eq 0 ] || cannot "needs root"
+unshare --mount --pid --fork true || cannot "root may not make namespaces"
+"$tree/tools/provision.sh" fresh || cannot "debootstrap is not installed"
+
+sources=$(debian_sources)
+if [ -z "$sources" ]; then # apt's lists may have been removed, as container images do
+    apt-get update -qq || true
+    sources=$(debian_sources)
+fi
+if [ -n "${FRESH_MIRROR:-}" ]; then
+    sources="$FRESH_MIRROR $suite main"
+fi
+mirror=$(awk -v suite="$suite" '$2 == suite { print $1; exit }' <<< "$sources")
+[ -n "$mirror" ] || cannot "apt's sources have no Debian mirror; name one in FRESH_MIRROR"
+eval "$(apt-config shell proxy Acquire::http::Proxy)"
+export http_proxy=${http_proxy:-${proxy:-}} # debootstrap does not ask apt
+answers "${mirror%/}/dists/$suite/Release" || cannot "no answer from $mirror for $suite"
+
+place=$(mktemp --directory "${FRESH_ROOT:-/var/tmp}/sfc-fresh.XXXXXX")
+trap 'rm -rf --one-file-system "$place"' EXIT
+mkdir "$place/root" "$place/tree"
+echo "$sources" > "$place/sources"
+git -C "$tree" ls-files -z --cached --others --exclude-standard --exclude=.venv |
+    (cd "$tree" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done) |
+    tar --create --directory="$tree" --null --files-from=- | tar --extract --directory="$place/tree" --no-same-owner
+
+# A session of its own: no terminal that sudo could meddle with, and one group to interrupt. A shell without job control
+# makes its background commands deaf to interrupts, which env undoes.
+env --default-signal=INT,QUIT setsid setpriv --pdeathsig=KILL \
+    unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
+    "$tree/tools/fresh-root.sh" "$place" "$suite" "$mirror" "$@" < /dev/null &
+session=$!
+trap interrupt INT TERM HUP
+wait "$session" || exit 1
