@@ -5,7 +5,7 @@
  * what leaves is thrown away. Prints CPU time, so other processes of the machine hardly show.
  */
 #define _GNU_SOURCE
-#include "control.h"
+#include "control/control.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

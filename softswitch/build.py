@@ -24,8 +24,9 @@ from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent
 SOURCE_DIR = HERE / "src"
-INCLUDE_DIR = HERE / "include"
-MAIN_SOURCE = SOURCE_DIR / "main.c"
+"""Where the C stands, and what its `#include`s start from."""
+
+MAIN_SOURCE = SOURCE_DIR / "process" / "main.c"
 
 _FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror")
 _SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
@@ -71,8 +72,8 @@ class _Builder:
         compiler = tuple(shlex.split(os.environ.get("CC", "cc")))
         flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
         parts = [_version(compiler), " ".join(compiler + flags)]
-        headers = sorted([*INCLUDE_DIR.glob("*.h"), *SOURCE_DIR.glob("*.h")])
-        parts += [f"{h.name}\n{h.read_text(encoding='utf-8')}" for h in headers]
+        headers = sorted(SOURCE_DIR.rglob("*.h"))
+        parts += [f"{h.relative_to(SOURCE_DIR)}\n{h.read_text(encoding='utf-8')}" for h in headers]
         cache = cache_dir()
         cache.mkdir(parents=True, exist_ok=True)
         return _Builder(compiler, flags, _digest(*parts), cache)
@@ -88,7 +89,7 @@ class _Builder:
 
     def link(self, json_path: Path, *, executable: bool) -> Path:
         """Compiles what is missing and links it."""
-        sources = [self.generate(json_path), *sorted(SOURCE_DIR.glob("*.c"))]
+        sources = [self.generate(json_path), *sorted(SOURCE_DIR.rglob("*.c"))]
         if not executable:
             sources = [s for s in sources if s != MAIN_SOURCE]
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
@@ -104,9 +105,8 @@ class _Builder:
         text = source.read_text(encoding="utf-8")
         path = self.cache / f"{source.stem.split('-')[0]}-{_digest(self.base, text)}.o"
         if not path.exists():
-            include = (f"-I{INCLUDE_DIR}", f"-I{SOURCE_DIR}")
             with _replacing(path) as part:
-                _run((*self.compiler, *self.flags, *include, "-c", "-o", str(part.path), str(source)))
+                _run((*self.compiler, *self.flags, f"-I{SOURCE_DIR}", "-c", "-o", str(part.path), str(source)))
         return path
 
 

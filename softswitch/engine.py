@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The switch in this process: softswitch's C engine for the virtual clock and for tests.
 
-Owns the ctypes face of `include/fabric.h` and `include/switch.h`; must not know what a program does, nor read a clock.
+Owns the ctypes face of `src/switch/{fabric,switch}.h`; must not know what a program does, nor read a clock.
 Times are integers, nanoseconds on the caller's clock. Not thread-safe: one engine or fabric belongs to one thread.
 """
 
@@ -32,7 +32,7 @@ TELEMETRY_RECORD = np.dtype(
         ("high_water_bytes", "<u8"),
     ]
 )
-"""One row of queue telemetry as C writes it, in this process and in files; meaning in `include/telemetry.h`."""
+"""One row of queue telemetry as C writes it, in this process and in files; meaning in `src/traffic/telemetry.h`."""
 
 Departure: TypeAlias = tuple[int, int, bytes]
 """(port, due_ns, frame)"""
@@ -211,7 +211,7 @@ class SwitchEngine:
         return np.frombuffer(ctypes.string_at(address, count * TELEMETRY_RECORD.itemsize), TELEMETRY_RECORD)
 
     def statistics(self) -> dict[str, Any]:
-        """Counters since creation; keys in `src/statistics.c`."""
+        """Counters since creation; keys in `src/switch/statistics.c`."""
         self._library.sw_switch_statistics(self._handle, self._ready_text())
         values: dict[str, Any] = json.loads(ctypes.string_at(self._text.bytes, self._text.length))
         return values
@@ -271,7 +271,7 @@ class Fabric:
     among the departures it returns, whichever is first, since a host may answer a frame the moment it gets it. So a
     simulator advances to its own next event, puts the departures among its events, handles the earliest, and repeats;
     `receive` times never lie before what was advanced to. Equal times: switch events first (engine added first, then
-    `include/switch.h`), then what the caller receives, in the order of its calls.
+    `src/switch/switch.h`), then what the caller receives, in the order of its calls.
     """
 
     def __init__(self) -> None:

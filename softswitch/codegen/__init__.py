@@ -46,7 +46,7 @@ def generate(json_path: Path) -> str:
     program = load_program(document, json_path.stem)
     out = Writer()
     out.comment(f"Generated from {json_path.name}. Do not edit.")
-    out.line('#include "runtime.h"')
+    out.line('#include "runtime/runtime.h"')
     out.line()
     out.lines(f'#pragma GCC diagnostic ignored "-W{name}"' for name in _TOLERATED)
     out.line()

@@ -31,7 +31,7 @@ class TargetStatistics:
 
 
 def softswitch_statistics(name: str, answer: str) -> TargetStatistics:
-    """From softswitch's answer to `statistics` (softswitch/src/statistics.c)."""
+    """From softswitch's answer to `statistics` (softswitch/src/switch/statistics.c)."""
     found: Mapping[str, Any] = json.loads(answer)
     return TargetStatistics(
         name=name,

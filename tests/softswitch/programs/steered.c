@@ -7,7 +7,7 @@
  *   0 egress port (2) | 2 class | 3 operations | 4 egress port of the second round (2) | 6 mirroring session
  *   7 multicast group | 8 bytes to truncate to (2) | 10 mark (user metadata, in field list 1) | 11 flags
  */
-#include "pipeline.h"
+#include "runtime/pipeline.h"
 
 #include <string.h>
 

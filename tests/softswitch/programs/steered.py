@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from enum import IntFlag
 from pathlib import Path
 
-SOFTSWITCH = Path(__file__).resolve().parents[3] / "softswitch"
+from softswitch.build import MAIN_SOURCE, SOURCE_DIR
+
 PROGRAM = Path(__file__).with_suffix(".c")
 DROP_PORT = 511
 RECIRCULATION_PORT = 510
@@ -120,10 +121,10 @@ def _directory() -> tempfile.TemporaryDirectory[str]:
 
 
 def _build(name: str, kind: tuple[str, ...], sanitize: bool, *, with_main: bool) -> Path:
-    sources = [s for s in sorted((SOFTSWITCH / "src").glob("*.c")) if with_main or s.name != "main.c"]
+    sources = [s for s in sorted(SOURCE_DIR.rglob("*.c")) if with_main or s != MAIN_SOURCE]
     flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
     output = Path(_directory().name) / f"{'sanitized-' if sanitize else ''}{name}"
-    include = (f"-I{SOFTSWITCH / 'include'}", f"-I{SOFTSWITCH / 'src'}")
     compiler = os.environ.get("CC", "cc")
-    subprocess.run([compiler, *flags, *kind, *include, "-o", output, PROGRAM, *sources, "-lm", "-lpthread"], check=True)
+    command = [compiler, *flags, *kind, f"-I{SOURCE_DIR}", "-o", output, PROGRAM, *sources, "-lm", "-lpthread"]
+    subprocess.run(command, check=True)
     return output

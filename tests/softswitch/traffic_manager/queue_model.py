@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The queues and the wire of a port again, in Python and with fractions: what the C must agree with.
 
-Written from the contract in `include/traffic_manager.h` and `include/telemetry.h`, not from the code; unhurried.
+Written from the contract in `src/traffic/{traffic_manager,telemetry}.h`, not from the code; unhurried.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Commands on ports, limits, the clock and counters of the target.
+ */
+#include "control/words/command.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define RATE_MAX UINT64_C(1000000000000000)
+#define DELAY_MAX UINT64_C(1000000000000000)
+
+/* The port in words[1], which must have a device. */
+static int read_port(struct sw_command *command, uint32_t *port)
+{
+    uint64_t number;
+
+    if (sw_read_number(command, command->words[1], "port", SW_RECIRCULATION_PORT - 1, &number) < 0)
+        return -1;
+    if (!command->sw->tm.ports[number].has_device)
+        return sw_command_fail(command, "port '%s' has no interface", command->words[1]);
+    *port = (uint32_t)number;
+    return 0;
+}
+
+int sw_do_show_ports(struct sw_command *command)
+{
+    sw_text_add(command->out, "%-6s%-18s%16s%14s%18s%13s\n", "port", "interface", "rate_bps", "delay_ns",
+                "ingress_delay_ns", "mac_control");
+    for (uint32_t i = 0; i < SW_PORT_COUNT; i++) {
+        const struct sw_port *port = &command->sw->tm.ports[i];
+        const char *name = command->sw->port_names[i];
+
+        if (!name && !(port->rate_bps | (uint64_t)port->delay_ns | (uint64_t)port->ingress_delay_ns))
+            continue;
+        sw_text_add(command->out, "%-6" PRIu32 "%-18s%16" PRIu64 "%14" PRId64 "%18" PRId64 "%13s\n", i,
+                    name ? name : "memory", port->rate_bps, port->delay_ns, port->ingress_delay_ns,
+                    port->decodes_mac_control ? "on" : "off");
+    }
+    return 0;
+}
+
+int sw_do_port_rate(struct sw_command *command)
+{
+    uint64_t rate_bps;
+    uint32_t port;
+
+    if (read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "rate", RATE_MAX, &rate_bps) < 0)
+        return -1;
+    return sw_command_check(command, sw_switch_set_rate(command->sw, port, rate_bps), "the port");
+}
+
+int sw_do_port_delay(struct sw_command *command)
+{
+    uint64_t delay_ns;
+    uint32_t port;
+
+    if (read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
+        return -1;
+    return sw_command_check(command, sw_switch_set_delay(command->sw, port, (int64_t)delay_ns), "the port");
+}
+
+int sw_do_port_ingress_delay(struct sw_command *command)
+{
+    uint64_t delay_ns;
+    uint32_t port;
+
+    if (read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
+        return -1;
+    return sw_command_check(command, sw_switch_set_ingress_delay(command->sw, port, (int64_t)delay_ns), "the port");
+}
+
+int sw_do_port_mac_control(struct sw_command *command)
+{
+    const char *word = command->words[2];
+    uint32_t port;
+
+    if (read_port(command, &port) < 0)
+        return -1;
+    if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+        return sw_command_fail(command, "'%s' is neither 'on' nor 'off'", word);
+    command->sw->tm.ports[port].decodes_mac_control = strcmp(word, "on") == 0;
+    return 0;
+}
+
+int sw_do_memory_limit(struct sw_command *command)
+{
+    uint64_t limit_bytes;
+
+    if (sw_read_number(command, command->words[1], "limit", INT64_MAX, &limit_bytes) < 0)
+        return -1;
+    command->sw->pool.limit_bytes = limit_bytes;
+    return 0;
+}
+
+int sw_do_set_queue_depth(struct sw_command *command)
+{
+    return sw_command_fail(command, "refused: queues here have no depth in packets; the program admits packets, and "
+                                    "memory_limit BYTES bounds what may wait in all");
+}
+
+int sw_do_set_queue_rate(struct sw_command *command)
+{
+    return sw_command_fail(command, "refused: a port here is a wire that all classes share: use port_rate PORT "
+                                    "BITS_PER_S");
+}
+
+int sw_do_get_time_elapsed(struct sw_command *command)
+{
+    sw_text_add(command->out, "%" PRIu64 "\n", sw_switch_us(command->sw));
+    return 0;
+}
+
+int sw_do_statistics(struct sw_command *command)
+{
+    sw_switch_statistics(command->sw, command->out);
+    return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Commands on action profiles and selectors, and on the tables that use them.
+ */
+#include "control/words/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static int read_handle(struct sw_command *command, uint32_t word, const char *what, uint32_t *handle)
+{
+    uint64_t number;
+
+    if (sw_read_number(command, command->words[word], what, UINT32_MAX, &number) < 0)
+        return -1;
+    *handle = (uint32_t)number;
+    return 0;
+}
+
+/* The profile in words[1]; -1 when failed. */
+static int profile_of(struct sw_command *command, bool wants_selector)
+{
+    int profile = sw_find_profile(command, command->words[1]);
+
+    if (profile >= 0 && wants_selector && !command->sw->program->profiles[profile].has_selector)
+        return sw_command_fail(command, "action profile %s has no selector", command->words[1]);
+    return profile;
+}
+
+int sw_do_act_prof_create_member(struct sw_command *command)
+{
+    const struct sw_program *program = command->sw->program;
+    struct sw_entry_words entry = {0};
+    int profile = profile_of(command, false), action, result = -1;
+    uint32_t member = 0;
+
+    if (profile < 0)
+        return -1;
+    action = sw_find_profile_action(command, (uint32_t)profile, command->words[2]);
+    if (action >= 0 &&
+        sw_read_args(command, &program->actions[action], command->words + 3, command->n_words - 3, &entry) == 0)
+        result = sw_command_check(command,
+                                  sw_profile_add_member(command->sw->pipeline, (uint16_t)profile, (uint16_t)action,
+                                                        entry.args, &member),
+                                  command->words[1]);
+    sw_free_entry(&entry);
+    if (result == 0)
+        sw_text_add(command->out, "Member has been created with handle %" PRIu32 "\n", member);
+    return result;
+}
+
+int sw_do_act_prof_modify_member(struct sw_command *command)
+{
+    const struct sw_program *program = command->sw->program;
+    struct sw_entry_words entry = {0};
+    int profile = profile_of(command, false), action, result = -1;
+    uint32_t member, first = 4;
+
+    if (profile < 0 || read_handle(command, 3, "member", &member) < 0)
+        return -1;
+    if (command->n_words > first && strcmp(command->words[first], "=>") == 0)
+        first++;
+    action = sw_find_profile_action(command, (uint32_t)profile, command->words[2]);
+    if (action >= 0 &&
+        sw_read_args(command, &program->actions[action], command->words + first, command->n_words - first, &entry) == 0)
+        result = sw_command_check(command,
+                                  sw_profile_modify_member(command->sw->pipeline, (uint16_t)profile, member,
+                                                           (uint16_t)action, entry.args),
+                                  "the member");
+    sw_free_entry(&entry);
+    return result;
+}
+
+int sw_do_act_prof_delete_member(struct sw_command *command)
+{
+    int profile = profile_of(command, false);
+    uint32_t member;
+
+    if (profile < 0 || read_handle(command, 2, "member", &member) < 0)
+        return -1;
+    return sw_command_check(command, sw_profile_delete_member(command->sw->pipeline, (uint16_t)profile, member),
+                            "the member");
+}
+
+int sw_do_act_prof_create_group(struct sw_command *command)
+{
+    int profile = profile_of(command, true);
+    uint32_t group = 0;
+
+    if (profile < 0 ||
+        sw_command_check(command, sw_profile_create_group(command->sw->pipeline, (uint16_t)profile, &group),
+                         command->words[1]) < 0)
+        return -1;
+    sw_text_add(command->out, "Group has been created with handle %" PRIu32 "\n", group);
+    return 0;
+}
+
+int sw_do_act_prof_delete_group(struct sw_command *command)
+{
+    int profile = profile_of(command, true);
+    uint32_t group;
+
+    if (profile < 0 || read_handle(command, 2, "group", &group) < 0)
+        return -1;
+    return sw_command_check(command, sw_profile_delete_group(command->sw->pipeline, (uint16_t)profile, group),
+                            "the group");
+}
+
+static int change_group(struct sw_command *command,
+                        int (*change)(struct sw_pipeline *, uint16_t profile, uint32_t group, uint32_t member))
+{
+    int profile = profile_of(command, true);
+    uint32_t member, group;
+
+    if (profile < 0 || read_handle(command, 2, "member", &member) < 0 || read_handle(command, 3, "group", &group) < 0)
+        return -1;
+    return sw_command_check(command, change(command->sw->pipeline, (uint16_t)profile, group, member),
+                            "the member or the group");
+}
+
+int sw_do_act_prof_add_member_to_group(struct sw_command *command)
+{
+    return change_group(command, sw_profile_group_add);
+}
+
+int sw_do_act_prof_remove_member_from_group(struct sw_command *command)
+{
+    return change_group(command, sw_profile_group_remove);
+}
+
+/* The table in words[1], which must use a profile (with a selector, for groups). */
+static int indirect_table(struct sw_command *command, bool is_group)
+{
+    const struct sw_program *program = command->sw->program;
+    int table = sw_find_table(command, command->words[1]);
+    int32_t profile = table < 0 ? -1 : program->tables[table].action_profile;
+
+    if (table < 0)
+        return -1;
+    if (profile < 0)
+        return sw_command_fail(command, "table %s has no action profile", command->words[1]);
+    if (is_group && !program->profiles[profile].has_selector)
+        return sw_command_fail(command, "table %s has no selector", command->words[1]);
+    return table;
+}
+
+static int add_indirect(struct sw_command *command, bool is_group, struct sw_entry_words *entry)
+{
+    int table = indirect_table(command, is_group);
+    const struct sw_table_info *info = &command->sw->program->tables[table < 0 ? 0 : table];
+    const char *what = is_group ? "group" : "member";
+    uint32_t n_rest, handle = 0;
+    uint64_t target;
+    char **rest;
+    int result;
+
+    if (table < 0 || sw_read_entry(command, info, 2, entry, &rest, &n_rest) < 0)
+        return -1;
+    if (n_rest != 1)
+        return sw_command_fail(command, "one %s must follow '=>', not %" PRIu32 " words", what, n_rest);
+    if (sw_read_number(command, rest[0], what, UINT32_MAX, &target) < 0)
+        return -1;
+    result = sw_table_add_indirect(command->sw->pipeline, (uint16_t)table, entry->keys, is_group, (uint32_t)target,
+                                   entry->priority, &handle);
+    if (result == -EINVAL)
+        return sw_command_fail(command, "table %s has no %s '%s'", info->name, what, rest[0]);
+    if (sw_command_check(command, result, "the entry") < 0)
+        return -1;
+    sw_shadow_add(command->sw, (uint32_t)table, handle, command->words + 2, (uint32_t)(rest - command->words) - 3, what,
+                  rest, 1);
+    sw_text_add(command->out, "Entry has been added with handle %" PRIu32 "\n", handle);
+    return 0;
+}
+
+int sw_do_table_indirect_add(struct sw_command *command)
+{
+    struct sw_entry_words entry = {0};
+    int result = add_indirect(command, false, &entry);
+
+    sw_free_entry(&entry);
+    return result;
+}
+
+int sw_do_table_indirect_add_with_group(struct sw_command *command)
+{
+    struct sw_entry_words entry = {0};
+    int result = add_indirect(command, true, &entry);
+
+    sw_free_entry(&entry);
+    return result;
+}
+
+static int set_default(struct sw_command *command, bool is_group)
+{
+    int table = indirect_table(command, is_group);
+    const char *what = is_group ? "group" : "member";
+    uint32_t target;
+
+    if (table < 0 || read_handle(command, 2, what, &target) < 0 ||
+        sw_command_check(
+            command, sw_table_set_default_indirect(command->sw->pipeline, (uint16_t)table, is_group, target), what) < 0)
+        return -1;
+    sw_shadow_set_default(command->sw, (uint32_t)table, what, command->words + 2, 1);
+    return 0;
+}
+
+int sw_do_table_indirect_set_default(struct sw_command *command)
+{
+    return set_default(command, false);
+}
+
+int sw_do_table_indirect_set_default_with_group(struct sw_command *command)
+{
+    return set_default(command, true);
+}

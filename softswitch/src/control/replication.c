@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Commands on mirroring sessions and multicast.
+ */
+#include "control/words/command.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PORT_MAX (SW_DROP_PORT - 1)
+
+static int read_word(struct sw_command *command, uint32_t word, const char *what, uint64_t max, uint32_t *number)
+{
+    uint64_t wide;
+
+    if (sw_read_number(command, command->words[word], what, max, &wide) < 0)
+        return -1;
+    *number = (uint32_t)wide;
+    return 0;
+}
+
+static int add_session(struct sw_command *command, const char *what, uint64_t max, bool is_group)
+{
+    struct sw_mirror_session to = {.port = -1, .group = -1};
+    uint32_t session, target;
+
+    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0 ||
+        read_word(command, 2, what, max, &target) < 0)
+        return -1;
+    *(is_group ? &to.group : &to.port) = (int32_t)target;
+    return sw_command_check(command, sw_mirror_set(&command->sw->replication, session, to), "the session");
+}
+
+int sw_do_mirroring_add(struct sw_command *command)
+{
+    return add_session(command, "port", PORT_MAX, false);
+}
+
+int sw_do_mirroring_add_mc(struct sw_command *command)
+{
+    return add_session(command, "group", SW_MULTICAST_GROUP_COUNT - 1, true);
+}
+
+int sw_do_mirroring_delete(struct sw_command *command)
+{
+    uint32_t session;
+
+    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
+        return -1;
+    return sw_command_check(command, sw_mirror_delete(&command->sw->replication, session), "the session");
+}
+
+int sw_do_mirroring_get(struct sw_command *command)
+{
+    const struct sw_mirror_session *found;
+    uint32_t session;
+
+    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
+        return -1;
+    found = sw_mirror_find(&command->sw->replication, session);
+    if (!found)
+        return sw_command_fail(command, "session '%s' does not exist", command->words[1]);
+    if (found->port >= 0)
+        sw_text_add(command->out, "port=%" PRId32 "\n", found->port);
+    else
+        sw_text_add(command->out, "mgid=%" PRId32 "\n", found->group);
+    return 0;
+}
+
+static int read_group(struct sw_command *command, uint32_t word, uint32_t *group)
+{
+    return read_word(command, word, "group", SW_MULTICAST_GROUP_COUNT - 1, group);
+}
+
+static int read_node(struct sw_command *command, uint32_t word, uint32_t *node)
+{
+    return read_word(command, word, "node", SW_MULTICAST_NODE_COUNT - 1, node);
+}
+
+int sw_do_mc_mgrp_create(struct sw_command *command)
+{
+    uint32_t group;
+
+    if (read_group(command, 1, &group) < 0)
+        return -1;
+    return sw_command_check(command, sw_multicast_create_group(&command->sw->replication, group), "the group");
+}
+
+int sw_do_mc_mgrp_destroy(struct sw_command *command)
+{
+    uint32_t group;
+
+    if (read_group(command, 1, &group) < 0)
+        return -1;
+    return sw_command_check(command, sw_multicast_destroy_group(&command->sw->replication, group), "the group");
+}
+
+static int read_set(struct sw_command *command, uint32_t first, uint32_t end, const char *what, uint64_t max,
+                    struct sw_port_set *set)
+{
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t number;
+
+        if (read_word(command, i, what, max, &number) < 0)
+            return -1;
+        if (sw_port_set_has(set, number))
+            return sw_command_fail(command, "%s '%s' is there twice", what, command->words[i]);
+        sw_port_set_add(set, number);
+    }
+    return 0;
+}
+
+/* PORT... [| LAG...] from words[2] on. */
+static int read_ports_and_lags(struct sw_command *command, struct sw_port_set *ports, struct sw_port_set *lags)
+{
+    uint32_t bar = 2;
+
+    while (bar < command->n_words && strcmp(command->words[bar], "|") != 0)
+        bar++;
+    if (read_set(command, 2, bar, "port", PORT_MAX, ports) < 0)
+        return -1;
+    return read_set(command, bar + 1, command->n_words, "LAG", SW_LAG_COUNT - 1, lags);
+}
+
+int sw_do_mc_node_create(struct sw_command *command)
+{
+    struct sw_port_set ports = {0}, lags = {0};
+    uint32_t rid, node = 0;
+
+    if (read_word(command, 1, "rid", UINT16_MAX, &rid) < 0 || read_ports_and_lags(command, &ports, &lags) < 0 ||
+        sw_command_check(command,
+                         sw_multicast_create_node(&command->sw->replication, rid, &ports, &lags, &node),
+                         "the node") < 0)
+        return -1;
+    sw_text_add(command->out, "node was created with handle %" PRIu32 "\n", node);
+    return 0;
+}
+
+int sw_do_mc_node_update(struct sw_command *command)
+{
+    struct sw_port_set ports = {0}, lags = {0};
+    uint32_t node;
+
+    if (read_node(command, 1, &node) < 0 || read_ports_and_lags(command, &ports, &lags) < 0)
+        return -1;
+    return sw_command_check(command, sw_multicast_update_node(&command->sw->replication, node, &ports, &lags),
+                            "the node");
+}
+
+int sw_do_mc_node_associate(struct sw_command *command)
+{
+    uint32_t group, node;
+
+    if (read_group(command, 1, &group) < 0 || read_node(command, 2, &node) < 0)
+        return -1;
+    return sw_command_check(command, sw_multicast_associate(&command->sw->replication, group, node),
+                            "the node or the group");
+}
+
+int sw_do_mc_node_dissociate(struct sw_command *command)
+{
+    uint32_t group, node;
+
+    if (read_group(command, 1, &group) < 0 || read_node(command, 2, &node) < 0)
+        return -1;
+    return sw_command_check(command, sw_multicast_dissociate(&command->sw->replication, group, node),
+                            "the node in the group");
+}
+
+int sw_do_mc_node_destroy(struct sw_command *command)
+{
+    uint32_t node;
+
+    if (read_node(command, 1, &node) < 0)
+        return -1;
+    return sw_command_check(command, sw_multicast_destroy_node(&command->sw->replication, node), "the node");
+}
+
+int sw_do_mc_set_lag_membership(struct sw_command *command)
+{
+    struct sw_port_set ports = {0};
+    uint32_t lag;
+
+    if (read_word(command, 1, "LAG", SW_LAG_COUNT - 1, &lag) < 0 ||
+        read_set(command, 2, command->n_words, "port", PORT_MAX, &ports) < 0)
+        return -1;
+    command->sw->replication.lags[lag] = ports;
+    return 0;
+}
+
+static void print_set(struct sw_text *out, const char *what, const struct sw_port_set *set)
+{
+    const char *between = "";
+
+    sw_text_add(out, "%s=[", what);
+    for (uint32_t i = 0; i < SW_PORT_COUNT; i++) {
+        if (sw_port_set_has(set, i)) {
+            sw_text_add(out, "%s%" PRIu32, between, i);
+            between = ", ";
+        }
+    }
+    sw_text_add(out, "]");
+}
+
+int sw_do_mc_dump(struct sw_command *command)
+{
+    const struct sw_replication *replication = &command->sw->replication;
+    struct sw_text *out = command->out;
+
+    for (uint32_t group = 0; group < replication->n_groups; group++) {
+        const struct sw_multicast_group *found = sw_multicast_find(replication, group);
+
+        for (uint32_t i = 0; found && i < found->n_nodes; i++) {
+            const struct sw_multicast_node *node = &replication->nodes[found->nodes[i]];
+
+            sw_text_add(out, "mgrp(%" PRIu32 ") -> (L1h=%" PRIu32 ", rid=%" PRIu32 ") -> (", group, found->nodes[i],
+                        node->rid);
+            print_set(out, "ports", &node->ports);
+            print_set(out, ", lags", &node->lags);
+            sw_text_add(out, ")\n");
+        }
+        if (found && !found->n_nodes)
+            sw_text_add(out, "mgrp(%" PRIu32 ")\n", group);
+    }
+    for (uint32_t lag = 0; lag < SW_LAG_COUNT; lag++) {
+        static const struct sw_port_set empty;
+
+        if (memcmp(&replication->lags[lag], &empty, sizeof(empty)) == 0)
+            continue;
+        sw_text_add(out, "lag(%" PRIu32 ") -> ", lag);
+        print_set(out, "ports", &replication->lags[lag]);
+        sw_text_add(out, "\n");
+    }
+    return 0;
+}

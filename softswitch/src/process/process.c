@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * The life of a switch's process: opening in an order that leaves nothing behind on failure, and closing.
+ */
+#define _GNU_SOURCE
+#include "process/process_state.h"
+
+#include "control/control.h"
+#include "traffic/telemetry.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEAST_FRAME_BYTES 1518u
+#define LINK_HEADER_BYTES 18u
+
+/* One line of error. */
+struct complaint {
+    char *text;
+    size_t bytes;
+};
+
+static const struct sw_device_ops *const drivers[] = {&sw_socket_device};
+
+/* A departure: kept until it is due. */
+static void hold(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet)
+{
+    struct sw_process *process = ctx;
+    uint32_t index = process->device_of_port[port];
+    struct sw_process_device *device = &process->devices[index];
+    bool was_empty = !device->held.head;
+
+    sw_frame_list_push(&device->held, sw_frame_of(packet));
+    if (was_empty)
+        sw_index_heap_set(&process->held_due, index, due_ns);
+}
+
+static int watch(struct sw_process *process, int fd, enum sw_event_kind kind, uint32_t which)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)kind << 32 | which};
+
+    return epoll_ctl(process->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* The driver of an address, and the address without its scheme. */
+static const struct sw_device_ops *driver_of(const char **address)
+{
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(*drivers); i++) {
+        size_t length = strlen(drivers[i]->scheme);
+
+        if (strncmp(*address, drivers[i]->scheme, length) == 0 && (*address)[length] == ':') {
+            *address += length + 1;
+            return drivers[i];
+        }
+    }
+    return &sw_packet_device;
+}
+
+/* A frame may be as long as the interface's MTU and its header. */
+static void make_room(struct sw_process *process, const char *interface)
+{
+    struct ifreq request = {0};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+    if (fd >= 0 && ioctl(fd, SIOCGIFMTU, &request) == 0 && request.ifr_mtu > 0 &&
+        (uint32_t)request.ifr_mtu + LINK_HEADER_BYTES > process->frame_bytes)
+        process->frame_bytes = (uint32_t)request.ifr_mtu + LINK_HEADER_BYTES;
+    if (process->frame_bytes > SW_FRAME_MAX_BYTES)
+        process->frame_bytes = SW_FRAME_MAX_BYTES;
+    if (fd >= 0)
+        close(fd);
+}
+
+static int open_device(struct sw_process *process, uint32_t index, struct complaint complaint)
+{
+    const struct sw_port_option *option = &process->options->ports[index];
+    struct sw_process_device *device = &process->devices[index];
+    const char *address = option->address;
+    const struct sw_device_ops *ops = driver_of(&address);
+
+    device->port = option->port;
+    device->last_ns = INT64_MIN;
+    if (ops->open(address, &device->state, complaint.text, complaint.bytes) < 0)
+        return -1;
+    device->ops = ops;
+    process->device_of_port[option->port] = index;
+    if (ops == &sw_packet_device)
+        make_room(process, address);
+    if (sw_switch_attach_port(process->sw, option->port, option->address) < 0 ||
+        watch(process, ops->fd(device->state), SW_EVENT_DEVICE, index) < 0) {
+        snprintf(complaint.text, complaint.bytes, "cannot use port %u", option->port);
+        return -1;
+    }
+    return 0;
+}
+
+static int open_devices(struct sw_process *process, struct complaint complaint)
+{
+    uint32_t n = process->options->n_ports;
+
+    process->devices = calloc(n + 1, sizeof(*process->devices));
+    if (!process->devices || sw_index_heap_init(&process->held_due, n + 1) < 0) {
+        snprintf(complaint.text, complaint.bytes, "no memory");
+        return -1;
+    }
+    process->n_devices = n;
+    for (uint32_t i = 0; i < n; i++) {
+        if (open_device(process, i, complaint) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int run_command_lines(struct sw_process *process, FILE *file, struct complaint complaint)
+{
+    struct sw_text answer = {0};
+    char *line = NULL;
+    size_t room = 0;
+    int result = 0;
+
+    for (unsigned number = 1; result == 0 && getline(&line, &room, file) >= 0; number++) {
+        result = sw_control_execute(process->sw, line, &answer);
+        if (result < 0)
+            snprintf(complaint.text, complaint.bytes, "%s:%u: %s", process->options->commands_path, number,
+                     sw_text_string(&answer));
+    }
+    free(line);
+    sw_text_free(&answer);
+    return result;
+}
+
+static int run_commands(struct sw_process *process, struct complaint complaint)
+{
+    const char *path = process->options->commands_path;
+    FILE *file;
+    int result;
+
+    if (!path)
+        return 0;
+    file = fopen(path, "re");
+    if (!file) {
+        snprintf(complaint.text, complaint.bytes, "cannot read commands '%s': %s", path, strerror(errno));
+        return -1;
+    }
+    result = run_command_lines(process, file, complaint);
+    fclose(file);
+    return result;
+}
+
+static int open_signals(struct sw_process *process)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+        return -errno;
+    process->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    return process->signal_fd < 0 ? -errno : watch(process, process->signal_fd, SW_EVENT_SIGNAL, 0);
+}
+
+/* What shows outside the process comes last. */
+static int open_files(struct sw_process *process, struct complaint complaint)
+{
+    const struct sw_process_options *options = process->options;
+
+    if (options->telemetry_path) {
+        process->writer = sw_writer_open(options->telemetry_path);
+        if (!process->writer) {
+            snprintf(complaint.text, complaint.bytes, "cannot write telemetry '%s': %s", options->telemetry_path,
+                     strerror(errno));
+            return -1;
+        }
+    }
+    if (options->control_path) {
+        process->control =
+            sw_control_server_open(options->control_path, process->sw, process->epoll_fd, SW_EVENT_CONTROL);
+        if (!process->control) {
+            snprintf(complaint.text, complaint.bytes, "cannot listen on '%s': %s", options->control_path,
+                     strerror(errno));
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int open_core(struct sw_process *process, const struct sw_program *program, struct complaint complaint)
+{
+    struct timespec now;
+    struct sw_config config = {.seed = process->options->seed,
+                               .epoch_ns = process->options->epoch_ns,
+                               .sample_ns = process->options->telemetry_path ? process->options->sample_ns : 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!config.epoch_ns)
+        config.epoch_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    process->sw = sw_switch_create(program, &config);
+    process->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (!process->sw || process->epoll_fd < 0 || open_signals(process) < 0) {
+        snprintf(complaint.text, complaint.bytes, "cannot make a switch: %s", strerror(errno));
+        return -1;
+    }
+    /* Sleeps end when they should: the default lets them be 50 us late. */
+    prctl(PR_SET_TIMERSLACK, 1);
+    sw_switch_set_output(process->sw, hold, process);
+    return 0;
+}
+
+struct sw_process *sw_process_open(const struct sw_program *program, const struct sw_process_options *options,
+                                   char *error, size_t error_bytes)
+{
+    struct complaint complaint = {error, error_bytes};
+    struct sw_process *process = calloc(1, sizeof(*process));
+
+    if (!process) {
+        snprintf(error, error_bytes, "no memory");
+        return NULL;
+    }
+    process->options = options;
+    process->epoll_fd = process->signal_fd = -1;
+    process->frame_bytes = LEAST_FRAME_BYTES;
+    if (open_core(process, program, complaint) < 0 || open_devices(process, complaint) < 0 ||
+        run_commands(process, complaint) < 0 || open_files(process, complaint) < 0) {
+        sw_process_close(process);
+        return NULL;
+    }
+    sw_process_do_chores(process);
+    return process;
+}
+
+static int write_statistics(const struct sw_process *process)
+{
+    struct sw_text text = {0};
+    FILE *file = fopen(process->options->statistics_path, "we");
+    int result = 0;
+
+    if (!file)
+        return -errno;
+    sw_switch_statistics(process->sw, &text);
+    if (fprintf(file, "%s\n", sw_text_string(&text)) < 0)
+        result = -EIO;
+    if (fclose(file) != 0 && result == 0)
+        result = -errno;
+    sw_text_free(&text);
+    return result;
+}
+
+/* Ends what a process that ran leaves behind. */
+static int close_files(struct sw_process *process)
+{
+    int written = 0, result = 0;
+
+    if (process->options->statistics_path)
+        result = write_statistics(process);
+    if (process->writer)
+        written = sw_writer_close(process->writer);
+    return result < 0 ? result : written;
+}
+
+int sw_process_close(struct sw_process *process)
+{
+    int result = 0;
+
+    sw_control_server_close(process->control);
+    if (process->stops) {
+        sw_process_do_chores(process);
+        result = close_files(process);
+    } else if (process->writer) {
+        sw_writer_close(process->writer);
+        unlink(process->options->telemetry_path);
+    }
+    for (uint32_t i = 0; i < process->n_devices; i++) {
+        if (process->devices[i].ops)
+            process->devices[i].ops->close(process->devices[i].state);
+    }
+    free(process->devices);
+    sw_index_heap_free(&process->held_due);
+    sw_switch_destroy(process->sw);
+    if (process->signal_fd >= 0)
+        close(process->signal_fd);
+    if (process->epoll_fd >= 0)
+        close(process->epoll_fd);
+    free(process);
+    return result;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * A switch as a process: devices, clock, schedule, control socket and telemetry file around the sans-IO core.
+ */
+#ifndef SW_PROCESS_H
+#define SW_PROCESS_H
+
+#include "runtime/pipeline.h"
+#include "switch/switch.h"
+
+struct sw_port_option {
+    uint32_t port;
+    const char *address; /* IFACE or scheme:rest, see ports.h */
+};
+
+struct sw_process_options {
+    struct sw_port_option *ports;
+    uint32_t n_ports;
+    const char *commands_path;   /* NULL: none, as the following */
+    const char *control_path;
+    const char *telemetry_path;
+    const char *statistics_path; /* written at the end */
+    int64_t epoch_ns;            /* CLOCK_MONOTONIC; 0: when the process starts */
+    int64_t sample_ns;
+    uint64_t seed;
+};
+
+struct sw_process;
+
+/* Opens devices and files and runs the commands file, in an order in which nothing is left behind on failure: NULL and
+ * one line in `error`. SIGTERM and SIGINT are blocked from here on and end sw_process_run. */
+struct sw_process *sw_process_open(const struct sw_program *program, const struct sw_process_options *options,
+                                   char *error, size_t error_bytes);
+
+/* Forwards until SIGTERM or SIGINT; 0 or a negative errno. */
+int sw_process_run(struct sw_process *process);
+
+/* Writes what is left to files and frees all; 0 or the negative errno of a file. */
+int sw_process_close(struct sw_process *process);
+
+#endif /* SW_PROCESS_H */

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * The work of a switch's process. A round: take the time, read every frame the kernel has received by then, run the
+ * core up to that time, send what is due. The core sees the kernel's receive times, merged over all ports, so its
+ * schedule follows the ideal wire however late the process runs; lateness shows only where frames are sent, is measured
+ * there, and never adds up.
+ *
+ * A departure is known one serialization and one propagation delay before it is due. So the process need not wake for
+ * every event: while frames flow it lets them gather for a quarter of the shortest propagation delay, and many switches
+ * share few cores. It never spins.
+ */
+#define _GNU_SOURCE
+#include "process/process_state.h"
+
+#include "traffic/telemetry.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define CHORE_INTERVAL_NS (NS_PER_S / 10)
+#define MOST_SLACK_NS INT64_C(250000)
+#define MOST_BURSTS 4u
+#define MOST_EVENTS 64
+
+/* The two clocks side by side: real time minus monotonic time. */
+struct clock_offset {
+    int64_t ns;
+    int64_t monotonic_ns;
+};
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec time;
+
+    clock_gettime(clock, &time);
+    return time.tv_sec * NS_PER_S + time.tv_nsec;
+}
+
+/* Reads them as close together as three tries get: the frame timestamps are real time, the schedule is monotonic. */
+static struct clock_offset measure_offset(void)
+{
+    struct clock_offset best = {0};
+    int64_t closest_ns = INT64_MAX;
+
+    for (int i = 0; i < 3 && closest_ns > 1000; i++) {
+        int64_t before_ns = read_clock(CLOCK_MONOTONIC);
+        int64_t real_ns = read_clock(CLOCK_REALTIME);
+        int64_t after_ns = read_clock(CLOCK_MONOTONIC);
+
+        if (after_ns - before_ns < closest_ns) {
+            closest_ns = after_ns - before_ns;
+            best.ns = real_ns - (before_ns + closest_ns / 2);
+        }
+        best.monotonic_ns = after_ns;
+    }
+    return best;
+}
+
+/* Gives one received frame to the core, which takes its packet over; the slot gets none until the next burst. */
+static void take_frame(struct sw_process *process, struct sw_process_device *device, struct sw_receive_slot *slot,
+                       struct clock_offset offset)
+{
+    int64_t time_ns = slot->realtime_ns ? slot->realtime_ns - offset.ns : offset.monotonic_ns;
+    struct sw_packet *packet = slot->packet;
+
+    if (time_ns > offset.monotonic_ns)
+        time_ns = offset.monotonic_ns;
+    if (time_ns < device->last_ns)
+        time_ns = device->last_ns;
+    device->last_ns = time_ns;
+    sw_lateness_record(sw_switch_ingress_lateness(process->sw), offset.monotonic_ns - time_ns);
+    /* A frame longer than any the interface should carry is cut by the kernel: an empty one is counted as such. */
+    packet->len = slot->length <= packet->len ? slot->length : 0;
+    slot->packet = NULL;
+    sw_switch_receive_packet(process->sw, device->port, packet, time_ns);
+}
+
+static uint32_t fill_slots(struct sw_process *process)
+{
+    uint32_t ready = 0;
+
+    for (; ready < SW_BURST; ready++) {
+        struct sw_receive_slot *slot = &process->slots[ready];
+
+        if (!slot->packet)
+            slot->packet = sw_switch_acquire(process->sw, process->frame_bytes);
+        if (!slot->packet)
+            break;
+    }
+    return ready;
+}
+
+/* Reads what a device has; returns up to when the core may run for all this device can still bring. */
+static int64_t drain_device(struct sw_process *process, struct sw_process_device *device)
+{
+    for (uint32_t burst = 0; burst < MOST_BURSTS; burst++) {
+        uint32_t room = fill_slots(process);
+        uint32_t received = device->ops->receive(device->state, process->slots, room);
+        struct clock_offset offset = measure_offset();
+
+        for (uint32_t i = 0; i < received; i++)
+            take_frame(process, device, &process->slots[i], offset);
+        process->is_busy |= received > 0;
+        if (received < room)
+            return SW_NEVER;
+    }
+    return device->last_ns;
+}
+
+static void send_burst(struct sw_process *process, struct sw_process_device *device, struct sw_packet **burst,
+                       uint32_t n, int64_t now_ns)
+{
+    uint32_t sent = device->ops->send(device->state, burst, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (i < sent)
+            sw_lateness_record(sw_switch_departure_lateness(process->sw), now_ns - sw_frame_of(burst[i])->time_ns);
+        else
+            sw_switch_count_drop(process->sw, device->port, SW_DROP_TRANSMIT);
+        sw_switch_release(process->sw, burst[i]);
+    }
+    process->is_busy = true;
+}
+
+/* Sends the departures of a device that are due. */
+static void send_due(struct sw_process *process, uint32_t index, int64_t now_ns)
+{
+    struct sw_process_device *device = &process->devices[index];
+    struct sw_packet *burst[SW_BURST];
+    uint32_t n = 0;
+
+    while (n < SW_BURST && device->held.head && device->held.head->time_ns <= now_ns)
+        burst[n++] = &sw_frame_list_pop(&device->held)->packet;
+    sw_index_heap_set(&process->held_due, index, device->held.head ? device->held.head->time_ns : SW_NEVER);
+    send_burst(process, device, burst, n, now_ns);
+}
+
+static void send_all_due(struct sw_process *process)
+{
+    int64_t now_ns = read_clock(CLOCK_MONOTONIC);
+
+    while (sw_index_heap_next_ns(&process->held_due) <= now_ns) {
+        send_due(process, sw_index_heap_first(&process->held_due), now_ns);
+        now_ns = read_clock(CLOCK_MONOTONIC);
+    }
+}
+
+void sw_process_do_chores(struct sw_process *process)
+{
+    const struct sw_telemetry_record *records;
+    size_t count = sw_switch_telemetry(process->sw, &records);
+    int64_t slack_ns = 4 * MOST_SLACK_NS;
+
+    if (process->writer && count)
+        sw_writer_append(process->writer, records, count * sizeof(*records));
+    for (uint32_t i = 0; i < process->n_devices; i++) {
+        struct sw_process_device *device = &process->devices[i];
+        int64_t delay_ns = sw_switch_delay_ns(process->sw, device->port);
+
+        sw_switch_count_kernel_drops(process->sw, device->port, device->ops->kernel_drops(device->state));
+        slack_ns = delay_ns < slack_ns ? delay_ns : slack_ns;
+    }
+    process->slack_ns = slack_ns / 4;
+}
+
+/* The process's own deadline: something to send, an event of the core (which may wait a little), chores. */
+static int64_t next_deadline_ns(const struct sw_process *process)
+{
+    int64_t due_ns = sw_index_heap_next_ns(&process->held_due);
+    int64_t core_ns = sw_switch_next_ns(process->sw);
+
+    if (core_ns < SW_NEVER - process->slack_ns)
+        core_ns += process->slack_ns;
+    if (core_ns < due_ns)
+        due_ns = core_ns;
+    return due_ns < process->next_chore_ns ? due_ns : process->next_chore_ns;
+}
+
+static struct timespec to_timespec(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+}
+
+/* Sleeps until there is something to do. */
+static void wait_for_work(struct sw_process *process)
+{
+    int64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    int64_t deadline_ns = next_deadline_ns(process);
+    struct epoll_event ignored;
+    struct timespec time;
+
+    if (deadline_ns <= now_ns)
+        return;
+    if (process->is_busy && process->slack_ns) {
+        if (deadline_ns > now_ns + process->slack_ns)
+            deadline_ns = now_ns + process->slack_ns;
+        time = to_timespec(deadline_ns);
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+        return;
+    }
+    time = to_timespec(deadline_ns - now_ns);
+    /* Level-triggered: what it reports is reported again to the round. */
+    syscall(SYS_epoll_pwait2, process->epoll_fd, &ignored, 1, &time, NULL, (size_t)0);
+}
+
+static void read_signals(struct sw_process *process)
+{
+    struct signalfd_siginfo info;
+
+    while (read(process->signal_fd, &info, sizeof(info)) == sizeof(info))
+        process->stops = true;
+}
+
+/* One round as the top of the file says; control commands run last, between two instants of the core. */
+static void run_round(struct sw_process *process)
+{
+    struct epoll_event events[MOST_EVENTS];
+    int64_t horizon_ns = read_clock(CLOCK_MONOTONIC);
+    int n = epoll_wait(process->epoll_fd, events, MOST_EVENTS, 0);
+
+    process->is_busy = false;
+    for (int i = 0; i < n; i++) {
+        uint32_t kind = (uint32_t)(events[i].data.u64 >> 32), which = (uint32_t)events[i].data.u64;
+        int64_t limit_ns;
+
+        if (kind != SW_EVENT_DEVICE)
+            continue;
+        limit_ns = drain_device(process, &process->devices[which]);
+        horizon_ns = limit_ns < horizon_ns ? limit_ns : horizon_ns;
+    }
+    sw_switch_advance(process->sw, horizon_ns);
+    send_all_due(process);
+    if (horizon_ns >= process->next_chore_ns) {
+        sw_process_do_chores(process);
+        process->next_chore_ns = horizon_ns + CHORE_INTERVAL_NS;
+    }
+    for (int i = 0; i < n; i++) {
+        uint32_t kind = (uint32_t)(events[i].data.u64 >> 32), which = (uint32_t)events[i].data.u64;
+
+        if (kind == SW_EVENT_SIGNAL)
+            read_signals(process);
+        if (kind != SW_EVENT_CONTROL)
+            continue;
+        sw_process_do_chores(process);
+        sw_control_server_handle(process->control, which, events[i].events);
+        sw_process_do_chores(process);
+    }
+}
+
+int sw_process_run(struct sw_process *process)
+{
+    while (!process->stops) {
+        run_round(process);
+        wait_for_work(process);
+    }
+    return 0;
+}

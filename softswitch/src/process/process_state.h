@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * What a switch's process is made of: shared by process.c (its life) and process_loop.c (its work).
+ */
+#ifndef SW_PROCESS_STATE_H
+#define SW_PROCESS_STATE_H
+
+#include "process/control_server.h"
+#include "common/index_heap.h"
+#include "traffic/packet_pool.h"
+#include "ports/ports.h"
+#include "process/process.h"
+#include "process/telemetry_writer.h"
+
+/* Upper half of an epoll event's data. */
+enum sw_event_kind {
+    SW_EVENT_DEVICE, /* lower half: index into devices */
+    SW_EVENT_SIGNAL,
+    SW_EVENT_CONTROL, /* lower half: control_server.h */
+};
+
+struct sw_process_device {
+    const struct sw_device_ops *ops;
+    void *state;
+    uint32_t port;
+    int64_t last_ns;           /* receive time of its last frame: the kernel's order, kept */
+    struct sw_frame_list held; /* departures not yet due, in order of time */
+};
+
+struct sw_process {
+    const struct sw_process_options *options;
+    struct sw_switch *sw;
+    struct sw_process_device *devices;
+    uint32_t n_devices;
+    uint32_t device_of_port[SW_PORT_COUNT];
+    struct sw_index_heap held_due; /* by device: when its next departure is due */
+    struct sw_receive_slot slots[SW_BURST];
+    uint32_t frame_bytes; /* room in a slot: the greatest MTU with an Ethernet and a VLAN header */
+    int epoll_fd, signal_fd;
+    struct sw_control_server *control;
+    struct sw_writer *writer;
+    int64_t slack_ns;     /* how long the next core event may wait to share a wake-up, see process_loop.c */
+    int64_t next_chore_ns;
+    bool is_busy; /* the last round moved frames */
+    bool stops;
+};
+
+/* Takes the telemetry that is ready to the writer, and the kernel's drop counts into statistics. */
+void sw_process_do_chores(struct sw_process *process);
+
+#endif /* SW_PROCESS_STATE_H */

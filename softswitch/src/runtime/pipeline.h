@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * The one seam between a generated P4 program and the switch that runs it.
+ *
+ * A generated file defines exactly one `const struct sw_program sw_program`; the runtime (tables, registers, hashes,
+ * checksums) makes a `struct sw_pipeline` from it, one per switch; the target (v1model/) drives packets through its
+ * two passes and obeys the requests that a pass leaves behind. The pipeline knows neither ports, queues, clocks nor
+ * sockets.
+ */
+#ifndef SW_PIPELINE_H
+#define SW_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SW_PROGRAM_ABI 2u
+
+/* v1model instance types, the numbers BMv2 gives them. */
+enum sw_instance_type {
+    SW_INSTANCE_NORMAL = 0,
+    SW_INSTANCE_INGRESS_CLONE = 1,
+    SW_INSTANCE_EGRESS_CLONE = 2,
+    SW_INSTANCE_COALESCED = 3,
+    SW_INSTANCE_RECIRCULATED = 4,
+    SW_INSTANCE_REPLICATION = 5,
+    SW_INSTANCE_RESUBMITTED = 6,
+};
+
+/* v1model's drop port and the highest port number (bit<9>). */
+#define SW_DROP_PORT 511u
+#define SW_PORT_COUNT 512u
+#define SW_CLASS_COUNT 8u
+
+/* standard_metadata_t in host order; times in microseconds of the switch's clock. */
+struct sw_standard_metadata {
+    uint64_t ingress_global_timestamp;
+    uint64_t egress_global_timestamp;
+    uint32_t ingress_port;
+    uint32_t egress_spec;
+    uint32_t egress_port;
+    uint32_t instance_type;
+    uint32_t packet_length;
+    uint32_t enq_timestamp;
+    uint32_t enq_qdepth;
+    uint32_t deq_timedelta;
+    uint32_t deq_qdepth;
+    uint32_t mcast_grp;
+    uint32_t egress_rid;
+    uint32_t checksum_error;
+    uint32_t parser_error;
+    uint32_t priority;
+    uint32_t qid;
+};
+
+/* What a pass asks of the target. Field lists are program-wide ids; -1 preserves nothing. */
+struct sw_requests {
+    bool clone;
+    bool resubmit;
+    bool recirculate;
+    bool truncate;
+    int32_t clone_fields;
+    int32_t resubmit_fields;
+    int32_t recirculate_fields;
+    uint32_t clone_session;
+    uint32_t truncate_bytes;
+};
+
+/*
+ * A packet in flight. The frame stands at buffer[head, head + len); `capacity` is the size of buffer.
+ * Before the parser it is the whole frame, between parser and deparser the payload (the headers live in phv), after
+ * the deparser the whole frame again. The target keeps SW_HEADROOM bytes before a received frame, so that a deparser
+ * may grow it without moving the payload. `phv` points at `program->phv_bytes` of zeroed, 16-byte aligned memory.
+ */
+#define SW_HEADROOM 256u
+
+struct sw_packet {
+    struct sw_packet *next;
+    struct sw_standard_metadata std;
+    struct sw_requests requests;
+    uint32_t head;
+    uint32_t len;
+    uint32_t capacity;
+    uint32_t parsed_bytes; /* set by the parser: header bytes taken off the front */
+    int32_t grown_bytes;   /* headers that a pass made valid, less those that it made invalid; the target starts at 0 */
+    uint8_t *buffer;
+    void *phv;
+};
+
+struct sw_pipeline;
+
+/* ---- what a program tells about itself (names as the P4 source has them, for control commands) ---- */
+
+enum sw_match_kind {
+    SW_MATCH_EXACT,
+    SW_MATCH_LPM,
+    SW_MATCH_TERNARY,
+    SW_MATCH_RANGE,
+    SW_MATCH_OPTIONAL,
+    SW_MATCH_SELECTOR, /* hashed into an action selector, never given by an entry */
+};
+
+struct sw_field_info {
+    const char *name;
+    uint16_t bits;
+};
+
+struct sw_key_info {
+    const char *name;
+    uint16_t bits;
+    uint8_t kind; /* enum sw_match_kind */
+};
+
+struct sw_action_info {
+    const char *name;
+    const struct sw_field_info *params;
+    uint16_t n_params;
+};
+
+struct sw_table_info {
+    const char *name;
+    const struct sw_key_info *keys;
+    const uint16_t *actions; /* ids into program->actions */
+    uint16_t n_keys;
+    uint16_t n_actions;
+    uint32_t max_entries;
+    int32_t action_profile; /* id into program->profiles, -1 when direct */
+    int32_t direct_counter; /* id into program->counters, -1 without */
+    int32_t direct_meter;   /* id into program->meters, -1 without */
+    int32_t default_action; /* id into program->actions, -1 without */
+    bool default_is_const;
+    bool entries_are_const;
+};
+
+struct sw_profile_info {
+    const char *name;
+    uint32_t max_members;
+    bool has_selector;
+};
+
+/* Registers, counters and meters. `bits` is a register's element width; 0 for the others. */
+struct sw_array_info {
+    const char *name;
+    uint32_t count;
+    uint16_t bits;
+    bool is_direct;
+    bool counts_bytes; /* meters: bytes rather than packets */
+    uint8_t meter_rates;
+};
+
+struct sw_digest_info {
+    const char *name;
+    const struct sw_field_info *fields;
+    uint16_t n_fields;
+};
+
+struct sw_program {
+    uint32_t abi; /* SW_PROGRAM_ABI */
+    const char *name;
+    size_t phv_bytes;
+    size_t phv_reset_bytes; /* validity and metadata come first: zeroing these bytes makes a phv fresh again */
+    const struct sw_action_info *actions;
+    const struct sw_table_info *tables;
+    const struct sw_profile_info *profiles;
+    const struct sw_array_info *registers;
+    const struct sw_array_info *counters;
+    const struct sw_array_info *meters;
+    const struct sw_digest_info *digests;
+    uint16_t n_actions, n_tables, n_profiles, n_registers, n_counters, n_meters, n_digests;
+
+    /* Installs const entries and initial default actions; 0 or a negative errno. */
+    int (*init)(struct sw_pipeline *pipeline);
+    /* Parser, checksum verification, ingress control. */
+    void (*ingress)(struct sw_pipeline *pipeline, struct sw_packet *packet);
+    /* Egress control, then, unless egress_spec is the drop port, checksum update and deparser. */
+    void (*egress)(struct sw_pipeline *pipeline, struct sw_packet *packet);
+    /* Copies the metadata fields of a field list between packets of this program; unknown list: nothing. */
+    void (*copy_fields)(int32_t field_list, const struct sw_packet *from, struct sw_packet *to);
+    /* Parser alone, as BMv2 runs it on an ingress clone. */
+    void (*parse)(struct sw_pipeline *pipeline, struct sw_packet *packet);
+    /* Copies headers and validity but no metadata (an egress clone). */
+    void (*copy_headers)(const struct sw_packet *from, struct sw_packet *to);
+};
+
+extern const struct sw_program sw_program;
+
+/* ---- the runtime, implemented once for all programs (pipeline.c, table*.c, stateful.c) ---- */
+
+/* `seed` feeds the program's random() extern only. NULL when out of memory. */
+struct sw_pipeline *sw_pipeline_create(const struct sw_program *program, uint64_t seed);
+void sw_pipeline_destroy(struct sw_pipeline *pipeline);
+const struct sw_program *sw_pipeline_program(const struct sw_pipeline *pipeline);
+
+/* The clock of meters and idle timeouts; the target sets it before each pass, microseconds. */
+void sw_pipeline_set_time(struct sw_pipeline *pipeline, uint64_t now_us);
+
+/* A value of `bits` bits, big-endian, right-aligned in (bits + 7) / 8 bytes. */
+struct sw_value {
+    const uint8_t *bytes;
+    uint16_t n_bytes;
+};
+
+/*
+ * One key of an entry. exact: value; lpm: value, prefix; ternary and optional: value, mask; range: value (low), mask
+ * (high).
+ */
+struct sw_match {
+    struct sw_value value;
+    struct sw_value mask;
+    uint16_t prefix_bits;
+};
+
+/* Ids are indexes into the program's arrays. All return 0 (or a count) or a negative errno: -EEXIST duplicate,
+ * -ENOSPC full, -EINVAL bad width, action or id, -ENOENT no such handle, -EPERM const table. A lower priority number
+ * wins. */
+int sw_table_add(struct sw_pipeline *p, uint16_t table, const struct sw_match *keys, uint16_t action,
+                 const struct sw_value *args, int32_t priority, uint32_t *handle);
+int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint16_t action,
+                    const struct sw_value *args);
+int sw_table_delete(struct sw_pipeline *p, uint16_t table, uint32_t handle);
+int sw_table_clear(struct sw_pipeline *p, uint16_t table);
+int sw_table_set_default(struct sw_pipeline *p, uint16_t table, uint16_t action, const struct sw_value *args);
+int64_t sw_table_count(const struct sw_pipeline *p, uint16_t table);
+
+/* Tables with an action profile or selector. */
+int sw_profile_add_member(struct sw_pipeline *p, uint16_t profile, uint16_t action, const struct sw_value *args,
+                          uint32_t *member);
+int sw_profile_modify_member(struct sw_pipeline *p, uint16_t profile, uint32_t member, uint16_t action,
+                             const struct sw_value *args);
+int sw_profile_delete_member(struct sw_pipeline *p, uint16_t profile, uint32_t member);
+int sw_profile_create_group(struct sw_pipeline *p, uint16_t profile, uint32_t *group);
+int sw_profile_delete_group(struct sw_pipeline *p, uint16_t profile, uint32_t group);
+int sw_profile_group_add(struct sw_pipeline *p, uint16_t profile, uint32_t group, uint32_t member);
+int sw_profile_group_remove(struct sw_pipeline *p, uint16_t profile, uint32_t group, uint32_t member);
+int sw_table_add_indirect(struct sw_pipeline *p, uint16_t table, const struct sw_match *keys, bool is_group,
+                          uint32_t member_or_group, int32_t priority, uint32_t *handle);
+int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is_group, uint32_t member_or_group);
+
+/* Registers: big-endian values of the element width. */
+int sw_register_read(const struct sw_pipeline *p, uint16_t reg, uint32_t index, uint8_t *bytes, uint16_t n_bytes);
+int sw_register_write(struct sw_pipeline *p, uint16_t reg, uint32_t index, struct sw_value value);
+int sw_register_fill(struct sw_pipeline *p, uint16_t reg, struct sw_value value);
+
+/* Counters; direct ones are indexed by entry handle. */
+int sw_counter_read(const struct sw_pipeline *p, uint16_t counter, uint32_t index, uint64_t *packets, uint64_t *bytes);
+int sw_counter_write(struct sw_pipeline *p, uint16_t counter, uint32_t index, uint64_t packets, uint64_t bytes);
+int sw_counter_reset(struct sw_pipeline *p, uint16_t counter);
+
+struct sw_meter_rate {
+    double units_per_us; /* packets or bytes */
+    uint32_t burst_units;
+};
+
+int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, const struct sw_meter_rate *rates,
+                       uint8_t n_rates);
+/* The rates in the order in which they were set; their number, 0 when none were, or a negative errno. */
+int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
+                       uint8_t most);
+
+/*
+ * Calls `emit` once per digest queued since the last call, in order, with its fields packed big-endian, each padded to
+ * bytes.
+ */
+void sw_digest_drain(struct sw_pipeline *p,
+                     void (*emit)(void *ctx, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes), void *ctx);
+/* Digests that found the queue full since creation. */
+uint64_t sw_digest_lost(const struct sw_pipeline *p);
+
+#endif /* SW_PIPELINE_H */

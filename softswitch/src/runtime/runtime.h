@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * The one header of generated code: the inside of a pipeline, and what a program may call. The target never includes
+ * it.
+ */
+#ifndef SW_RUNTIME_H
+#define SW_RUNTIME_H
+
+#include <stddef.h>
+
+#include "arithmetic/bits.h"
+#include "arithmetic/hash.h"
+#include "runtime/pipeline.h"
+#include "runtime/stateful.h"
+#include "runtime/table.h"
+#include "arithmetic/wide.h"
+
+struct sw_digest_queue {
+    uint8_t *bytes; /* records: digest id u16, length u32, fields */
+    size_t used, capacity;
+    uint64_t lost;
+};
+
+struct sw_pipeline {
+    const struct sw_program *program;
+    struct sw_table *tables;
+    struct sw_profile *profiles;
+    struct sw_register *registers;
+    struct sw_counters *counters;
+    struct sw_meters *meters;
+    struct sw_digest_queue digests;
+    uint64_t now_us;
+    uint64_t random_state;
+    bool installing; /* const entries are going in: const tables accept them */
+};
+
+/* What a table's application tells the control flow. */
+struct sw_applied {
+    int32_t action;
+    bool hit;
+};
+
+/* An entry of the program text. */
+struct sw_const_entry {
+    uint16_t table;
+    uint16_t action;
+    int32_t priority;
+    const struct sw_match *keys;
+    const struct sw_value *args;
+};
+
+struct sw_const_default {
+    uint16_t table;
+    uint16_t action;
+    const struct sw_value *args;
+};
+
+/* Installs default actions and entries of the program text; 0 or a negative errno. */
+int sw_pipeline_install(struct sw_pipeline *p, const struct sw_const_default *defaults, size_t n_defaults,
+                        const struct sw_const_entry *entries, size_t n_entries);
+
+/* A number from low to high, both included; low when high < low. */
+uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high);
+
+/* Ends the process with a line on stderr, as BMv2 does: nothing that the program computes is to be trusted any more. */
+_Noreturn void sw_assertion_failed(const char *what);
+
+/* Queues a digest; it is lost when the control plane leaves too many undrained. */
+void sw_digest_push(struct sw_pipeline *p, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes);
+
+/* Makes room for `n` bytes before the payload, and returns it; NULL when the buffer is too small. */
+uint8_t *sw_packet_prepend(struct sw_packet *packet, uint32_t n);
+
+/* Payload bytes, as far as a truncation lets them through. */
+static inline uint32_t sw_packet_payload_bytes(const struct sw_packet *packet)
+{
+    bool cut = packet->requests.truncate && packet->requests.truncate_bytes < packet->len;
+    return cut ? packet->requests.truncate_bytes : packet->len;
+}
+
+#endif /* SW_RUNTIME_H */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Match tables: how entries and keys lie in memory, and the look-ups, inline because they are the hot path.
+ * Changing tables is in table.c. A table knows neither actions' meaning nor packets.
+ *
+ * A key is an array of 64-bit words. Its elements are packed in order: one of up to 64 bits goes into the current word,
+ * most significant bits first, or starts the next word when it does not fit; a longer one starts a new word and takes
+ * (bits + 63) / 64 of them, most significant first, the first of them right-aligned. Codegen packs keys by the same
+ * rule.
+ */
+#ifndef SW_TABLE_H
+#define SW_TABLE_H
+
+#include <stdbool.h>
+
+#include "runtime/pipeline.h"
+
+#define SW_NO_ACTION (-1)
+#define SW_LPM_MOST_WORDS 8u /* of a key with a longest-prefix element; codegen refuses more */
+
+enum sw_entry_kind { SW_ENTRY_DIRECT, SW_ENTRY_MEMBER, SW_ENTRY_GROUP };
+
+/*
+ * An entry. `words` holds, in this order: the action's arguments, the key, for ternary tables the masks, and for tables
+ * with ranges the (low, high) of each. An argument of up to 64 bits is one word, up to 128 bits two words (high, low),
+ * a longer one its big-endian bytes in whole words.
+ */
+struct sw_entry {
+    int32_t action; /* id, or SW_NO_ACTION */
+    uint32_t index; /* of its place in the table */
+    uint32_t reference; /* member or group, when indirect */
+    uint8_t kind;   /* enum sw_entry_kind */
+    bool hit;       /* false for a default entry */
+    bool used;
+    uint8_t version; /* of its handle */
+    int32_t priority;
+    uint32_t unused;
+    uint64_t words[];
+};
+
+struct sw_slot {
+    uint32_t hash;
+    uint32_t entry; /* index + 1; 0 is free */
+};
+
+struct sw_range {
+    uint16_t word, shift, bits;
+};
+
+enum sw_scheme { SW_SCHEME_KEYLESS, SW_SCHEME_EXACT, SW_SCHEME_LPM, SW_SCHEME_TERNARY };
+
+struct sw_table {
+    const struct sw_table_info *info;
+    enum sw_scheme scheme;
+    uint16_t arg_words, key_words, n_ranges;
+    uint16_t n_prefixes;       /* LPM: prefix lengths in use, longest first */
+    uint16_t *prefixes;
+    uint32_t *prefix_counts;   /* entries a prefix length, indexed by length */
+    uint64_t *prefix_masks;    /* key_words a prefix length, in the order of `prefixes` */
+    uint32_t stride;           /* bytes an entry */
+    uint32_t count, capacity, first_free;
+    uint32_t slot_mask;
+    struct sw_slot *slots;     /* exact and LPM: open addressing, linear probing */
+    uint32_t *order;           /* ternary: entries by (priority, index) */
+    struct sw_range *ranges;
+    uint8_t *entries;
+    struct sw_entry *miss;     /* the default entry */
+};
+
+static inline struct sw_entry *sw_table_entry(const struct sw_table *t, uint32_t index)
+{
+    return (struct sw_entry *)(void *)(t->entries + (size_t)index * t->stride);
+}
+
+static inline uint32_t sw_key_hash(const uint64_t *key, unsigned n, uint64_t seed)
+{
+    uint64_t h = seed + 0x9e3779b97f4a7c15u;
+    for (unsigned i = 0; i < n; i++) {
+        h = (h ^ key[i]) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
+}
+
+static inline const struct sw_entry *sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n,
+                                                   uint64_t seed)
+{
+    uint32_t hash = sw_key_hash(key, n, seed);
+    for (uint32_t at = hash & t->slot_mask; t->slots[at].entry; at = (at + 1) & t->slot_mask) {
+        if (t->slots[at].hash != hash)
+            continue;
+        const struct sw_entry *entry = sw_table_entry(t, t->slots[at].entry - 1);
+        const uint64_t *have = entry->words + t->arg_words;
+        bool same = have[n] == seed;
+        for (unsigned i = 0; i < n; i++)
+            same &= have[i] == key[i];
+        if (same)
+            return entry;
+    }
+    return NULL;
+}
+
+/* The look-ups return the default entry on a miss; `n` is the table's key_words, a constant for the compiler. */
+static inline const struct sw_entry *sw_table_exact(const struct sw_table *t, const uint64_t *key, unsigned n)
+{
+    if (t->count == 0)
+        return t->miss;
+    const struct sw_entry *entry = sw_table_probe(t, key, n, 0);
+    return entry ? entry : t->miss;
+}
+
+static inline const struct sw_entry *sw_table_lpm(const struct sw_table *t, const uint64_t *key, unsigned n)
+{
+    for (unsigned p = 0; p < t->n_prefixes; p++) {
+        const uint64_t *mask = t->prefix_masks + (size_t)p * n;
+        uint64_t masked[SW_LPM_MOST_WORDS];
+        for (unsigned i = 0; i < n; i++)
+            masked[i] = key[i] & mask[i];
+        const struct sw_entry *entry = sw_table_probe(t, masked, n, t->prefixes[p]);
+        if (entry)
+            return entry;
+    }
+    return t->miss;
+}
+
+static inline bool sw_ranges_match(const struct sw_table *t, const uint64_t *key, const uint64_t *limits)
+{
+    for (unsigned r = 0; r < t->n_ranges; r++) {
+        const struct sw_range *range = &t->ranges[r];
+        uint64_t value = key[range->word] >> range->shift;
+        if (range->bits < 64)
+            value &= ((uint64_t)1 << range->bits) - 1;
+        if (value < limits[2 * r] || value > limits[2 * r + 1])
+            return false;
+    }
+    return true;
+}
+
+static inline const struct sw_entry *sw_table_ternary(const struct sw_table *t, const uint64_t *key, unsigned n)
+{
+    for (uint32_t o = 0; o < t->count; o++) {
+        const struct sw_entry *entry = sw_table_entry(t, t->order[o]);
+        const uint64_t *want = entry->words + t->arg_words;
+        uint64_t differs = 0;
+        for (unsigned i = 0; i < n; i++)
+            differs |= (key[i] & want[n + i]) ^ want[i];
+        if (!differs && sw_ranges_match(t, key, want + 2 * n))
+            return entry;
+    }
+    return t->miss;
+}
+
+#endif /* SW_TABLE_H */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ */
+#include "switch/fabric.h"
+
+#include "switch/switch_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Where a port leads; index -1 for an edge port. */
+struct link_end {
+    int32_t index;
+    uint32_t port;
+};
+
+struct member {
+    struct sw_fabric *fabric;
+    struct sw_switch *sw;
+    uint32_t index;
+    struct link_end ends[SW_PORT_COUNT];
+};
+
+struct sw_fabric {
+    struct member **members;
+    uint32_t n_members, capacity;
+    struct sw_index_heap next; /* next event of each switch */
+    struct sw_outbox outbox;
+    int64_t horizon_ns; /* events after it must wait for the caller */
+    bool stops_early;
+};
+
+struct sw_fabric *sw_fabric_create(void)
+{
+    struct sw_fabric *fabric = calloc(1, sizeof(*fabric));
+
+    if (fabric)
+        fabric->horizon_ns = INT64_MIN;
+    return fabric;
+}
+
+void sw_fabric_destroy(struct sw_fabric *fabric)
+{
+    if (!fabric)
+        return;
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        sw_switch_set_output(fabric->members[i]->sw, NULL, NULL);
+        free(fabric->members[i]);
+    }
+    free(fabric->members);
+    sw_index_heap_free(&fabric->next);
+    sw_outbox_free(&fabric->outbox);
+    free(fabric);
+}
+
+uint64_t sw_switch_layout(void)
+{
+    return (uint64_t)SW_PROGRAM_ABI << 48 | (uint64_t)sizeof(struct sw_switch) << 16 | sizeof(struct sw_frame);
+}
+
+static void plan(struct sw_fabric *fabric, uint32_t index)
+{
+    sw_index_heap_set(&fabric->next, index, sw_switch_next_ns(fabric->members[index]->sw));
+}
+
+/* The output of every member: across its link, or out at the edge. */
+static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet)
+{
+    struct member *member = ctx;
+    struct sw_fabric *fabric = member->fabric;
+    struct link_end end = member->ends[port];
+    const uint8_t *bytes = packet->buffer + packet->head;
+
+    if (end.index >= 0) {
+        sw_switch_receive(fabric->members[end.index]->sw, end.port, bytes, packet->len, due_ns);
+        if ((uint32_t)end.index != member->index)
+            plan(fabric, (uint32_t)end.index);
+    } else {
+        sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len);
+        if (fabric->stops_early && due_ns < fabric->horizon_ns)
+            fabric->horizon_ns = due_ns;
+    }
+    sw_switch_release(member->sw, packet);
+}
+
+/* Makes room for one more member; the heap is built anew since its size is fixed. */
+static int reserve(struct sw_fabric *fabric)
+{
+    uint32_t capacity = fabric->capacity ? 2 * fabric->capacity : 1;
+    struct sw_index_heap next;
+    struct member **members;
+
+    if (fabric->n_members < fabric->capacity)
+        return 0;
+    members = realloc(fabric->members, capacity * sizeof(struct member *));
+    if (!members)
+        return -ENOMEM;
+    fabric->members = members;
+    if (sw_index_heap_init(&next, capacity) < 0)
+        return -ENOMEM;
+    sw_index_heap_free(&fabric->next);
+    fabric->next = next;
+    fabric->capacity = capacity;
+    for (uint32_t i = 0; i < fabric->n_members; i++)
+        plan(fabric, i);
+    return 0;
+}
+
+int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layout)
+{
+    struct member *member;
+
+    if (layout != sw_switch_layout())
+        return -EINVAL;
+    if (reserve(fabric) < 0)
+        return -ENOMEM;
+    member = malloc(sizeof(*member));
+    if (!member)
+        return -ENOMEM;
+    member->fabric = fabric;
+    member->sw = sw;
+    member->index = fabric->n_members++;
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
+        member->ends[port] = (struct link_end){.index = -1};
+    fabric->members[member->index] = member;
+    sw_switch_set_output(sw, depart, member);
+    plan(fabric, member->index);
+    return (int)member->index;
+}
+
+int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b)
+{
+    struct link_end *end_a, *end_b;
+
+    if (a >= fabric->n_members || b >= fabric->n_members || port_a >= SW_RECIRCULATION_PORT ||
+        port_b >= SW_RECIRCULATION_PORT || (a == b && port_a == port_b))
+        return -EINVAL;
+    end_a = &fabric->members[a]->ends[port_a];
+    end_b = &fabric->members[b]->ends[port_b];
+    if (end_a->index >= 0 || end_b->index >= 0)
+        return -EBUSY;
+    *end_a = (struct link_end){.index = (int32_t)b, .port = port_b};
+    *end_b = (struct link_end){.index = (int32_t)a, .port = port_a};
+    return 0;
+}
+
+int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                      int64_t time_ns)
+{
+    int refused;
+
+    if (index >= fabric->n_members)
+        return -EINVAL;
+    refused = sw_switch_receive(fabric->members[index]->sw, port, bytes, len, time_ns);
+    plan(fabric, index);
+    return refused;
+}
+
+static uint64_t run(struct sw_fabric *fabric, int64_t until_ns, bool stops_early)
+{
+    sw_outbox_clear(&fabric->outbox);
+    fabric->horizon_ns = until_ns;
+    fabric->stops_early = stops_early;
+    for (;;) {
+        int64_t next_ns = sw_index_heap_next_ns(&fabric->next);
+        uint32_t index;
+
+        if (next_ns == SW_NEVER || next_ns > fabric->horizon_ns)
+            break;
+        index = sw_index_heap_first(&fabric->next);
+        sw_switch_advance(fabric->members[index]->sw, next_ns);
+        plan(fabric, index);
+    }
+    return fabric->outbox.count;
+}
+
+uint64_t sw_fabric_advance(struct sw_fabric *fabric, int64_t until_ns)
+{
+    return run(fabric, until_ns, true);
+}
+
+uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
+{
+    return run(fabric, until_ns, false);
+}
+
+uint64_t sw_fabric_step(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                        int64_t time_ns)
+{
+    sw_fabric_receive(fabric, index, port, bytes, len, time_ns);
+    return run(fabric, time_ns, false);
+}
+
+void sw_fabric_settle(struct sw_fabric *fabric)
+{
+    for (uint32_t i = 0; i < fabric->n_members; i++) {
+        if (sw_switch_next_ns(fabric->members[i]->sw) > fabric->horizon_ns)
+            sw_switch_advance(fabric->members[i]->sw, fabric->horizon_ns);
+    }
+}
+
+int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
+{
+    return sw_index_heap_next_ns(&fabric->next);
+}
+
+const struct sw_outbox *sw_fabric_outbox(const struct sw_fabric *fabric)
+{
+    return &fabric->outbox;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Switches joined by links, run in global time order: the inner loop of a run on the virtual clock. A departure on a
+ * joined port is received by the far switch at its due time without leaving C; a departure on any other ("edge") port
+ * is gathered for the caller. Ties between switches go to the one that was added first. A fabric of one switch is how
+ * a foreign language drives a single switch.
+ *
+ * Causality: sw_fabric_advance stops as soon as the next internal event lies after the earliest departure that it has
+ * gathered, since the host there may answer at that moment. A caller loops: advance to its own next event, put the
+ * departures among its events, take its earliest event, receive what follows from it, advance again.
+ *
+ * The switches may come from different shared objects if these were built from the same sources (sw_fabric_add checks
+ * the layout). A switch belongs to one fabric at most and must be destroyed after it.
+ */
+#ifndef SW_FABRIC_H
+#define SW_FABRIC_H
+
+#include "switch/outbox.h"
+#include "switch/switch.h"
+
+struct sw_fabric;
+
+struct sw_fabric *sw_fabric_create(void);
+void sw_fabric_destroy(struct sw_fabric *fabric);
+
+/* What sw_fabric_add compares: the layout of a switch of this build. */
+uint64_t sw_switch_layout(void);
+
+/* The switch's index, or a negative errno: -EINVAL for another layout, -ENOMEM. */
+int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layout);
+
+/* Joins two ports, both directions; rates and delays are the ports' own. -EINVAL unknown, -EBUSY already joined. */
+int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b);
+
+/* A frame from outside; `time_ns` must not lie before what was advanced to. < 0 when refused (and counted). */
+int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                      int64_t time_ns);
+
+/* Runs events due by `until_ns`, stopping early as said above; returns the number of departures in the outbox, which
+ * replace those of the call before. */
+uint64_t sw_fabric_advance(struct sw_fabric *fabric, int64_t until_ns);
+
+/* The same without stopping early, for a caller that knows of nothing that could answer before `until_ns`. */
+uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns);
+
+/* sw_fabric_receive, then sw_fabric_drain to the same time. */
+uint64_t sw_fabric_step(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
+                        int64_t time_ns);
+
+/* Lets the clocks of all switches reach what the fabric was advanced to, so that telemetry is complete up to there. */
+void sw_fabric_settle(struct sw_fabric *fabric);
+
+int64_t sw_fabric_next_ns(const struct sw_fabric *fabric);
+const struct sw_outbox *sw_fabric_outbox(const struct sw_fabric *fabric);
+
+#endif /* SW_FABRIC_H */

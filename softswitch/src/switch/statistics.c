@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * The `statistics` line: one JSON object.
+ *
+ * time_ns              the switch's clock, since the epoch
+ * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
+ * drops                {reason: packets} over all ports, every reason present: ingress and egress (the program's own),
+ *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit
+ * kernel_drops         frames that the kernel had no room for before the switch saw them
+ * malformed            packets whose parser ended with an error (the program still ran)
+ * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
+ * pause_frames         802.3x and 802.1Qbb frames that the MACs obeyed; mac_control_ignored: other MAC control frames
+ * queued_bytes         in all queues now; buffer_bytes: memory that packets hold now; memory_limit_bytes
+ * telemetry_lost       records that found no memory
+ * digests_lost         digests that nobody took in time (digest_read)
+ * lateness             {departures: L, ingress: L} with L = {count, p50_ns, p99_ns, max_ns}: how long after its due
+ *                      time a frame was handed to its device, and how long after the kernel's timestamp the switch
+ *                      took a frame up; all 0 where nobody measures (virtual clock)
+ * ports                {"1": {rx_packets, rx_bytes, tx_packets, tx_bytes, kernel_drops, pause_frames, queued_bytes,
+ *                      drops: {reason: n, only above 0}}} for ports that saw anything
+ */
+#include "switch/switch_state.h"
+
+#include <inttypes.h>
+
+static const char *const drop_names[SW_DROP_COUNT] = {
+    [SW_DROP_INGRESS] = "ingress",
+    [SW_DROP_EGRESS] = "egress",
+    [SW_DROP_NO_DEVICE] = "no_device",
+    [SW_DROP_MEMORY] = "memory_limit",
+    [SW_DROP_PASS_LIMIT] = "pass_limit",
+    [SW_DROP_NO_COPIES] = "no_copies",
+    [SW_DROP_BAD_DESTINATION] = "bad_destination",
+    [SW_DROP_BAD_LENGTH] = "bad_length",
+    [SW_DROP_TRANSMIT] = "transmit",
+};
+
+static void add_number(struct sw_text *out, const char *key, uint64_t value)
+{
+    sw_text_add(out, "\"%s\": %" PRIu64 ", ", key, value);
+}
+
+/* Cuts the ", " after the last member and closes the object. */
+static void close_object(struct sw_text *out, const char *after)
+{
+    if (out->length >= 2 && out->bytes[out->length - 2] == ',')
+        out->length -= 2;
+    sw_text_add(out, "}%s", after);
+}
+
+static void add_sums(const struct sw_switch *sw, struct sw_text *out)
+{
+    struct sw_port_counters sum = {0};
+    uint64_t queued = 0;
+
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
+        const struct sw_port_counters *c = &sw->counters.ports[port];
+
+        sum.rx_packets += c->rx_packets;
+        sum.rx_bytes += c->rx_bytes;
+        sum.tx_packets += c->tx_packets;
+        sum.tx_bytes += c->tx_bytes;
+        sum.kernel_drops += c->kernel_drops;
+        sum.pause_frames += c->pause_frames;
+        sum.mac_control_ignored += c->mac_control_ignored;
+        for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
+            sum.drops[reason] += c->drops[reason];
+        for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
+            queued += sw->tm.ports[port].queues[class_].bytes;
+    }
+    add_number(out, "rx_packets", sum.rx_packets);
+    add_number(out, "rx_bytes", sum.rx_bytes);
+    add_number(out, "tx_packets", sum.tx_packets);
+    add_number(out, "tx_bytes", sum.tx_bytes);
+    add_number(out, "kernel_drops", sum.kernel_drops);
+    add_number(out, "pause_frames", sum.pause_frames);
+    add_number(out, "mac_control_ignored", sum.mac_control_ignored);
+    add_number(out, "queued_bytes", queued);
+    sw_text_add(out, "\"drops\": {");
+    for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
+        add_number(out, drop_names[reason], sum.drops[reason]);
+    close_object(out, ", ");
+}
+
+static void add_events(const struct sw_switch *sw, struct sw_text *out)
+{
+    const struct sw_target_counters *c = &sw->counters;
+
+    add_number(out, "ingress_clones", c->ingress_clones);
+    add_number(out, "egress_clones", c->egress_clones);
+    add_number(out, "clones_without_session", c->clones_without_session);
+    add_number(out, "multicast_copies", c->multicast_copies);
+    add_number(out, "recirculated", c->recirculated);
+    add_number(out, "resubmitted", c->resubmitted);
+    add_number(out, "malformed", c->malformed);
+    add_number(out, "buffer_bytes", sw->pool.bytes_in_use);
+    add_number(out, "memory_limit_bytes", sw->pool.limit_bytes);
+    add_number(out, "telemetry_lost", sw->telemetry.lost);
+    add_number(out, "digests_lost", sw_digest_lost(sw->pipeline));
+}
+
+static void add_lateness(struct sw_text *out, const char *key, const struct sw_lateness *lateness, const char *after)
+{
+    sw_text_add(out, "\"%s\": {", key);
+    add_number(out, "count", lateness->count);
+    add_number(out, "p50_ns", (uint64_t)sw_lateness_percentile_ns(lateness, 50));
+    add_number(out, "p99_ns", (uint64_t)sw_lateness_percentile_ns(lateness, 99));
+    add_number(out, "max_ns", (uint64_t)lateness->max_ns);
+    close_object(out, after);
+}
+
+static void add_port(const struct sw_switch *sw, struct sw_text *out, uint32_t port)
+{
+    const struct sw_port_counters *c = &sw->counters.ports[port];
+    uint64_t queued = 0, drops = 0;
+
+    for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
+        queued += sw->tm.ports[port].queues[class_].bytes;
+    for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
+        drops += c->drops[reason];
+    if (!(c->rx_packets | c->tx_packets | c->kernel_drops | queued | drops) && !sw->port_names[port])
+        return;
+    sw_text_add(out, "\"%" PRIu32 "\": {", port);
+    add_number(out, "rx_packets", c->rx_packets);
+    add_number(out, "rx_bytes", c->rx_bytes);
+    add_number(out, "tx_packets", c->tx_packets);
+    add_number(out, "tx_bytes", c->tx_bytes);
+    add_number(out, "kernel_drops", c->kernel_drops);
+    add_number(out, "pause_frames", c->pause_frames);
+    add_number(out, "queued_bytes", queued);
+    sw_text_add(out, "\"drops\": {");
+    for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++) {
+        if (c->drops[reason])
+            add_number(out, drop_names[reason], c->drops[reason]);
+    }
+    close_object(out, "}, ");
+}
+
+void sw_switch_statistics(const struct sw_switch *sw, struct sw_text *out)
+{
+    int64_t since_ns = sw->now_ns > sw->epoch_ns ? sw->now_ns - sw->epoch_ns : 0;
+
+    sw_text_add(out, "{");
+    add_number(out, "time_ns", (uint64_t)since_ns);
+    add_sums(sw, out);
+    add_events(sw, out);
+    sw_text_add(out, "\"lateness\": {");
+    add_lateness(out, "departures", &sw->departure_lateness, ", ");
+    add_lateness(out, "ingress", &sw->ingress_lateness, "}, ");
+    sw_text_add(out, "\"ports\": {");
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
+        add_port(sw, out, port);
+    close_object(out, "}");
+}

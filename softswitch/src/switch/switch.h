@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * A v1model switch as a sans-IO engine: it is handed frames and the time, and hands back departures and the time of its
+ * next event. It never reads a clock, opens a socket or draws a random number of its own. No global state: any number
+ * of switches, of any programs, live side by side; one switch belongs to one thread.
+ *
+ * Times are nanoseconds on the caller's clock; P4 sees microseconds since `epoch_ns` (0 before it). Events of one
+ * instant run in this order, which makes a run deterministic to the byte:
+ *   1. packets that recirculate or are resubmitted, first in first out;
+ *   2. packets that start on a wire, lower port first;
+ *   3. frames that arrive, in the order of reception.
+ */
+#ifndef SW_SWITCH_H
+#define SW_SWITCH_H
+
+#include "common/index_heap.h"
+#include "common/lateness.h"
+#include "runtime/pipeline.h"
+#include "common/text.h"
+
+#define SW_RECIRCULATION_PORT 510u
+#define SW_DEFAULT_MEMORY_LIMIT (UINT64_C(512) << 20)
+
+/* How often a packet and its descendants may be recirculated, resubmitted or cloned in egress before it is dropped. */
+#define SW_PASS_LIMIT 256u
+
+struct sw_config {
+    uint64_t seed; /* of the program's random() */
+    int64_t epoch_ns;
+    int64_t sample_ns;    /* telemetry interval, 0 for none */
+    uint64_t memory_limit; /* bytes of packet buffer, 0 for the default */
+    bool all_ports;       /* every port below 510 has a device from the start */
+};
+
+/* Why a packet ended. The names in statistics are in statistics.c. */
+enum sw_drop {
+    SW_DROP_INGRESS,         /* the program, in ingress */
+    SW_DROP_EGRESS,          /* the program, in egress */
+    SW_DROP_NO_DEVICE,       /* left by a port that has no device */
+    SW_DROP_MEMORY,          /* memory_limit reached, or no memory */
+    SW_DROP_PASS_LIMIT,      /* went round too often */
+    SW_DROP_NO_COPIES,       /* multicast to an unknown or empty group */
+    SW_DROP_BAD_DESTINATION, /* a copy or class the target does not have */
+    SW_DROP_BAD_LENGTH,      /* empty, or longer than SW_FRAME_MAX_BYTES */
+    SW_DROP_TRANSMIT,        /* the device refused it */
+    SW_DROP_COUNT,
+};
+
+struct sw_switch;
+
+/* Receives each departure as soon as its packet starts on the wire, so due_ns may lie after the present. The packet is
+ * the receiver's until it gives it back with sw_switch_release. */
+typedef void (*sw_output_fn)(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet);
+
+/* NULL when out of memory, or the program was generated for another SW_PROGRAM_ABI. */
+struct sw_switch *sw_switch_create(const struct sw_program *program, const struct sw_config *config);
+void sw_switch_destroy(struct sw_switch *sw);
+void sw_switch_set_output(struct sw_switch *sw, sw_output_fn output, void *ctx);
+
+/* Gives a port (below 510) a device, with a name for people; 0 or -EINVAL. */
+int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name);
+
+/* Hands over a frame that was received at `time_ns` (its bytes are copied); it enters ingress one ingress delay later,
+ * or at once if that has passed. Refusals (bad port: -EINVAL, bad length, memory) are counted and return < 0. */
+int sw_switch_receive(struct sw_switch *sw, uint32_t port, const uint8_t *bytes, uint32_t len, int64_t time_ns);
+
+/* The same without a copy: a packet with room for `bytes` to be filled at buffer + head; NULL when out of memory. */
+struct sw_packet *sw_switch_acquire(struct sw_switch *sw, uint32_t bytes);
+void sw_switch_release(struct sw_switch *sw, struct sw_packet *packet);
+/* Takes the packet over, also when it refuses it. */
+int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_packet *packet, int64_t time_ns);
+
+/* Runs every event due by `now_ns` in order. What is received later counts as arriving after those events. */
+void sw_switch_advance(struct sw_switch *sw, int64_t now_ns);
+
+/* The next event, SW_NEVER when there is none. */
+int64_t sw_switch_next_ns(const struct sw_switch *sw);
+int64_t sw_switch_now_ns(const struct sw_switch *sw);
+
+/* Ports: what the control commands set. -EINVAL for a port that cannot be. */
+int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps);
+int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns);
+int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns);
+int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port);
+
+/* What only the owner of the devices knows. */
+void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reason);
+void sw_switch_count_kernel_drops(struct sw_switch *sw, uint32_t port, uint64_t frames);
+struct sw_lateness *sw_switch_departure_lateness(struct sw_switch *sw);
+struct sw_lateness *sw_switch_ingress_lateness(struct sw_switch *sw);
+
+/* Adds one line of JSON, without a newline; keys are documented in statistics.c. */
+void sw_switch_statistics(const struct sw_switch *sw, struct sw_text *out);
+
+/* Takes the telemetry records (telemetry.h) of the intervals that have ended; they stay valid until the next call that
+ * lets time pass. */
+struct sw_telemetry_record;
+size_t sw_switch_telemetry(struct sw_switch *sw, const struct sw_telemetry_record **records);
+
+struct sw_pipeline *sw_switch_pipeline(struct sw_switch *sw);
+
+#endif /* SW_SWITCH_H */

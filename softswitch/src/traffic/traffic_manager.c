@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ */
+#include "traffic/traffic_manager.h"
+
+#include <string.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+int sw_tm_init(struct sw_traffic_manager *tm)
+{
+    memset(tm, 0, sizeof(*tm));
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
+        tm->ports[port].decodes_mac_control = true;
+    return sw_index_heap_init(&tm->wires, SW_PORT_COUNT);
+}
+
+void sw_tm_free(struct sw_traffic_manager *tm)
+{
+    sw_index_heap_free(&tm->wires);
+}
+
+/* Plans when the port starts its next packet: as soon as the wire is free and a class that waits is not paused. */
+static void plan(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns)
+{
+    const struct sw_port *p = &tm->ports[port];
+    int64_t at_ns = SW_NEVER;
+
+    for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
+        if ((p->waiting >> class_ & 1) && p->queues[class_].pause_until_ns < at_ns)
+            at_ns = p->queues[class_].pause_until_ns;
+    }
+    if (at_ns != SW_NEVER) {
+        if (at_ns < p->wire_free_ns)
+            at_ns = p->wire_free_ns;
+        if (at_ns < now_ns)
+            at_ns = now_ns;
+    }
+    sw_index_heap_set(&tm->wires, port, at_ns);
+}
+
+void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, struct sw_frame *frame,
+                   int64_t now_ns)
+{
+    struct sw_port *p = &tm->ports[port];
+    struct sw_queue *queue = &p->queues[class_];
+
+    sw_frame_list_push(&queue->frames, frame);
+    queue->packets++;
+    queue->bytes += frame->queued_bytes;
+    if (p->has_device)
+        tm->bytes += frame->queued_bytes;
+    if (!(p->waiting >> class_ & 1)) {
+        p->waiting |= (uint8_t)(1u << class_);
+        plan(tm, port, now_ns);
+    }
+}
+
+int64_t sw_tm_next_ns(const struct sw_traffic_manager *tm)
+{
+    return sw_index_heap_next_ns(&tm->wires);
+}
+
+uint32_t sw_tm_next_port(const struct sw_traffic_manager *tm)
+{
+    return sw_index_heap_first(&tm->wires);
+}
+
+struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns, uint32_t *class_)
+{
+    struct sw_port *p = &tm->ports[port];
+
+    for (uint32_t c = SW_CLASS_COUNT; c-- > 0;) {
+        struct sw_queue *queue = &p->queues[c];
+        struct sw_frame *frame;
+
+        if (!(p->waiting >> c & 1) || queue->pause_until_ns > now_ns)
+            continue;
+        frame = sw_frame_list_pop(&queue->frames);
+        queue->packets--;
+        queue->bytes -= frame->queued_bytes;
+        if (p->has_device)
+            tm->bytes -= frame->queued_bytes;
+        if (!queue->packets)
+            p->waiting &= (uint8_t)~(1u << c);
+        *class_ = c;
+        return frame;
+    }
+    plan(tm, port, now_ns);
+    return NULL;
+}
+
+int64_t sw_tm_occupy(struct sw_traffic_manager *tm, uint32_t port, int64_t start_ns, uint32_t bytes)
+{
+    struct sw_port *p = &tm->ports[port];
+
+    if (start_ns > p->wire_free_ns) {
+        p->wire_free_ns = start_ns;
+        p->wire_remainder = 0;
+    }
+    if (p->rate_bps && bytes) {
+        uint64_t units = (uint64_t)bytes * 8 * NS_PER_S + p->wire_remainder;
+
+        p->wire_free_ns += (int64_t)(units / p->rate_bps);
+        p->wire_remainder = units % p->rate_bps;
+    }
+    plan(tm, port, start_ns);
+    if (bytes && p->wire_free_ns + p->delay_ns > p->last_due_ns)
+        p->last_due_ns = p->wire_free_ns + p->delay_ns;
+    return p->last_due_ns;
+}
+
+void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, int64_t until_ns, int64_t now_ns)
+{
+    tm->ports[port].queues[class_].pause_until_ns = until_ns;
+    plan(tm, port, now_ns);
+}
+
+void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_bps)
+{
+    tm->ports[port].rate_bps = rate_bps;
+    tm->ports[port].wire_remainder = 0;
+}
