@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from softswitch.codegen.emit_actions import emit_actions
-from softswitch.codegen.emit_calculations import emit_calculations, emit_checksums
-from softswitch.codegen.emit_control import emit_control
-from softswitch.codegen.emit_deparser import emit_deparser
-from softswitch.codegen.emit_parser import emit_parser
-from softswitch.codegen.emit_passes import emit_passes
-from softswitch.codegen.emit_program import emit_program
-from softswitch.codegen.emit_tables import emit_tables
-from softswitch.codegen.emit_types import emit_types
-from softswitch.codegen.errors import CodegenError
-from softswitch.codegen.load_program import load_program
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.actions import emit_actions
+from softswitch.codegen.emit.calculations import emit_calculations, emit_checksums
+from softswitch.codegen.emit.control import emit_control
+from softswitch.codegen.emit.deparser import emit_deparser
+from softswitch.codegen.emit.parser import emit_parser
+from softswitch.codegen.emit.passes import emit_passes
+from softswitch.codegen.emit.program import emit_program
+from softswitch.codegen.emit.tables import emit_tables
+from softswitch.codegen.emit.types import emit_types
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.errors import CodegenError
+from softswitch.codegen.load.program import load_program
 
 __all__ = ["CodegenError", "generate"]
 

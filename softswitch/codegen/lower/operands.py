@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.errors import CodegenError
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.errors import CodegenError
+from softswitch.codegen.ir.nodes import (
     VALID,
     Const,
     Expr,
@@ -27,7 +27,7 @@ from softswitch.codegen.ir import (
     UnionRef,
     UnionStackRef,
 )
-from softswitch.codegen.places import (
+from softswitch.codegen.lower.places import (
     HeaderPlace,
     field_lvalue,
     place_of,
@@ -35,7 +35,7 @@ from softswitch.codegen.places import (
     std_member,
     union_stack_place,
 )
-from softswitch.codegen.values import Kind, Value, bits_mask, field_value, lowered
+from softswitch.codegen.lower.values import Kind, Value, bits_mask, field_value, lowered
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from softswitch.codegen.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
-from softswitch.codegen.emit_actions import CONTEXT_PARAMS
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack
-from softswitch.codegen.load_parser import key_bits
-from softswitch.codegen.places import HeaderPlace, place_of, stack_place, union_stack_place
-from softswitch.codegen.primitives import emit_primitive
-from softswitch.codegen.stores import field_target, set_valid, store
-from softswitch.codegen.values import Kind, bits_mask, constant, converted, lowered, masked_text
-from softswitch.codegen.wire import load_field
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.actions import CONTEXT_PARAMS
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
+from softswitch.codegen.ir.nodes import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack
+from softswitch.codegen.load.parser import key_bits
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.places import HeaderPlace, place_of, stack_place, union_stack_place
+from softswitch.codegen.lower.stores import field_target, set_valid, store
+from softswitch.codegen.lower.values import Kind, bits_mask, constant, converted, lowered, masked_text
+from softswitch.codegen.lower.wire import load_field
+from softswitch.codegen.primitives.emit import emit_primitive
 
 
 def emit_parser(program: Program, out: Writer) -> None:

@@ -9,8 +9,8 @@ wrapping arithmetic of that width does. It must not know statements.
 
 from __future__ import annotations
 
-from softswitch.codegen.errors import CodegenError
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.errors import CodegenError
+from softswitch.codegen.ir.nodes import (
     VALID,
     Bool,
     Const,
@@ -24,14 +24,14 @@ from softswitch.codegen.ir import (
     StackRef,
     UnionStackField,
 )
-from softswitch.codegen.operands import Operands
-from softswitch.codegen.places import (
+from softswitch.codegen.lower.operands import Operands
+from softswitch.codegen.lower.places import (
     field_lvalue,
     last_index,
     stack_place,
     union_stack_place,
 )
-from softswitch.codegen.values import WIDE_BITS, Kind, Value, bits_mask, constant, converted, lowered, masked_text
+from softswitch.codegen.lower.values import WIDE_BITS, Kind, Value, bits_mask, constant, converted, lowered, masked_text
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _WRAPPING = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}

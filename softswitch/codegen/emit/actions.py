@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Action, Const, Named, Param, Primitive
-from softswitch.codegen.names import Scope
-from softswitch.codegen.primitives import emit_primitive
-from softswitch.codegen.values import Kind, constant, lowered
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.names import Scope
+from softswitch.codegen.ir.nodes import Action, Const, Named, Param, Primitive
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.values import Kind, constant, lowered
+from softswitch.codegen.primitives.emit import emit_primitive
 
 CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
 CONTEXT = "pipeline, packet, phv"

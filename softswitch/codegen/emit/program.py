@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from softswitch.codegen.blocks import ActionCall, Array, Key, Program, Table
-from softswitch.codegen.names import c_string
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import ActionCall, Array, Key, Program, Table
+from softswitch.codegen.ir.names import c_string
 
 _KINDS = {
     "exact": "SW_MATCH_EXACT",

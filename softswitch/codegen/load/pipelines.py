@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import (
+from softswitch.codegen.ir.blocks import (
     ActionCall,
     Array,
     Call,
@@ -17,11 +17,11 @@ from softswitch.codegen.blocks import (
     Program,
     Table,
 )
-from softswitch.codegen.ir import VALID, FieldRef, HeaderRef
-from softswitch.codegen.load_calculations import load_calculation
-from softswitch.codegen.load_expressions import ExpressionLoader
-from softswitch.codegen.names import Scope
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.names import Scope
+from softswitch.codegen.ir.nodes import VALID, FieldRef, HeaderRef
+from softswitch.codegen.ir.source import Json
+from softswitch.codegen.load.calculations import load_calculation
+from softswitch.codegen.load.expressions import ExpressionLoader
 
 MOST_ENTRIES = 1 << 24
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from softswitch.codegen.errors import CodegenError
+from softswitch.codegen.ir.errors import CodegenError
 
 
 @dataclass(frozen=True)

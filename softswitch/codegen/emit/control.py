@@ -8,11 +8,11 @@ branches; a node reached from elsewhere as well is a label to jump to. It must n
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Call, Conditional, Node, Pipeline, Program, Table
-from softswitch.codegen.emit_actions import CONTEXT, CONTEXT_PARAMS, can_exit
-from softswitch.codegen.emit_tables import emit_fixed, is_fixed
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, can_exit
+from softswitch.codegen.emit.tables import emit_fixed, is_fixed
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Call, Conditional, Node, Pipeline, Program, Table
+from softswitch.codegen.lower.expressions import Expressions
 
 
 def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import VALID, Const, Expr, Field, FieldRef, Op, StackField
-from softswitch.codegen.places import (
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.nodes import VALID, Const, Expr, Field, FieldRef, Op, StackField
+from softswitch.codegen.ir.source import Json
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.places import (
     HeaderPlace,
     c_type,
     field_lvalue,
@@ -18,8 +19,7 @@ from softswitch.codegen.places import (
     native_bits,
     stack_place,
 )
-from softswitch.codegen.source import Json
-from softswitch.codegen.values import Kind, Value, bits_mask, converted, lowered, masked_text
+from softswitch.codegen.lower.values import Kind, Value, bits_mask, converted, lowered, masked_text
 
 
 @dataclass(frozen=True)

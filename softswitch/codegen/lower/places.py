@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softswitch.codegen.blocks import Calculation, Program
-from softswitch.codegen.ir import Field, FieldRef, Header, HeaderType, Stack, UnionStack
+from softswitch.codegen.ir.blocks import Calculation, Program
+from softswitch.codegen.ir.nodes import Field, FieldRef, Header, HeaderType, Stack, UnionStack
 
 NATIVE_BITS = (8, 16, 32, 64, 128)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softswitch.codegen.ir import Field
-from softswitch.codegen.places import c_type
-from softswitch.codegen.stores import Target, store_low
-from softswitch.codegen.values import bits_mask
+from softswitch.codegen.ir.nodes import Field
+from softswitch.codegen.lower.places import c_type
+from softswitch.codegen.lower.stores import Target, store_low
+from softswitch.codegen.lower.values import bits_mask
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
+from softswitch.codegen.ir.names import Scope
+from softswitch.codegen.ir.nodes import (
     Const,
     Expr,
     FieldRef,
@@ -16,9 +17,8 @@ from softswitch.codegen.ir import (
     UnionStack,
     UnionStackField,
 )
-from softswitch.codegen.load_expressions import ExpressionLoader
-from softswitch.codegen.names import Scope
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.source import Json
+from softswitch.codegen.load.expressions import ExpressionLoader
 
 # The core library's errors, with the numbers p4c gives them; the JSON's own list wins.
 CORE_ERRORS = (

@@ -7,8 +7,8 @@ Owns the reading of `{"type": ..., "value": ...}` objects. It must know neither 
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.nodes import (
     VALID,
     Argument,
     Bool,
@@ -29,7 +29,7 @@ from softswitch.codegen.ir import (
     UnionStackField,
     UnionStackRef,
 )
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.source import Json
 
 _NAMED = ("calculation", "register_array", "counter_array", "meter_array", "string")
 _IGNORED = ("log_msg",)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.nodes import (
     Action,
     Expr,
     FieldRef,
@@ -22,7 +22,7 @@ from softswitch.codegen.ir import (
     Union,
     UnionStack,
 )
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.source import Json
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.source import Json
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.emit_actions import CONTEXT_PARAMS, emit_primitives
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import Field
-from softswitch.codegen.places import HeaderPlace, place_of
-from softswitch.codegen.stores import fixed_bytes
-from softswitch.codegen.wire import piece_of, store_fields
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.actions import CONTEXT_PARAMS, emit_primitives
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.nodes import Field
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.places import HeaderPlace, place_of
+from softswitch.codegen.lower.stores import fixed_bytes
+from softswitch.codegen.lower.wire import piece_of, store_fields
 
 
 def emit_deparser(program: Program, out: Writer) -> None:

@@ -7,14 +7,14 @@ It must not know what follows a table.
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Key, Profile, Program, Table
-from softswitch.codegen.emit_actions import CONTEXT, CONTEXT_PARAMS, constant_arguments, entry_arguments
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import FieldRef
-from softswitch.codegen.places import c_type, calculation_call, field_lvalue, place_of
-from softswitch.codegen.stores import field_target, store_low
-from softswitch.codegen.values import bits_mask
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, constant_arguments, entry_arguments
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Key, Profile, Program, Table
+from softswitch.codegen.ir.nodes import FieldRef
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.places import c_type, calculation_call, field_lvalue, place_of
+from softswitch.codegen.lower.stores import field_target, store_low
+from softswitch.codegen.lower.values import bits_mask
 
 _LPM_MOST_WORDS = 8  # SW_LPM_MOST_WORDS
 

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from softswitch.codegen import primitives_headers as headers
-from softswitch.codegen import primitives_state as state
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.names import c_string
+from softswitch.codegen.ir.nodes import (
     Const,
     FieldRef,
     HeaderRef,
     Op,
     Primitive,
 )
-from softswitch.codegen.names import c_string
-from softswitch.codegen.primitive_call import Call
-from softswitch.codegen.stores import (
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.stores import (
     field_target,
     store,
 )
+from softswitch.codegen.primitives import headers, state
+from softswitch.codegen.primitives.call import Call
 
 
 def emit_primitive(program: Program, expressions: Expressions, primitive: Primitive) -> list[str]:

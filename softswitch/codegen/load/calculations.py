@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Calculation
-from softswitch.codegen.ir import Const, FieldRef, HeaderRef
-from softswitch.codegen.load_expressions import ExpressionLoader
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.blocks import Calculation
+from softswitch.codegen.ir.nodes import Const, FieldRef, HeaderRef
+from softswitch.codegen.ir.source import Json
+from softswitch.codegen.load.expressions import ExpressionLoader
 
 HASHES = (
     "crc16",

@@ -7,11 +7,11 @@ Owns the order of v1model's blocks. It must not know their insides.
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import FieldList, Program
-from softswitch.codegen.emit_actions import CONTEXT
-from softswitch.codegen.places import field_lvalue, std_member
-from softswitch.codegen.wire import Piece, piece_of, store_fields
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.actions import CONTEXT
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import FieldList, Program
+from softswitch.codegen.lower.places import field_lvalue, std_member
+from softswitch.codegen.lower.wire import Piece, piece_of, store_fields
 
 _SIGNATURE = "struct sw_pipeline *pipeline, struct sw_packet *packet"
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.nodes import (
     Const,
     FieldRef,
     HeaderRef,
@@ -15,15 +15,15 @@ from softswitch.codegen.ir import (
     UnionStack,
     UnionStackRef,
 )
-from softswitch.codegen.places import HeaderPlace
-from softswitch.codegen.primitive_call import Call
-from softswitch.codegen.stores import (
+from softswitch.codegen.lower.places import HeaderPlace
+from softswitch.codegen.lower.stores import (
     copy_header,
     field_target,
     fixed_bytes,
     set_valid,
     store,
 )
+from softswitch.codegen.primitives.call import Call
 
 
 def assign_vl(call: Call) -> list[str]:

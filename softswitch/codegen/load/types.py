@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.ir import Field, Header, HeaderType, Stack, Union, UnionStack
-from softswitch.codegen.names import Scope
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.names import Scope
+from softswitch.codegen.ir.nodes import Field, Header, HeaderType, Stack, Union, UnionStack
+from softswitch.codegen.ir.source import Json
 
 WIDEST_FIELD_BITS = 2048
 

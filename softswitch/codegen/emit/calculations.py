@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softswitch.codegen.blocks import Calculation, Checksum, Program
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import FieldRef, Header, HeaderRef
-from softswitch.codegen.places import calculation_call, field_lvalue, place_of
-from softswitch.codegen.stores import Target, store_low
-from softswitch.codegen.values import bits_mask
-from softswitch.codegen.wire import Piece, piece_of, store_fields
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Calculation, Checksum, Program
+from softswitch.codegen.ir.nodes import FieldRef, Header, HeaderRef
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.places import calculation_call, field_lvalue, place_of
+from softswitch.codegen.lower.stores import Target, store_low
+from softswitch.codegen.lower.values import bits_mask
+from softswitch.codegen.lower.wire import Piece, piece_of, store_fields
 
 _FUNCTIONS = {
     "crc16": "crc16",

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from softswitch.codegen.blocks import Array, Checksum, FieldList, Program
-from softswitch.codegen.ir import Action, FieldRef, Param
-from softswitch.codegen.load_calculations import load_calculation
-from softswitch.codegen.load_expressions import ExpressionLoader
-from softswitch.codegen.load_parser import load_parser
-from softswitch.codegen.load_pipelines import load_pipelines
-from softswitch.codegen.load_types import load_types
-from softswitch.codegen.names import Scope
-from softswitch.codegen.source import Json
+from softswitch.codegen.ir.blocks import Array, Checksum, FieldList, Program
+from softswitch.codegen.ir.names import Scope
+from softswitch.codegen.ir.nodes import Action, FieldRef, Param
+from softswitch.codegen.ir.source import Json
+from softswitch.codegen.load.calculations import load_calculation
+from softswitch.codegen.load.expressions import ExpressionLoader
+from softswitch.codegen.load.parser import load_parser
+from softswitch.codegen.load.pipelines import load_pipelines
+from softswitch.codegen.load.types import load_types
 
 JSON_MAJOR = 2
 JSON_MINOR_OLDEST = 18

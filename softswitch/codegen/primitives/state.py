@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Array
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.blocks import Array
+from softswitch.codegen.ir.nodes import (
     Const,
 )
-from softswitch.codegen.places import c_type, calculation_call
-from softswitch.codegen.primitive_call import Call
-from softswitch.codegen.stores import (
+from softswitch.codegen.lower.places import c_type, calculation_call
+from softswitch.codegen.lower.stores import (
     Target,
     store,
     store_any,
 )
-from softswitch.codegen.values import Kind, Value, bits_mask
+from softswitch.codegen.lower.values import Kind, Value, bits_mask
+from softswitch.codegen.primitives.call import Call
 
 
 def count(call: Call) -> list[str]:

@@ -7,10 +7,10 @@ Only the first part needs zeroing for a fresh packet. It must not know how field
 
 from __future__ import annotations
 
-from softswitch.codegen.blocks import Program
-from softswitch.codegen.ir import Field, Header, HeaderType
-from softswitch.codegen.places import c_type, std_member
-from softswitch.codegen.writer import Writer
+from softswitch.codegen.emit.writer import Writer
+from softswitch.codegen.ir.blocks import Program
+from softswitch.codegen.ir.nodes import Field, Header, HeaderType
+from softswitch.codegen.lower.places import c_type, std_member
 
 
 def emit_types(program: Program, out: Writer) -> None:

@@ -6,21 +6,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softswitch.codegen.blocks import Array, Program
-from softswitch.codegen.errors import CodegenError
-from softswitch.codegen.expressions import Expressions
-from softswitch.codegen.ir import (
+from softswitch.codegen.ir.blocks import Array, Program
+from softswitch.codegen.ir.errors import CodegenError
+from softswitch.codegen.ir.nodes import (
     Argument,
     Expr,
     Named,
     Primitive,
 )
-from softswitch.codegen.places import HeaderPlace
-from softswitch.codegen.stores import (
+from softswitch.codegen.lower.expressions import Expressions
+from softswitch.codegen.lower.places import HeaderPlace
+from softswitch.codegen.lower.stores import (
     Target,
     target,
 )
-from softswitch.codegen.values import lowered
+from softswitch.codegen.lower.values import lowered
 
 
 @dataclass(frozen=True)
