@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
-from softswitch.codegen.ir.nodes import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack
-from softswitch.codegen.load.parser import key_bits
+from softswitch.codegen.ir.nodes import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack, key_bits
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.places import HeaderPlace, place_of, stack_place, union_stack_place
 from softswitch.codegen.lower.stores import field_target, set_valid, store

@@ -199,6 +199,15 @@ Expr: TypeAlias = (
     | Op
 )
 
+
+def key_bits(element: Expr) -> int:
+    """The width of an element of a select key."""
+    if isinstance(element, Lookahead):
+        return element.bits
+    assert isinstance(element, FieldRef | StackField | UnionStackField)
+    return element.field.bits
+
+
 # ---- statements ----
 
 

@@ -16,6 +16,7 @@ from softswitch.codegen.ir.nodes import (
     StackField,
     UnionStack,
     UnionStackField,
+    key_bits,
 )
 from softswitch.codegen.ir.source import Json
 from softswitch.codegen.load.expressions import ExpressionLoader
@@ -147,14 +148,6 @@ class _ParserLoader:
         values = _split(value.hexstr(), key)
         masks = [None] * len(key) if mask is None else _split(mask.hexstr(), key)
         return Transition(tuple(zip(values, masks, strict=True)), next_state)
-
-
-def key_bits(element: Expr) -> int:
-    """The width of an element of a select key."""
-    if isinstance(element, Lookahead):
-        return element.bits
-    assert isinstance(element, FieldRef | StackField | UnionStackField)
-    return element.field.bits
 
 
 def _split(value: int, key: tuple[Expr, ...]) -> list[int]:
