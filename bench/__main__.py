@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from bench.benchmark import Benchmark, Skipped
 from bench.catalogue import BENCHMARKS
+from bench.instruments.benchmark import Benchmark, Skipped
 from bench.report import Report, as_json, show
 
 _FILE_COLUMNS = 140

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.benchmark import Benchmark
-from bench.nic import NicBenchmark
-from bench.pipeline import PipelineBenchmark
-from bench.simulation import SimulationBenchmark
-from bench.startup import StartupBenchmark
-from bench.switch import SwitchBenchmark
-from bench.wire import WireBenchmark
+from bench.benchmarks.nic import NicBenchmark
+from bench.benchmarks.pipeline import PipelineBenchmark
+from bench.benchmarks.simulation import SimulationBenchmark
+from bench.benchmarks.startup import StartupBenchmark
+from bench.benchmarks.switch import SwitchBenchmark
+from bench.benchmarks.wire import WireBenchmark
+from bench.instruments.benchmark import Benchmark
 
 BENCHMARKS: Mapping[str, type[Benchmark]] = {
     benchmark.name: benchmark

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bench.benchmark import Figure
+from bench.instruments.benchmark import Figure
 
 SCHEMA = "sfc-testbed/bench/1"
 

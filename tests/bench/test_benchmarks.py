@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from bench.__main__ import main
-from bench.benchmark import Figure, Skipped, Target
+from bench.benchmarks.nic import NicBenchmark
+from bench.benchmarks.pipeline import PipelineBenchmark
+from bench.benchmarks.simulation import SimulationBenchmark
+from bench.benchmarks.wire import ARRIVAL, WireBenchmark, wire_figures
 from bench.catalogue import BENCHMARKS
-from bench.native import answer, running, tool
-from bench.network import veth_pairs
-from bench.nic import NicBenchmark
-from bench.pipeline import PipelineBenchmark
+from bench.instruments.benchmark import Figure, Skipped, Target
+from bench.instruments.native import answer, running, tool
+from bench.instruments.network import veth_pairs
+from bench.instruments.workload import data_frames, rack, write_frames
 from bench.report import Report, as_json, target_text, value_text
-from bench.simulation import SimulationBenchmark
-from bench.wire import ARRIVAL, WireBenchmark, wire_figures
-from bench.workload import data_frames, rack, write_frames
 
 RATE_BPS = 50_000_000
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.lossless import LosslessRate, Trial, find_lossless_rate
+from bench.instruments.lossless import LosslessRate, Trial, find_lossless_rate
 
 SECOND_NS = 1_000_000_000
 GENERATOR_PPS = 1_000_000

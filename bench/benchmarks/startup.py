@@ -8,8 +8,8 @@ import importlib.util
 import time
 from collections.abc import Mapping
 
-from bench.benchmark import Benchmark, Figure, Skipped, Target
-from bench.network import require_root
+from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
+from bench.instruments.network import require_root
 from topologies.model import Topology
 from topologies.shapes import Clos, PaperSimulation, PaperTestbed
 

@@ -19,11 +19,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.benchmark import Benchmark, Figure, Target
-from bench.lossless import LosslessRate, Trial, find_lossless_rate
-from bench.native import answer, running, tool
-from bench.network import require_root, veth_pairs
-from bench.workload import (
+from bench.instruments.benchmark import Benchmark, Figure, Target
+from bench.instruments.lossless import LosslessRate, Trial, find_lossless_rate
+from bench.instruments.native import answer, running, tool
+from bench.instruments.network import require_root, veth_pairs
+from bench.instruments.workload import (
     FLOWS,
     IN_PORT,
     OUT_PORT,

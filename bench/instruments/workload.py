@@ -68,7 +68,7 @@ def data_frames(topology: Topology, lengths: Sequence[int], dscps: Sequence[int]
 
 
 def write_frames(path: Path, frames: Sequence[bytes]) -> str:
-    """Writes frames as bench/traffic.c and bench/pipeline.c read them; the path as text."""
+    """Writes frames as bench/programs/traffic.c and bench/programs/pipeline.c read them; the path as text."""
     path.write_bytes(b"".join(struct.pack("<H", len(frame)) + frame for frame in frames))
     return str(path)
 

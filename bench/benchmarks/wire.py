@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from bench.benchmark import Benchmark, Figure, Target
-from bench.native import answer, running, tool
-from bench.network import require_root, veth_pairs
-from bench.workload import (
+from bench.instruments.benchmark import Benchmark, Figure, Target
+from bench.instruments.native import answer, running, tool
+from bench.instruments.network import require_root, veth_pairs
+from bench.instruments.workload import (
     FRAME_OVERHEAD,
     IN_PORT,
     OUT_PORT,
@@ -35,7 +35,7 @@ from wire.constants import DSCP_CONTROL, DSCP_DATA
 
 RATE_BPS = 50_000_000
 ARRIVAL = np.dtype([("time_ns", "<i8"), ("length", "<u4"), ("dscp", "<u4")])
-"""A record of bench/traffic.c."""
+"""A record of bench/programs/traffic.c."""
 
 _NETWORK = (("source0", "in0"), ("out0", "sink0"))
 _SECONDS = 4.0

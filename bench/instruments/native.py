@@ -20,14 +20,14 @@ from typing import Any
 
 from softswitch.build import SOURCE_DIR, BuildError, cache_dir
 
-_HERE = Path(__file__).resolve().parent
+_PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 _FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}")
 _STOP_SECONDS = 10.0
 
 
 def tool(name: str) -> str:
-    """The path of the executable made from `bench/NAME.c`. BuildError when the compiler fails."""
-    source = _HERE / f"{name}.c"
+    """The path of the executable made from `bench/programs/NAME.c`. BuildError when the compiler fails."""
+    source = _PROGRAMS / f"{name}.c"
     headers = "".join(header.read_text() for header in sorted(SOURCE_DIR.rglob("*.h")))
     compiler = shlex.split(os.environ.get("CC", "cc"))
     digest = hashlib.sha256("\0".join([*compiler, *_FLAGS, headers, source.read_text()]).encode()).hexdigest()[:24]

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from bench.benchmark import Skipped
+from bench.instruments.benchmark import Skipped
 from testbed.system.namespace import can_make_namespaces, private_network
 
 

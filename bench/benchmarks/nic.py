@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from bench.benchmark import Benchmark, Figure
+from bench.instruments.benchmark import Benchmark, Figure
 from hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings

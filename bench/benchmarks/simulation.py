@@ -16,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 from analysis.results.build import RunCounters
-from bench.benchmark import Benchmark, Figure
+from bench.instruments.benchmark import Benchmark, Figure
 from softswitch.engine import Fabric
 from testbed.interrupt import interruptible
 from testbed.plan.plan import RunRequest, plan_run

@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.benchmark import Benchmark, Figure
-from bench.native import answer, tool
-from bench.switch import FRAME_BYTES
-from bench.workload import (
+from bench.benchmarks.switch import FRAME_BYTES
+from bench.instruments.benchmark import Benchmark, Figure
+from bench.instruments.native import answer, tool
+from bench.instruments.workload import (
     FLOWS,
     IN_PORT,
     data_frames,

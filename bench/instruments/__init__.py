@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What benchmarks measure with: figures, C programs, networks, frames, and the search for a lossless rate."""
