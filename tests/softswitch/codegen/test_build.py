@@ -16,7 +16,7 @@ import pytest
 from softswitch import build
 from softswitch.build import BuildError, build_library
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from softswitch.codegen import CodegenError, generate
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 Change = Callable[[dict[str, Any]], None]
 
 

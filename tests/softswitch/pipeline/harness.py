@@ -14,7 +14,7 @@ from pathlib import Path
 from softswitch.build import build_library
 from tests.softswitch.programs.steered import SANITIZED
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
+PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 DROP_PORT = 511
 HEADROOM = 256
 U16, U32, U64, I32 = c.c_uint16, c.c_uint32, c.c_uint64, c.c_int32

@@ -11,9 +11,9 @@ import pytest
 from softswitch.stf.engine_target import EngineTarget
 from tests.softswitch.programs.steered import SANITIZED
 from tests.softswitch.stf import bmv2
-from tests.softswitch.stf.vectors import VECTORS, program_of, run_vector
+from tests.softswitch.stf.vectors import VECTORS, name_of, program_of, run_vector
 
-each_vector = pytest.mark.parametrize("vector", VECTORS, ids=lambda path: path.stem)
+each_vector = pytest.mark.parametrize("vector", VECTORS, ids=name_of)
 
 
 @each_vector

@@ -13,13 +13,17 @@ from tests.softswitch.pipeline.harness import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[3]
 SFC = ROOT / "switch-bmv2" / "artifacts" / "sfc.json"
-VECTORS = sorted((ROOT / "tests" / "vectors").glob("*.stf"))
+VECTORS = sorted((ROOT / "tests" / "vectors").rglob("*.stf"))
 
 
 def program_of(vector: Path) -> Path:
-    """The program that a vector's name starts with."""
-    name = vector.stem.partition("-")[0]
-    return SFC if name == "sfc" else PROGRAMS / f"{name}.json"
+    """Ours for those of folder `sfc`, otherwise the one that a vector's name starts with."""
+    return SFC if vector.parent.name == "sfc" else PROGRAMS / f"{vector.stem.partition('-')[0]}.json"
+
+
+def name_of(vector: Path) -> str:
+    """What reports call a vector."""
+    return f"{vector.parent.name}/{vector.stem}"
 
 
 def run_vector(vector: Path, target: Target) -> None:
