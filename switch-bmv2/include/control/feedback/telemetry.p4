@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // In-band telemetry (HPCC): at dequeue a packet with an INT header that is not an echo gets a record of this hop. Widths
-// are for wall microseconds and whole bytes, so that they survive any time dilation (FACTS section 1).
+// are for wall microseconds and whole bytes, so that they survive any time dilation (docs/sources.md#hpcc).
 #ifndef SFC_TELEMETRY_P4
 #define SFC_TELEMETRY_P4
 

@@ -16,7 +16,7 @@ register<bit<8>>(QUEUES) pfc_is_paused;
 // When the pause was last sent, microseconds of the switch's clock. Index as above.
 register<time_us_t>(QUEUES) pfc_sent_us;
 
-// Xoff = alpha (B - headroom - used), FACTS section 5.
+// Xoff = alpha (B - headroom - used), docs/sources.md#pfc.
 control PfcThreshold(in metadata_t meta, out bit<64> xoff_bytes) {
     apply {
         xoff_bytes = ((bit<64>) (meta.pfc.shareable_bytes |-| meta.buffer_bytes) * (bit<64>) meta.pfc.alpha_q8) >> 8;

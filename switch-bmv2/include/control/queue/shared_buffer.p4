@@ -22,7 +22,8 @@ control SharedBuffer(inout metadata_t meta, inout standard_metadata_t std) {
         default_action = set_limit(0xffffffff);
     }
 
-    // alpha in 1/256: 256 lets a lone queue take half of the buffer (FACTS: q = alpha (B - q)).
+    // alpha in 1/256: 256 lets a lone queue take half of the buffer, q = alpha (B - q)
+    // (docs/sources.md#dynamic-threshold).
     action dynamic_threshold(bit<16> alpha_q8) {
         threshold_bytes = ((bit<64>) (limit_bytes |-| meta.buffer_bytes) * (bit<64>) alpha_q8) >> 8;
     }
