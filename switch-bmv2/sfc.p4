@@ -17,6 +17,8 @@
 #include "include/control/forwarding/forwarding.p4"
 #include "include/control/queue/queue_state.p4"
 #include "include/control/queue/shared_buffer.p4"
+#include "include/control/feedback/ecn.p4"
+#include "include/control/feedback/telemetry.p4"
 #include "include/control/bts/bts_events.p4"
 #include "include/control/bts/pause_cache.p4"
 #include "include/control/bts/suppression.p4"
@@ -27,8 +29,6 @@
 #include "include/control/pause/pause_frame.p4"
 #include "include/control/pause/pfc.p4"
 #include "include/control/pause/sfc_p.p4"
-#include "include/control/feedback/ecn.p4"
-#include "include/control/feedback/telemetry.p4"
 #include "include/control/bts/signal_copies.p4"
 
 control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {

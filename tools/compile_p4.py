@@ -29,14 +29,14 @@ def source_hash(root: Path = ROOT) -> str:
     return digest.hexdigest()
 
 
-def compiler_command(output: Path, program: str = "sfc") -> list[str] | None:
-    """How to call p4c here for one program, or None where there is neither p4c nor Docker."""
+def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> list[str] | None:
+    """How to call p4c in `root` for one program of it, or None where there is neither p4c nor Docker."""
     arguments = ["--std", "p4-16", "--p4runtime-files", str(output / f"{program}.p4info.txtpb")]
     arguments += ["-o", str(output / f"{program}.json"), str(SOURCES / f"{program}.p4")]
     if shutil.which("p4c-bm2-ss"):
         return ["p4c-bm2-ss", *arguments]
     if shutil.which("docker"):
-        mount = ["--volume", f"{ROOT}:/work", "--volume", f"{output}:{output}", "--workdir", "/work"]
+        mount = ["--volume", f"{root}:/work", "--volume", f"{output}:{output}", "--workdir", "/work"]
         return ["docker", "run", "--rm", *mount, IMAGE, "p4c-bm2-ss", *arguments]
     return None
 

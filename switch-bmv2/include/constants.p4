@@ -19,20 +19,20 @@ const bit<16> BTS_UDP_PORT = 49791;
 const bit<16> INT_UDP_PORT = 49792;
 
 const bit<4> BTS_VERSION = 1;
-const bit<6> BTS_DSCP = 56;
+const dscp_t BTS_DSCP = 56;
 const bit<8> BTS_TTL = 64;
-const bit<16> BTS_UDP_BYTES = 36;    // UDP header + BTS
-const bit<16> BTS_IPV4_BYTES = 56;   // IPv4 header + UDP header + BTS
-const bit<32> BTS_FRAME_BYTES = 70;  // Ethernet header + the above
+const bit<16> BTS_UDP_BYTES = 8 + 28;               // UDP header + BTS
+const bit<16> BTS_IPV4_BYTES = 20 + BTS_UDP_BYTES;  // IPv4 header + the above
+const bit<32> BTS_FRAME_BYTES = 70;                 // Ethernet header + the above
 
 const mac_address_t PAUSE_ADDRESS = 0x0180C2000001;
 const bit<16> PFC_OPCODE = 0x0101;
 const bit<16> PFC_MAX_QUANTA = 0xFFFF;
 const bit<32> PFC_FRAME_BYTES = 60;  // without FCS
-const bit<3> PFC_CLASS = 7;          // the class in which a switch queues its own pause frames
+const traffic_class_t PFC_CLASS = 7; // the class in which a switch queues its own pause frames
 
 const bit<8> INT_ECHO = 1;           // flag of an INT header that travels back to the sender
-const bit<8> INT_MAX_HOPS = 5;
+const bit<8> INT_MAX_HOPS = INT_HOPS;
 const bit<16> INT_RECORD_BYTES = 16;
 
 const bit<2> ECN_NOT_CAPABLE = 0;
@@ -47,7 +47,7 @@ enum bit<8> bts_cause_t {
 }
 
 // Why a packet was dropped: the low bits of the index of the `drops` counter.
-enum bit<4> drop_reason_t {
+enum bit<DROP_REASON_BITS> drop_reason_t {
     malformed = 0,
     no_route = 1,
     ttl_expired = 2,

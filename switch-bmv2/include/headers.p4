@@ -37,7 +37,7 @@ header pfc_h {
 header ipv4_h {
     bit<4> version;
     bit<4> ihl;
-    bit<6> dscp;
+    dscp_t dscp;
     bit<2> ecn;
     bit<16> total_len;
     bit<16> identification;
@@ -114,7 +114,7 @@ header bts_h {
     bit<1> cacheable;
     bts_cause_t cause;
     bit<8> flow_protocol;
-    bit<6> flow_dscp;
+    dscp_t flow_dscp;
     bit<2> reserved2;
     duration_us_t pause_us;
     bit<16> flow_src_port;
@@ -135,7 +135,7 @@ struct headers_t {
     tcp_h tcp;
     icmp_h icmp;
     int_h telemetry;
-    int_record_h[5] hop;
+    int_record_h[INT_HOPS] hop;
     bth_h bth;
     bts_h bts;
 }

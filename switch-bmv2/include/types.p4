@@ -5,11 +5,14 @@
 #ifndef SFC_TYPES_P4
 #define SFC_TYPES_P4
 
+#include "sizes.p4"
+
 typedef bit<48> mac_address_t;
 typedef bit<32> ipv4_address_t;
-typedef bit<9> port_t;
-typedef bit<3> traffic_class_t;
-typedef bit<12> queue_index_t;   // port ++ class
+typedef bit<PORT_BITS> port_t;
+typedef bit<CLASS_BITS> traffic_class_t;
+typedef bit<DSCP_BITS> dscp_t;
+typedef bit<QUEUE_BITS> queue_index_t;   // port ++ class
 typedef bit<48> time_us_t;       // microseconds of the switch's clock
 typedef bit<32> duration_us_t;
 typedef bit<32> bytes_t;

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from softswitch.engine import SwitchEngine
 from testbed.targets.common.commands import build_engine
@@ -61,10 +62,17 @@ class Seen:
 class BenchSwitch:
     """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
 
-    def __init__(self, topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        name: str,
+        settings: SwitchSettings,
+        extra: tuple[str, ...] = (),
+        library: Path | None = None,
+    ) -> None:
         self.topology = topology
         self.name = name
-        self.engine = SwitchEngine(build_engine())
+        self.engine = SwitchEngine(library or build_engine())
         lines = pipeline_commands(topology, name, settings, DILATION)
         for line in (*lines, *wire_commands(topology, name, DILATION), *self._no_delays(), *extra):
             self.engine.command(line)
@@ -118,10 +126,14 @@ class BenchSwitch:
 
 @contextmanager
 def bench_switch(
-    topology: Topology, name: str, settings: SwitchSettings, extra: tuple[str, ...] = ()
+    topology: Topology,
+    name: str,
+    settings: SwitchSettings,
+    extra: tuple[str, ...] = (),
+    library: Path | None = None,
 ) -> Iterator[BenchSwitch]:
-    """A switch that is closed at the end."""
-    switch = BenchSwitch(topology, name, settings, extra)
+    """A switch that is closed at the end; its program is `library`, by default the committed one."""
+    switch = BenchSwitch(topology, name, settings, extra, library)
     try:
         yield switch
     finally:

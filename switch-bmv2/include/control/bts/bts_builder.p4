@@ -7,6 +7,7 @@
 #define SFC_BTS_BUILDER_P4
 
 control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
+    NoTelemetry() no_telemetry;
     bytes_t depth_bytes = 0;
     bit<64> drain_us = 0;
     bit<64> us_per_byte_q24 = 0;
@@ -77,12 +78,6 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
         hdr.tcp.setInvalid();
         hdr.icmp.setInvalid();
         hdr.bth.setInvalid();
-        hdr.telemetry.setInvalid();
-        hdr.hop[0].setInvalid();
-        hdr.hop[1].setInvalid();
-        hdr.hop[2].setInvalid();
-        hdr.hop[3].setInvalid();
-        hdr.hop[4].setInvalid();
     }
 
     apply {
@@ -104,6 +99,7 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
         }
         address_to_sender();
         encapsulate();
+        no_telemetry.apply(hdr);
     }
 }
 

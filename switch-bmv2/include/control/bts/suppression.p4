@@ -60,11 +60,11 @@ control Suppression(in metadata_t meta, in standard_metadata_t std, out bit<1> i
     action find_places() {
         salt = (period << 1) | 1;
         mixed = meta.flow_hash * (salt * 0x9E3779B1);
-        place_0 = (bit<32>) mixed[31:18];
+        place_0 = mixed >> (32 - SUPPRESSION_BITS);
         mixed = meta.flow_hash * (salt * 0x85EBCA77);
-        place_1 = (bit<32>) mixed[31:18];
+        place_1 = mixed >> (32 - SUPPRESSION_BITS);
         mixed = meta.flow_hash * (salt * 0xC2B2AE3D);
-        place_2 = (bit<32>) mixed[31:18];
+        place_2 = mixed >> (32 - SUPPRESSION_BITS);
         suppression_row_0.read(set_0, place_0);
         suppression_row_1.read(set_1, place_1);
         suppression_row_2.read(set_2, place_2);

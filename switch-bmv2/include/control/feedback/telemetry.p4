@@ -9,6 +9,20 @@
 // Bytes that a port has sent. Index: port.
 register<bytes_t>(PORTS) port_tx_bytes;
 
+// Takes telemetry off a packet that becomes a signal.
+control NoTelemetry(inout headers_t hdr) {
+    const bool names_all = static_assert(INT_HOPS == 5, "NoTelemetry names each hop");
+
+    apply {
+        hdr.telemetry.setInvalid();
+        hdr.hop[0].setInvalid();
+        hdr.hop[1].setInvalid();
+        hdr.hop[2].setInvalid();
+        hdr.hop[3].setInvalid();
+        hdr.hop[4].setInvalid();
+    }
+}
+
 control Telemetry(inout headers_t hdr, in metadata_t meta, in standard_metadata_t std) {
     bit<32> rate = 0;
     bytes_t sent_bytes = 0;

@@ -10,7 +10,7 @@ counter(DROP_COUNTERS, CounterType.packets_and_bytes) drops;
 
 control Drop(inout metadata_t meta, inout standard_metadata_t std, in port_t port, in drop_reason_t reason) {
     apply {
-        drops.count((bit<32>) (port ++ (bit<4>) reason));
+        drops.count((bit<32>) (port ++ (bit<DROP_REASON_BITS>) reason));
         mark_to_drop(std);
         meta.is_dropped = 1;
     }

@@ -65,7 +65,7 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
     // number of this switch's own is not, so switches in a row choose independently of each other.
     action choose_member() {
         bit<32> mixed = meta.flow_hash * meta.ecmp_salt;
-        member = (bit<16>) (((bit<32>) mixed[31:16] * (bit<32>) meta.group_size) >> 16);
+        member = (bit<16>) (((mixed >> 16) * (bit<32>) meta.group_size) >> 16);
     }
 
     apply {

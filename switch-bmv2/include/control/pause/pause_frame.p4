@@ -10,6 +10,9 @@ counter(4, CounterType.packets) pfc_events;
 
 // Turns whatever the packet is into a pause frame.
 control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_class_t traffic_class, in bit<16> quanta) {
+    const bool has_all_classes = static_assert(CLASS_BITS == 3, "a pause frame has eight quanta");
+    NoTelemetry() no_telemetry;
+
     action set_frame() {
         hdr.ethernet.dst_addr = PAUSE_ADDRESS;
         hdr.ethernet.src_addr = source;
@@ -35,12 +38,6 @@ control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_clas
         hdr.udp.setInvalid();
         hdr.tcp.setInvalid();
         hdr.icmp.setInvalid();
-        hdr.telemetry.setInvalid();
-        hdr.hop[0].setInvalid();
-        hdr.hop[1].setInvalid();
-        hdr.hop[2].setInvalid();
-        hdr.hop[3].setInvalid();
-        hdr.hop[4].setInvalid();
         hdr.bth.setInvalid();
         hdr.bts.setInvalid();
     }
@@ -48,6 +45,7 @@ control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_clas
     apply {
         set_frame();
         drop_other_headers();
+        no_telemetry.apply(hdr);
         if (traffic_class == 0) { hdr.pfc.quanta_0 = quanta; }
         if (traffic_class == 1) { hdr.pfc.quanta_1 = quanta; }
         if (traffic_class == 2) { hdr.pfc.quanta_2 = quanta; }

@@ -31,8 +31,8 @@ control QueueJoin(inout metadata_t meta) {
     action join() {
         queue_bytes.read(held, (bit<32>) meta.queue);
         queue_bytes.write((bit<32>) meta.queue, held + meta.accounted_bytes);
-        port_bytes.read(held, (bit<32>) meta.queue[11:3]);
-        port_bytes.write((bit<32>) meta.queue[11:3], held + meta.accounted_bytes);
+        port_bytes.read(held, (bit<32>) (meta.queue >> CLASS_BITS));
+        port_bytes.write((bit<32>) (meta.queue >> CLASS_BITS), held + meta.accounted_bytes);
         buffer_bytes.read(held, 0);
         buffer_bytes.write(0, held + meta.accounted_bytes);
     }
@@ -48,9 +48,9 @@ control QueueLeave(inout metadata_t meta) {
         queue_bytes.read(meta.queue_bytes, (bit<32>) meta.queue);
         meta.queue_bytes = meta.queue_bytes - meta.accounted_bytes;
         queue_bytes.write((bit<32>) meta.queue, meta.queue_bytes);
-        port_bytes.read(meta.port_bytes, (bit<32>) meta.queue[11:3]);
+        port_bytes.read(meta.port_bytes, (bit<32>) (meta.queue >> CLASS_BITS));
         meta.port_bytes = meta.port_bytes - meta.accounted_bytes;
-        port_bytes.write((bit<32>) meta.queue[11:3], meta.port_bytes);
+        port_bytes.write((bit<32>) (meta.queue >> CLASS_BITS), meta.port_bytes);
         buffer_bytes.read(meta.buffer_bytes, 0);
         meta.buffer_bytes = meta.buffer_bytes - meta.accounted_bytes;
         buffer_bytes.write(0, meta.buffer_bytes);

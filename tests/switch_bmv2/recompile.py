@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The P4 program with a few words of its source changed, compiled anew where p4c is on the PATH."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from softswitch.build import build_library
+from tools.compile_p4 import ROOT, SOURCES, compiler_command
+
+needs_p4c = pytest.mark.skipif(shutil.which("p4c-bm2-ss") is None, reason="p4c-bm2-ss is not on the PATH")
+
+
+class Refused(Exception):
+    """What p4c said of a program that it did not compile."""
+
+
+def recompiled(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
+    """sfc.p4 as a library of softswitch after each pattern was replaced once in one of its files."""
+    shutil.copytree(ROOT / SOURCES, folder / SOURCES, ignore=shutil.ignore_patterns("artifacts"))
+    changed = folder / SOURCES / file
+    text = changed.read_text()
+    for pattern, replacement in changes:
+        text, count = re.subn(pattern, replacement, text)
+        assert count == 1, f"{pattern} is {count} times in {file}"
+    changed.write_text(text)
+    command = compiler_command(folder, root=folder)
+    assert command is not None
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Refused(done.stderr)
+    return build_library(folder / "sfc.json")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Indexes into tables and registers follow their sizes: a changed size works or does not compile."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.switch_bmv2.bench_switch import bench_switch
+from tests.switch_bmv2.recompile import Refused, needs_p4c, recompiled
+from tests.switch_bmv2.test_bts import STAR, _fill, _settings
+from tools.compile_p4 import ROOT, SOURCES
+
+P4_FILES = sorted((ROOT / SOURCES).rglob("*.p4"))
+BIT_SLICE = re.compile(r"\[\s*\d+\s*:\s*\d+\s*\]")
+
+
+@pytest.mark.parametrize("path", P4_FILES, ids=lambda path: path.stem)
+def test_no_bit_slice_repeats_a_size(path: Path) -> None:
+    """A literal slice keeps compiling when the size it was made for changes."""
+    assert not BIT_SLICE.findall(path.read_text())
+
+
+@needs_p4c
+def test_a_smaller_suppression_filter_is_addressed_whole_and_not_beyond(tmp_path: Path) -> None:
+    """With 16 cells a row, 50 flows fill it: all cells are set, and later flows find them so."""
+    library = recompiled(tmp_path, "include/sizes.p4", (r"SUPPRESSION_BITS \d+", "SUPPRESSION_BITS 4"))
+    with bench_switch(STAR, "s1", _settings(), library=library) as switch:
+        _fill(switch, 5)
+        for qpn in range(1, 51):
+            switch.send(switch.data("h2", "h4", qpn=qpn), 2, 0)
+        rows = [[switch.register(f"suppression_row_{row}", cell) for cell in range(16)] for row in range(3)]
+        assert all(sum(map(bool, row)) > 8 for row in rows)
+        assert switch.counts().bts_suppressed > 20
+
+
+@needs_p4c
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [("INT_HOPS 6", "NoTelemetry names each hop"), ("CLASS_BITS 4", "eight quanta"), ("PORT_BITS 10", "bit<10>")],
+)
+def test_a_size_that_the_program_cannot_follow_is_refused(tmp_path: Path, size: str, words: str) -> None:
+    """p4c says which."""
+    name = size.split()[0]
+    with pytest.raises(Refused, match=words):
+        recompiled(tmp_path, "include/sizes.p4", (rf"#define {name} \d+", f"#define {size}"))
