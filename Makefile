@@ -52,13 +52,14 @@ format: $(READY)  ## format the Python code
 	.venv/bin/ruff check --fix .
 
 p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (p4c on the PATH, else its Docker image)
-	$(PYTHON) tools/compile_p4.py
+	$(PYTHON) -m tools.compile_p4
 
 bench: $(READY)  ## measure packet paths; prints ratios of one run
 	$(PYTHON) -m bench
 
 docs: $(READY)  ## regenerate the generated parts of docs/
 	$(PYTHON) -m telemetry.document
+	$(PYTHON) -m tools.counters
 
 clean:  ## end what dead runs left and remove caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi

@@ -7,6 +7,7 @@
 #include <v1model.p4>
 
 #include "include/constants.p4"
+#include "include/counters.p4"
 #include "include/sizes.p4"
 #include "include/types.p4"
 #include "include/headers.p4"
@@ -19,10 +20,11 @@
 #include "include/control/queue/shared_buffer.p4"
 #include "include/control/feedback/ecn.p4"
 #include "include/control/feedback/telemetry.p4"
-#include "include/control/bts/bts_events.p4"
+#include "include/control/bts/bts_count.p4"
 #include "include/control/bts/pause_cache.p4"
 #include "include/control/bts/suppression.p4"
 #include "include/control/bts/incast_estimator.p4"
+#include "include/control/bts/bts_cause.p4"
 #include "include/control/bts/bts_trigger.p4"
 #include "include/control/bts/egress_bts.p4"
 #include "include/control/bts/bts_builder.p4"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Compiles the programs of switch-bmv2 into switch-bmv2/artifacts with p4c from the PATH, else from its Docker image.
+"""`python -m tools.compile_p4` compiles the programs of switch-bmv2 with p4c from the PATH, else from its Docker image.
 
-Writes `NAME.json` and `NAME.p4info.txtpb` for each, and `sources.sha256`, the hash of the sources they come from.
+Writes the declarations of counters first (`tools.counters`). Into switch-bmv2/artifacts go `NAME.json` and
+`NAME.p4info.txtpb` for each program, and `sources.sha256`, the hash of the sources they come from.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tools import counters
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path("switch-bmv2")
@@ -42,6 +45,7 @@ def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> l
 
 
 def main() -> int:
+    counters.main()
     for program in PROGRAMS:
         command = compiler_command(ARTIFACTS, program)
         if command is None:

@@ -8,6 +8,10 @@ This module knows no packet layout and no behaviour.
 
 from enum import IntEnum
 
+from wire.counters import BtsEvent as BtsEvent
+from wire.counters import DropReason as DropReason
+from wire.counters import PfcEvent as PfcEvent
+
 # Ethernet and IPv4
 ETHERTYPE_IPV4 = 0x0800
 ETHERTYPE_MAC_CONTROL = 0x8808
@@ -32,7 +36,8 @@ CLASS_BTS = 7
 CLASS_CONTROL = 6
 CLASS_DATA = 3
 CLASS_DEFAULT = 0
-CLASS_COUNT = 8
+CLASS_BITS = 3
+CLASS_COUNT = 1 << CLASS_BITS
 CLASS_BY_DSCP = {DSCP_BTS: CLASS_BTS, DSCP_CONTROL: CLASS_CONTROL, DSCP_DATA: CLASS_DATA}
 """Any other DSCP (ping, TCP, ...) belongs to CLASS_DEFAULT."""
 
@@ -57,48 +62,6 @@ class BtsCause(IntEnum):
     """The pause cache of a sender-side ToR held an unexpired pause for the destination (paper §3.3)."""
     ESTIMATOR = 3
     """The incast estimator saw more traffic towards the destination than its link carries (paper §3.3)."""
-
-
-class DropReason(IntEnum):
-    """Why a switch dropped a packet: the low four bits of an index of the `drops` counter; the port is above them."""
-
-    MALFORMED = 0
-    """A header, length or field was wrong."""
-    NO_ROUTE = 1
-    """No route to the destination."""
-    TTL_EXPIRED = 2
-    """The time to live ran out."""
-    DYNAMIC_THRESHOLD = 3
-    """The queue stood at alpha times the free buffer."""
-    BUFFER_FULL = 4
-    """The shared buffer was full."""
-    UNTRUSTED_SIGNAL = 5
-    """A BTS entered on a server-facing port where none can come from."""
-    MAC_CONTROL = 6
-    """A MAC control frame reached the pipeline."""
-
-
-class BtsEvent(IntEnum):
-    """What the `bts_events` counter counts."""
-
-    SENT_QUEUE = 0
-    """BTS sent because of this switch's queue."""
-    SENT_CACHE = 1
-    """BTS sent because of the pause cache."""
-    SENT_ESTIMATOR = 2
-    """BTS sent because of the incast estimator."""
-    SUPPRESSED_QUEUE = 3
-    """The same, held back by the Bloom filter."""
-    SUPPRESSED_CACHE = 4
-    """The same, held back by the Bloom filter."""
-    SUPPRESSED_ESTIMATOR = 5
-    """The same, held back by the Bloom filter."""
-    CACHE_LEARNED = 6
-    """A passing BTS made a cache entry."""
-    CACHE_REFRESHED = 7
-    """A passing BTS prolonged a cache entry."""
-    CACHE_COLLISION = 8
-    """A passing BTS found its cache slot taken by another destination."""
 
 
 # RoCEv2 transport
@@ -132,11 +95,9 @@ DROP_PORT = 511
 BTS_MIRROR_SESSION = 1
 """Mirror session that leads a trimmed copy to the recirculation port."""
 
-
-class PfcEvent(IntEnum):
-    """Indexes of the P4 program's `pfc_events` counter."""
-
-    XOFF = 0
-    XON = 1
-    REFRESH = 2
-    SFC_P = 3
+# State of the P4 program, where the control plane reads it. A queue's index is port << CLASS_BITS | class.
+CACHE_RING_PLACES = 256
+"""The ring of live cache entries; its ends are counted up for ever."""
+CACHE_KEY_ADDRESS_SHIFT = 8
+CACHE_KEY_DSCP_SHIFT = 2
+"""A cache key is the IPv4 address, the DSCP and two zero bits."""

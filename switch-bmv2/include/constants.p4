@@ -46,38 +46,6 @@ enum bit<8> bts_cause_t {
     estimator = 3
 }
 
-// Why a packet was dropped: the low bits of the index of the `drops` counter.
-enum bit<DROP_REASON_BITS> drop_reason_t {
-    malformed = 0,
-    no_route = 1,
-    ttl_expired = 2,
-    dynamic_threshold = 3,
-    buffer_full = 4,
-    untrusted_signal = 5,
-    mac_control = 6
-}
-
-// What the `bts_events` counter counts.
-enum bit<4> bts_event_t {
-    sent_queue = 0,
-    sent_cache = 1,
-    sent_estimator = 2,
-    suppressed_queue = 3,
-    suppressed_cache = 4,
-    suppressed_estimator = 5,
-    cache_learned = 6,
-    cache_refreshed = 7,
-    cache_collision = 8
-}
-
-// What the `pfc_events` counter counts.
-enum bit<4> pfc_event_t {
-    xoff = 0,
-    xon = 1,
-    refresh = 2,
-    sfc_p = 3
-}
-
 // What a packet on its second pass is.
 enum bit<2> own_signal_t {
     none = 0,

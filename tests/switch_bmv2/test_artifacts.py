@@ -4,52 +4,52 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import shutil
 import subprocess
-from enum import IntEnum
 from pathlib import Path
 
 import pytest
 
+from tests.switch_bmv2.recompile import needs_p4c
+from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_hash
+from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from wire import constants
+from wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-ARTIFACTS = ROOT / "switch-bmv2" / "artifacts"
-CONSTANTS = (ROOT / "switch-bmv2" / "include" / "constants.p4").read_text()
-
-
-def _compile_p4() -> object:
-    spec = importlib.util.spec_from_file_location("compile_p4", ROOT / "tools" / "compile_p4.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+ARTIFACTS = ROOT / SOURCES / "artifacts"
+INCLUDE = ROOT / SOURCES / "include"
+CONSTANTS = (INCLUDE / "constants.p4").read_text() + (INCLUDE / "sizes.p4").read_text()
+REGISTERS = {each["name"]: each for each in json.loads((ARTIFACTS / "sfc.json").read_text())["register_arrays"]}
 
 
 def test_artifacts_were_compiled_from_this_source() -> None:
     """`make p4` has run since the last change of any P4 file."""
-    assert (ARTIFACTS / "sources.sha256").read_text().strip() == _compile_p4().source_hash()  # type: ignore[attr-defined]
+    assert (ARTIFACTS / "sources.sha256").read_text().strip() == source_hash()
 
 
-@pytest.mark.skipif(shutil.which("p4c-bm2-ss") is None, reason="p4c-bm2-ss is not on the PATH")
-@pytest.mark.parametrize("program", _compile_p4().PROGRAMS)  # type: ignore[attr-defined]
+@needs_p4c
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_compiling_again_gives_the_same_program(program: str, tmp_path: Path) -> None:
     """The JSON is what p4c makes of the source, whatever its version says of itself."""
-    command = _compile_p4().compiler_command(tmp_path, program)  # type: ignore[attr-defined]
+    command = compiler_command(tmp_path, program)
+    assert command is not None
     subprocess.run(command, cwd=ROOT, check=True)
     fresh, committed = (json.loads((folder / f"{program}.json").read_text()) for folder in (tmp_path, ARTIFACTS))
-    for compiled in (fresh, committed):
-        compiled.pop("__meta__")
+    for each in (fresh, committed):
+        each.pop("__meta__")
     assert fresh == committed
 
 
 def _p4_number(name: str) -> int:
-    found = re.search(rf"const \S+ {name} = (\w+);", CONSTANTS)
+    """A constant's value or a macro's; sums and shifts of numbers and of other names are worked out."""
+    found = re.search(rf"(?:const \S+ {name} =|#define {name}) ([^;/\n]+)", CONSTANTS)
     assert found is not None, f"no constant {name}"
-    return int(found.group(1), 0)
+    parts = re.split(r"(\+|<<)", found.group(1).strip("() "))
+    numbers = [int(part, 0) if part.strip()[0].isdigit() else _p4_number(part.strip()) for part in parts[::2]]
+    for sign, number in zip(parts[1::2], numbers[1:], strict=True):
+        numbers[0] = numbers[0] + number if sign == "+" else numbers[0] << number
+    return numbers[0]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,11 @@ def _p4_number(name: str) -> int:
         ("BTS_IPV4_BYTES", 28 + constants.BTS_PAYLOAD_BYTES),
         ("BTS_FRAME_BYTES", constants.BTS_FRAME_BYTES),
         ("BTS_MIRROR_SESSION", constants.BTS_MIRROR_SESSION),
+        ("INT_MAX_HOPS", constants.INT_MAX_HOPS),
+        ("INT_RECORD_BYTES", constants.INT_RECORD_BYTES),
+        ("INT_ECHO", constants.INT_FLAG_ECHO),
+        ("CLASS_BITS", constants.CLASS_BITS),
+        ("CACHE_RING", constants.CACHE_RING_PLACES),
     ],
 )
 def test_p4_constant_equals_the_wires(p4_name: str, value: int) -> None:
@@ -79,18 +84,36 @@ def test_p4_constant_equals_the_wires(p4_name: str, value: int) -> None:
     assert _p4_number(p4_name) == value
 
 
-@pytest.mark.parametrize(
-    ("p4_name", "members"),
-    [
-        ("bts_cause_t", constants.BtsCause),
-        ("drop_reason_t", constants.DropReason),
-        ("bts_event_t", constants.BtsEvent),
-        ("pfc_event_t", constants.PfcEvent),
-    ],
-)
-def test_p4_enum_equals_the_wires(p4_name: str, members: type[IntEnum]) -> None:
-    """The closed sets have the same members with the same numbers (P4's `none` aside)."""
-    body = re.search(rf"enum bit<\d+> {p4_name} \{{([^}}]*)\}}", CONSTANTS)
+def test_p4_causes_equal_the_wires() -> None:
+    """The same members with the same numbers (P4's `none` aside)."""
+    body = re.search(r"enum bit<\d+> bts_cause_t \{([^}]*)\}", CONSTANTS)
     assert body is not None
     found = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", body.group(1)) if name != "none"}
-    assert found == {member.name.lower(): member.value for member in members}
+    assert found == {member.name.lower(): member.value for member in constants.BtsCause}
+
+
+def test_counters_are_declared_as_wire_has_them() -> None:
+    """`make p4` has run since the last change of wire/counters.py: P4 has its numbers, the document its meanings."""
+    assert P4_FILE.read_text() == p4_text()
+    assert DOCUMENT.read_text() == document_text(DOCUMENT.read_text())
+
+
+@pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.name)
+def test_every_event_has_a_cell_of_its_own_and_a_line_that_counts_it(counter: Counter) -> None:
+    """Numbers fit the index, differ, and no row is dead."""
+    assert all(0 <= event < 1 << EVENT_BITS for event in counter.events)
+    assert len(counter.events.__members__) == len(set(counter.events))
+    controls = "".join(path.read_text() for path in sorted((INCLUDE / "control").rglob("*.p4")))
+    assert [e.name for e in counter.events if f"{counter.enum}.{e.name.lower()}" not in controls] == []
+
+
+@pytest.mark.parametrize("peak", PEAKS, ids=lambda peak: peak.register)
+def test_every_peak_is_a_cell_of_a_register(peak: Peak) -> None:
+    """The control plane reads what there is."""
+    assert peak.index < REGISTERS[peak.register]["size"]
+
+
+def test_a_cache_key_has_the_layout_that_the_prompt_decodes() -> None:
+    """Address, DSCP and two zero bits."""
+    assert REGISTERS["cache_key"]["bitwidth"] == 32 + constants.CACHE_KEY_ADDRESS_SHIFT
+    assert _p4_number("DSCP_BITS") + constants.CACHE_KEY_DSCP_SHIFT == constants.CACHE_KEY_ADDRESS_SHIFT

@@ -10,7 +10,8 @@ from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, Seen
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
-from wire.constants import BTS_FRAME_BYTES, DSCP_BTS, DSCP_DATA, BtsCause, BtsEvent
+from wire.constants import BTS_FRAME_BYTES, DSCP_BTS, DSCP_DATA, BtsCause
+from wire.counters import BtsEvent
 from wire.ipv4 import unpack_header
 
 STAR = shape("star", {"hosts": 4}).build()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
-from wire.constants import BtsEvent
+from wire.counters import BtsEvent
 
 STAR = shape("star", {"hosts": 4}).build()
 FRAME = 1000 + FRAME_OVERHEAD

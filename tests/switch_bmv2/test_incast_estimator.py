@@ -11,7 +11,8 @@ import pytest
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
-from wire.constants import BtsCause, BtsEvent
+from wire.constants import BtsCause
+from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 8, "spines": 2}).build()
 ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True)

@@ -9,7 +9,8 @@ from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, pack_frame
-from wire.constants import DSCP_DATA, BtsCause, BtsEvent
+from wire.constants import DSCP_DATA, BtsCause
+from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0)

@@ -9,14 +9,14 @@
 
 control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     PauseCacheLearn() learn;
-    PauseCacheLookup() lookup;
     PauseCacheRetire() retire;
-    IncastEstimator() estimator;
+    BtsCause() find_cause;
     Suppression() suppression;
+    CountBts() sent;
+    CountBts() suppressed;
     bit<1> is_caching = 0;
     bit<1> is_suppressed = 0;
     duration_us_t cached_us = 0;
-    duration_us_t estimate_us = 0;
     bts_cause_t cause = bts_cause_t.none;
 
     action ingress_bts(bytes_t q_th_bytes, bytes_t q_tg_bytes) {
@@ -81,29 +81,15 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         } else {
             bts_trigger.apply();
             if (meta.is_watched == 1) {
-                if (is_caching == 1) {
-                    lookup.apply(hdr, std, cached_us);
-                }
-                if (meta.is_server_ingress == 1) {
-                    estimator.apply(hdr, meta, std, estimate_us);
-                }
-                if (meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes) {
-                    cause = bts_cause_t.queue;
-                } else if (estimate_us > cached_us) {
-                    cause = bts_cause_t.estimator;
-                } else if (cached_us > 0) {
-                    cause = bts_cause_t.cache;
-                }
-                if (estimate_us > cached_us) {
-                    cached_us = estimate_us;
-                }
+                find_cause.apply(hdr, meta, std, is_caching, cause, cached_us);
                 if (cause != bts_cause_t.none) {
                     suppression.apply(meta, std, is_suppressed);
                     if (is_suppressed == 0) {
                         want_bts();
-                        bts_events.count((bit<32>) ((bit<8>) cause - 1));
+                        sent.apply(cause, bts_event_t.sent_queue, bts_event_t.sent_cache, bts_event_t.sent_estimator);
                     } else {
-                        bts_events.count((bit<32>) ((bit<8>) cause + 2));
+                        suppressed.apply(cause, bts_event_t.suppressed_queue, bts_event_t.suppressed_cache,
+                                         bts_event_t.suppressed_estimator);
                     }
                 }
             }

@@ -64,11 +64,11 @@ control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
             if (new_end_us > end_us) {
                 store();
             }
-            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_refreshed);
+            bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_refreshed);
         } else if (present != 0 && end_us <= std.ingress_global_timestamp) {
             // Over but not yet retired: the new entry takes over its place in the ring.
             store();
-            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_learned);
+            bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_learned);
         } else if (present == 0 && tail - head < CACHE_RING) {
             store();
             append_to_ring();
@@ -76,9 +76,9 @@ control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
             if (tail + 1 - head > most) {
                 cache_max_entries.write(0, tail + 1 - head);
             }
-            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_learned);
+            bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_learned);
         } else {
-            bts_events.count((bit<32>) (bit<4>) bts_event_t.cache_collision);
+            bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_collision);
         }
     }
 }

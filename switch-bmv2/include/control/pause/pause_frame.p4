@@ -5,9 +5,6 @@
 #ifndef SFC_PAUSE_FRAME_P4
 #define SFC_PAUSE_FRAME_P4
 
-// Frames of each kind that this switch has sent, by pfc_event_t.
-counter(4, CounterType.packets) pfc_events;
-
 // Turns whatever the packet is into a pause frame.
 control PauseFrame(inout headers_t hdr, in mac_address_t source, in traffic_class_t traffic_class, in bit<16> quanta) {
     const bool has_all_classes = static_assert(CLASS_BITS == 3, "a pause frame has eight quanta");

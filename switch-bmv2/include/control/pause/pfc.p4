@@ -30,7 +30,7 @@ control PfcSignal(inout metadata_t meta, in port_t port, in time_us_t now_us, in
         meta.signal.pause_class = meta.traffic_class;
         meta.signal.pause_quanta = quanta;
         pfc_sent_us.write((bit<32>) (port ++ meta.traffic_class), now_us);
-        pfc_events.count((bit<32>) (bit<4>) event);
+        pfc_events.count((bit<32>) (bit<EVENT_BITS>) event);
     }
 }
 

@@ -80,7 +80,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 frame.apply(hdr, source, paused_class, quanta);
                 truncate(PFC_FRAME_BYTES);
                 meta.accounted_bytes = PFC_FRAME_BYTES;
-                pfc_events.count((bit<32>) (bit<4>) pfc_event_t.sfc_p);
+                pfc_events.count((bit<32>) (bit<EVENT_BITS>) pfc_event_t.sfc_p);
                 pause_end_us = std.ingress_global_timestamp + (time_us_t) pause_us;
             } else {
                 server_pause_end_us.read(pause_end_us, place);
@@ -93,7 +93,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                     meta.signal.pause_port = server_port;
                     meta.signal.pause_class = paused_class;
                     meta.signal.pause_quanta = quanta;
-                    pfc_events.count((bit<32>) (bit<4>) pfc_event_t.refresh);
+                    pfc_events.count((bit<32>) (bit<EVENT_BITS>) pfc_event_t.refresh);
                 }
             }
             if (pause_us > 0) {

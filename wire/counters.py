@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the P4 program counts: one row for each cell of a counter, once for both sides.
+
+`make p4` writes switch-bmv2/include/counters.p4 from these tables, `testbed` reads the counters by them, `result.json`
+and docs/data-plane.md take names and meanings from them. A new counter is a row here and the line of P4 that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class Role(Enum):
+    """What an event does to the number of frames under way, so that a run's balance closes."""
+
+    DROPPED = "dropped"
+    """A frame ended here; result.json names it among `drops`."""
+    GENERATED = "generated"
+    """A frame came into being here."""
+    NEUTRAL = "neutral"
+    """Neither: no frame, or one that was turned into another."""
+
+
+class CounterEvent(IntEnum):
+    """Base of the tables. A row: index in the P4 counter, role, meaning, and what fields of result.json sum it up."""
+
+    role: Role
+    meaning: str
+    fields: tuple[str, ...]
+
+    def __new__(cls, index: int, role: Role, meaning: str, *fields: str) -> CounterEvent:
+        event = int.__new__(cls, index)
+        event._value_ = index
+        event.role = role
+        event.meaning = meaning
+        event.fields = fields
+        return event
+
+
+class DropReason(CounterEvent):
+    """Why a switch dropped a packet."""
+
+    MALFORMED = 0, Role.DROPPED, "a header, length or field was wrong"
+    NO_ROUTE = 1, Role.DROPPED, "no route to the destination"
+    TTL_EXPIRED = 2, Role.DROPPED, "the time to live ran out"
+    DYNAMIC_THRESHOLD = 3, Role.DROPPED, "the queue stood at alpha times the free buffer"
+    BUFFER_FULL = 4, Role.DROPPED, "the shared buffer was full"
+    UNTRUSTED_SIGNAL = 5, Role.DROPPED, "a BTS entered on a server-facing port, where none can come from"
+    MAC_CONTROL = 6, Role.DROPPED, "a MAC control frame reached the pipeline"
+
+
+class BtsEvent(CounterEvent):
+    """What happened to BTS."""
+
+    SENT_QUEUE = 0, Role.GENERATED, "BTS sent because of this switch's queue", "bts.sent"
+    SENT_CACHE = 1, Role.GENERATED, "BTS sent because of the pause cache", "bts.sent", "bts.cache_hits"
+    SENT_ESTIMATOR = 2, Role.GENERATED, "BTS sent because of the incast estimator", "bts.sent"
+    SUPPRESSED_QUEUE = 3, Role.NEUTRAL, "BTS for the first cause, held back by the Bloom filter", "bts.suppressed"
+    SUPPRESSED_CACHE = 4, Role.NEUTRAL, "BTS for the second, held back likewise", "bts.suppressed", "bts.cache_hits"
+    SUPPRESSED_ESTIMATOR = 5, Role.NEUTRAL, "BTS for the third, held back likewise", "bts.suppressed"
+    CACHE_LEARNED = 6, Role.NEUTRAL, "a passing BTS made a cache entry"
+    CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS met the entry of its destination"
+    CACHE_COLLISION = 8, Role.NEUTRAL, "a passing BTS found its place taken by another destination, or the ring full"
+
+
+class PfcEvent(CounterEvent):
+    """Pause frames by kind."""
+
+    XOFF = 0, Role.GENERATED, "a neighbour was paused", "pfc.sent"
+    XON = 1, Role.GENERATED, "a neighbour was resumed", "pfc.sent"
+    REFRESH = 2, Role.GENERATED, "a pause was sent anew before it ran out", "pfc.sent"
+    SFC_P = 3, Role.NEUTRAL, "a BTS was turned into a pause frame", "pfc.sent"
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter of the P4 program: an array with a cell for each event, or for each port and event."""
+
+    name: str
+    enum: str
+    """Name of the P4 enum of its events."""
+    events: type[CounterEvent]
+    meaning: str
+    is_per_port: bool = False
+    """The index is port x 16 + event."""
+    counts_bytes: bool = False
+
+    def index(self, event: CounterEvent, port: int = 0) -> int:
+        """Where an event is counted."""
+        return port << EVENT_BITS | event if self.is_per_port else int(event)
+
+
+EVENT_BITS = 4
+"""Width of every event enum: a counter has 16 cells, a port."""
+
+COUNTERS = (
+    Counter("drops", "drop_reason_t", DropReason, "packets dropped", is_per_port=True, counts_bytes=True),
+    Counter("bts_events", "bts_event_t", BtsEvent, "what happened to BTS"),
+    Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
+)
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A register in which the P4 program keeps the most of something; over switches, the most of any."""
+
+    register: str
+    index: int
+    meaning: str
+    field: str
+    """The field of result.json."""
+
+
+PEAKS = (
+    Peak("suppression_state", 2, "most flows in the suppression filter in any period", "bts.max_suppression_entries"),
+    Peak("cache_max_entries", 0, "most live entries of the pause cache", "bts.max_cache_entries"),
+)
+
+
+def events() -> Iterator[tuple[Counter, CounterEvent]]:
+    """All rows."""
+    for counter in COUNTERS:
+        for event in counter.events:
+            yield counter, event
