@@ -61,6 +61,9 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
 
     apply {
         meta.accounted_bytes = std.packet_length;
+        if (meta.own_signal == own_signal_t.none) {
+            meta.now_us = std.ingress_global_timestamp;
+        }
         if (meta.own_signal == own_signal_t.pause) {
             send_pause();
         } else {
@@ -105,7 +108,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
 
     apply {
         if (std.instance_type == INSTANCE_INGRESS_CLONE || std.instance_type == INSTANCE_EGRESS_CLONE) {
-            signal_builder.apply(hdr, meta);
+            signal_builder.apply(hdr, meta, std);
         } else {
             forget_signals();
             queue_leave.apply(meta);

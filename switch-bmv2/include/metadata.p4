@@ -55,6 +55,8 @@ struct metadata_t {
     pfc_metadata_t pfc;
     @field_list(RECIRCULATE_FIELDS)
     own_signal_t own_signal;   // a signal that this switch made, on its second pass
+    @field_list(RECIRCULATE_FIELDS)
+    time_us_t now_us;          // in ingress: the time of this pass, as std has it for the first pass only
     bit<1> is_server_ingress;  // came in on a port that faces a server
     bit<1> is_watched;         // the packet's class may trigger a BTS
     bit<1> is_egress_watched;  // ... and its own queue does so in egress

@@ -6,8 +6,8 @@
 #ifndef SFC_BTS_CAUSE_P4
 #define SFC_BTS_CAUSE_P4
 
-control BtsCause(inout headers_t hdr, in metadata_t meta, in standard_metadata_t std, in bit<1> is_caching,
-                 out bts_cause_t cause, out duration_us_t cached_us) {
+control BtsCause(inout headers_t hdr, in metadata_t meta, in bit<1> is_caching, out bts_cause_t cause,
+                 out duration_us_t cached_us) {
     PauseCacheLookup() lookup;
     IncastEstimator() estimator;
     duration_us_t estimate_us = 0;
@@ -16,10 +16,10 @@ control BtsCause(inout headers_t hdr, in metadata_t meta, in standard_metadata_t
         cause = bts_cause_t.none;
         cached_us = 0;
         if (is_caching == 1) {
-            lookup.apply(hdr, std, cached_us);
+            lookup.apply(hdr, meta.now_us, cached_us);
         }
         if (meta.is_server_ingress == 1) {
-            estimator.apply(hdr, meta, std, estimate_us);
+            estimator.apply(hdr, meta, estimate_us);
         }
         if (meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes) {
             cause = bts_cause_t.queue;

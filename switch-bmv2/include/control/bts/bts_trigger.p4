@@ -64,26 +64,26 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
         meta.bts.traffic_class = meta.traffic_class;
         meta.bts.cause = cause;
         meta.bts.cached_us = cached_us;
-        meta.bts.triggered_us = std.ingress_global_timestamp;
+        meta.bts.triggered_us = meta.now_us;
         meta.bts.switch_id = meta.switch_id;
     }
 
     apply {
         pause_cache.apply();
         if (is_caching == 1) {
-            retire.apply(std);
+            retire.apply(meta.now_us);
         }
         if (hdr.bts.isValid()) {
             // A switch knows its own queues better than its own BTS tells: only what others report is cached.
             if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.own_signal == own_signal_t.none) {
-                learn.apply(hdr, std);
+                learn.apply(hdr, meta.now_us);
             }
         } else {
             bts_trigger.apply();
             if (meta.is_watched == 1) {
-                find_cause.apply(hdr, meta, std, is_caching, cause, cached_us);
+                find_cause.apply(hdr, meta, is_caching, cause, cached_us);
                 if (cause != bts_cause_t.none) {
-                    suppression.apply(meta, std, is_suppressed);
+                    suppression.apply(meta, is_suppressed);
                     if (is_suppressed == 0) {
                         want_bts();
                         sent.apply(cause, bts_event_t.sent_queue, bts_event_t.sent_cache, bts_event_t.sent_estimator);

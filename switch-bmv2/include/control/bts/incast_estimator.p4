@@ -10,7 +10,7 @@
 register<bytes_t>(WATCHED_DESTINATIONS) estimator_bytes;
 register<time_us_t>(WATCHED_DESTINATIONS) estimator_time_us;
 
-control IncastEstimator(in headers_t hdr, in metadata_t meta, in standard_metadata_t std, out duration_us_t estimate_us) {
+control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t estimate_us) {
     bit<32> place = 0;
     bit<64> halvings_per_us_q24 = 0;
     bytes_t tau_rate_bytes = 0;
@@ -54,7 +54,7 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, in standard_metada
     action store() {
         seen_bytes = seen_bytes |+| meta.accounted_bytes;
         estimator_bytes.write(place, seen_bytes);
-        estimator_time_us.write(place, std.ingress_global_timestamp);
+        estimator_time_us.write(place, meta.now_us);
     }
 
     apply {
@@ -62,7 +62,7 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, in standard_metada
         if (watched_destination.apply().hit) {
             estimator_bytes.read(seen_bytes, place);
             estimator_time_us.read(seen_us, place);
-            halvings_q24 = (bit<64>) (std.ingress_global_timestamp - seen_us) * halvings_per_us_q24;
+            halvings_q24 = (bit<64>) (meta.now_us - seen_us) * halvings_per_us_q24;
             if (halvings_q24 >> 24 >= 32) {
                 seen_bytes = 0;
             } else {

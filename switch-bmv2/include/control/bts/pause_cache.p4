@@ -31,7 +31,7 @@ control PauseCachePlace(in bit<40> key, out bit<32> place) {
 }
 
 // Algorithm 1, lines 3 to 6.
-control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
+control PauseCacheLearn(in headers_t hdr, in time_us_t now_us) {
     PauseCachePlace() find;
     bit<40> key;
     bit<40> present;
@@ -57,7 +57,7 @@ control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
         find.apply(key, place);
         cache_key.read(present, place);
         cache_end_us.read(end_us, place);
-        new_end_us = std.ingress_global_timestamp + (time_us_t) hdr.bts.pause_us;
+        new_end_us = now_us + (time_us_t) hdr.bts.pause_us;
         cache_ring_ends.read(head, 0);
         cache_ring_ends.read(tail, 1);
         if (present == key) {
@@ -65,7 +65,7 @@ control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
                 store();
             }
             bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_refreshed);
-        } else if (present != 0 && end_us <= std.ingress_global_timestamp) {
+        } else if (present != 0 && end_us <= now_us) {
             // Over but not yet retired: the new entry takes over its place in the ring.
             store();
             bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.cache_learned);
@@ -84,7 +84,7 @@ control PauseCacheLearn(in headers_t hdr, in standard_metadata_t std) {
 }
 
 // Algorithm 1, line 8: how long senders to this packet's destination are still paused, 0 for no entry.
-control PauseCacheLookup(in headers_t hdr, in standard_metadata_t std, out duration_us_t cached_us) {
+control PauseCacheLookup(in headers_t hdr, in time_us_t now_us, out duration_us_t cached_us) {
     PauseCachePlace() find;
     bit<40> key;
     bit<40> present;
@@ -97,13 +97,13 @@ control PauseCacheLookup(in headers_t hdr, in standard_metadata_t std, out durat
         find.apply(key, place);
         cache_key.read(present, place);
         cache_end_us.read(end_us, place);
-        if (present == key && end_us > std.ingress_global_timestamp) {
-            cached_us = (duration_us_t) (end_us - std.ingress_global_timestamp);
+        if (present == key && end_us > now_us) {
+            cached_us = (duration_us_t) (end_us - now_us);
         }
     }
 }
 
-control PauseCacheRetire(in standard_metadata_t std) {
+control PauseCacheRetire(in time_us_t now_us) {
     bit<32> head;
     bit<32> tail;
     bit<32> place;
@@ -121,7 +121,7 @@ control PauseCacheRetire(in standard_metadata_t std) {
             cache_ring.read(place, head & (CACHE_RING - 1));
             cache_end_us.read(end_us, place);
             cache_ring_ends.write(0, head + 1);
-            if (end_us <= std.ingress_global_timestamp) {
+            if (end_us <= now_us) {
                 cache_key.write(place, 0);
             } else {
                 move_to_tail();

@@ -31,7 +31,7 @@ control MirrorAtEgress(inout metadata_t meta) {
 }
 
 // Makes the signal of a copy: the BTS first; if a pause is wanted as well, of a further copy.
-control SignalBuilder(inout headers_t hdr, inout metadata_t meta) {
+control SignalBuilder(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t std) {
     BtsBuilder() bts_builder;
     PauseBuilder() pause_builder;
     MirrorAtEgress() mirror;
@@ -46,6 +46,7 @@ control SignalBuilder(inout headers_t hdr, inout metadata_t meta) {
             pause_builder.apply(hdr, meta);
             meta.own_signal = own_signal_t.pause;
         }
+        meta.now_us = std.egress_global_timestamp;
         recirculate_preserving_field_list(RECIRCULATE_FIELDS);
     }
 }

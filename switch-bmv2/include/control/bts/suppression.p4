@@ -21,7 +21,7 @@ register<time_us_t>(1) suppression_end_us;
 // [0] number of the period, [1] flows in the filter, [2] most flows in any period. [2] is read by the control plane.
 register<bit<32>>(3) suppression_state;
 
-control Suppression(in metadata_t meta, in standard_metadata_t std, out bit<1> is_suppressed) {
+control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
     duration_us_t period_us = 0;
     bit<32> period;
     bit<32> flows;
@@ -52,7 +52,7 @@ control Suppression(in metadata_t meta, in standard_metadata_t std, out bit<1> i
     action start_period() {
         period = period + 1;
         flows = 0;
-        suppression_end_us.write(0, std.ingress_global_timestamp + (time_us_t) period_us);
+        suppression_end_us.write(0, meta.now_us + (time_us_t) period_us);
         suppression_state.write(0, period);
         suppression_state.write(1, 0);
     }
@@ -84,7 +84,7 @@ control Suppression(in metadata_t meta, in standard_metadata_t std, out bit<1> i
             suppression_end_us.read(end_us, 0);
             suppression_state.read(period, 0);
             suppression_state.read(flows, 1);
-            if (std.ingress_global_timestamp >= end_us) {
+            if (meta.now_us >= end_us) {
                 start_period();
             }
             find_places();

@@ -81,11 +81,9 @@ control PfcEnqueue(inout metadata_t meta, in standard_metadata_t std) {
             threshold.apply(meta, xoff_bytes);
             if (is_paused == 0 && (bit<64>) held > xoff_bytes) {
                 pfc_is_paused.write(place, 1);
-                xoff.apply(meta, std.ingress_port, std.ingress_global_timestamp, PFC_MAX_QUANTA, pfc_event_t.xoff);
-            } else if (is_paused == 1
-                       && std.ingress_global_timestamp - sent_us >= (time_us_t) meta.pfc.refresh_us) {
-                refresh.apply(meta, std.ingress_port, std.ingress_global_timestamp, PFC_MAX_QUANTA,
-                              pfc_event_t.refresh);
+                xoff.apply(meta, std.ingress_port, meta.now_us, PFC_MAX_QUANTA, pfc_event_t.xoff);
+            } else if (is_paused == 1 && meta.now_us - sent_us >= (time_us_t) meta.pfc.refresh_us) {
+                refresh.apply(meta, std.ingress_port, meta.now_us, PFC_MAX_QUANTA, pfc_event_t.refresh);
             }
         }
     }

@@ -81,13 +81,13 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 truncate(PFC_FRAME_BYTES);
                 meta.accounted_bytes = PFC_FRAME_BYTES;
                 pfc_events.count((bit<32>) (bit<EVENT_BITS>) pfc_event_t.sfc_p);
-                pause_end_us = std.ingress_global_timestamp + (time_us_t) pause_us;
+                pause_end_us = meta.now_us + (time_us_t) pause_us;
             } else {
                 server_pause_end_us.read(pause_end_us, place);
                 server_frame_end_us.read(frame_end_us, place);
-                if (pause_end_us > frame_end_us && std.ingress_global_timestamp >= frame_end_us
-                    && pause_end_us > std.ingress_global_timestamp) {
-                    pause_us = (duration_us_t) (pause_end_us - std.ingress_global_timestamp);
+                if (pause_end_us > frame_end_us && meta.now_us >= frame_end_us
+                    && pause_end_us > meta.now_us) {
+                    pause_us = (duration_us_t) (pause_end_us - meta.now_us);
                     quanta_of_rest.apply(pause_us, quanta_per_us_q24, quanta);
                     meta.signal.wants_pause = 1;
                     meta.signal.pause_port = server_port;
@@ -100,7 +100,7 @@ control SfcP(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 if (pause_us > longest_us) {
                     pause_us = longest_us;
                 }
-                frame_end_us = std.ingress_global_timestamp + (time_us_t) pause_us;
+                frame_end_us = meta.now_us + (time_us_t) pause_us;
                 remember();
             }
         }

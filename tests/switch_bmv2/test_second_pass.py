@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A switch's own signal on its second pass knows the time, which neither target tells it there."""
+
+from __future__ import annotations
+
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, bench_switch
+from tests.switch_bmv2.test_sfc_p import CLOS, LONGEST_US, SFC_P, UPLINK, _bts
+from tools.compile_p4 import ROOT, SOURCES
+
+JUMBO = 9000
+JUMBO_FRAME = JUMBO + FRAME_OVERHEAD
+BYTE_US = 0.08  # 100 Mb/s
+LONG_PAUSE_US = LONGEST_US + 50_000
+LATE_US = 2_000_000
+"""The switch's clock when things happen: later than any pause is long."""
+PAUSE_OF_H1 = 1 << 3 | 3
+
+
+def _congest_h2(switch: BenchSwitch, depth_bytes: int) -> None:
+    """Makes h2's queue so deep with frames of h3 that are in flows of their own."""
+    for qpn in range(depth_bytes // JUMBO_FRAME + 1):
+        switch.send(switch.data("h3", "h2", qpn=100 + qpn, payload=JUMBO), 3, LATE_US * US)
+
+
+def test_own_bts_that_becomes_a_pause_ends_when_it_says() -> None:
+    """Congestion at h2 pauses h1 under the same ToR: remembered is now + T_P, not T_P since the switch began."""
+    long_queue = int(LONG_PAUSE_US / BYTE_US)
+    settings = SFC_P.model_copy(update={"q_th_bytes": long_queue, "q_tg_bytes": 1_000, "pause_cache": False})
+    with bench_switch(CLOS, "tor1", settings) as switch:
+        _congest_h2(switch, long_queue)
+        [frame] = [each for each in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if each.port == 1]
+        assert frame.pause == (3, 0xFFFF)
+        end_us = switch.register("server_pause_end_us", PAUSE_OF_H1)
+        assert LATE_US + LONG_PAUSE_US <= end_us <= LATE_US + LONG_PAUSE_US + 2 * JUMBO_FRAME * BYTE_US
+        assert switch.register("server_frame_end_us", PAUSE_OF_H1) == LATE_US + LONGEST_US
+        late = switch.send(switch.data("h1", "h6"), 1, (LATE_US + LONGEST_US + 10_000) * US)
+        assert [each.pause[1] for each in late if each.is_pause] != []  # the rest, as for a BTS from elsewhere
+
+
+def test_own_bts_does_not_end_a_pause_that_holds() -> None:
+    """A remote pause is remembered with its end; an own BTS replaces it by an end that lies ahead, never behind."""
+    settings = SFC_P.model_copy(update={"q_th_bytes": 20_000, "q_tg_bytes": 1_000, "pause_cache": False})
+    with bench_switch(CLOS, "tor1", settings) as switch:
+        switch.send(_bts(LONG_PAUSE_US), UPLINK, LATE_US * US)
+        assert switch.register("server_pause_end_us", PAUSE_OF_H1) == LATE_US + LONG_PAUSE_US
+        _congest_h2(switch, 40_000)
+        switch.send(switch.data("h1", "h2"), 1, LATE_US * US)
+        assert switch.register("server_pause_end_us", PAUSE_OF_H1) > LATE_US
+
+
+def test_own_bts_walks_the_cache_ring_as_any_packet() -> None:
+    """The triggering packet retires one dead entry of two, its BTS on its second pass the other."""
+    settings = SFC_P.model_copy(update={"q_th_bytes": 20_000, "q_tg_bytes": 1_000, "sfc_p": False})
+    with bench_switch(CLOS, "tor1", settings) as switch:
+        _congest_h2(switch, 40_000)
+        for place, cell in enumerate((500, 600)):
+            switch.engine.command(f"register_write cache_ring {place} {cell}")
+            switch.engine.command(f"register_write cache_key {cell} 1")
+            switch.engine.command(f"register_write cache_end_us {cell} 1")
+        switch.engine.command("register_write cache_ring_ends 0 0")
+        switch.engine.command("register_write cache_ring_ends 1 2")
+        [signal] = [each for each in switch.send(switch.data("h1", "h2"), 1, LATE_US * US) if each.is_bts]
+        assert signal.port == 1
+        assert [switch.register("cache_key", cell) for cell in (500, 600)] == [0, 0]
+        assert [switch.register("cache_ring_ends", end) for end in range(2)] == [2, 2]
+
+
+def test_only_the_first_pass_reads_the_target_s_time() -> None:
+    """Every control takes the time from the packet's metadata, which both passes have."""
+    readers = [path.name for path in (ROOT / SOURCES).rglob("*.p4") if "ingress_global_timestamp" in path.read_text()]
+    assert readers == ["sfc.p4"]
