@@ -23,6 +23,7 @@
 #include "include/control/bts/bts_count.p4"
 #include "include/control/bts/pause_cache.p4"
 #include "include/control/bts/suppression.p4"
+#include "include/control/bts/pause_time.p4"
 #include "include/control/bts/incast_estimator.p4"
 #include "include/control/bts/bts_cause.p4"
 #include "include/control/bts/bts_trigger.p4"

@@ -8,14 +8,15 @@
 
 control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
     NoTelemetry() no_telemetry;
+    PauseTime() pause_time;
     bytes_t depth_bytes = 0;
-    bit<64> drain_us = 0;
-    bit<64> us_per_byte_q24 = 0;
+    duration_us_t pause_us = 0;
+    bit<32> us_per_byte_q24 = 0;
     bit<1> is_server_facing = 0;
 
-    // The time of a byte on the port's wire, in 2^-24 microseconds: v1model cannot divide by the port speed.
+    // The time of a byte on the port's wire, in 2^-24 microseconds.
     action port_speed(bit<32> byte_us_q24, bit<1> server_facing) {
-        us_per_byte_q24 = (bit<64>) byte_us_q24;
+        us_per_byte_q24 = byte_us_q24;
         is_server_facing = server_facing;
     }
 
@@ -30,11 +31,6 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
         queue_bytes.read(depth_bytes, (bit<32>) (meta.bts.port ++ meta.bts.traffic_class));
     }
 
-    // T_P = (qd - Q_tg) / R, rounded down to a microsecond; never longer than the field.
-    action set_pause_time() {
-        drain_us = ((bit<64>) (depth_bytes |-| meta.bts.q_tg_bytes) * us_per_byte_q24) >> 24;
-    }
-
     action set_bts() {
         hdr.bts.setValid();
         hdr.bts.version = BTS_VERSION;
@@ -44,6 +40,7 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
         hdr.bts.flow_protocol = hdr.ipv4.protocol;
         hdr.bts.flow_dscp = hdr.ipv4.dscp;
         hdr.bts.reserved2 = 0;
+        hdr.bts.pause_us = pause_us;
         hdr.bts.flow_src_port = meta.l4_src_port;
         hdr.bts.flow_dst_port = meta.l4_dst_port;
         hdr.bts.traffic_class = (bit<8>) meta.bts.traffic_class;
@@ -83,19 +80,15 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
     apply {
         congested_port.apply();
         read_depth();
-        set_pause_time();
+        pause_time.apply(depth_bytes |-| meta.bts.q_tg_bytes, us_per_byte_q24, pause_us);
+        if (meta.bts.cached_us > pause_us) {
+            pause_us = meta.bts.cached_us;
+        }
         set_bts();
         if (hdr.bth.isValid()) {
             hdr.bts.destination_qp = hdr.bth.destination_qp;
         } else {
             hdr.bts.destination_qp = 0;
-        }
-        if (drain_us > 0xffffffff) {
-            drain_us = 0xffffffff;
-        }
-        hdr.bts.pause_us = (duration_us_t) drain_us;
-        if (meta.bts.cached_us > hdr.bts.pause_us) {
-            hdr.bts.pause_us = meta.bts.cached_us;
         }
         address_to_sender();
         encapsulate();

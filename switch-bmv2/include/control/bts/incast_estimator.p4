@@ -11,24 +11,24 @@ register<bytes_t>(WATCHED_DESTINATIONS) estimator_bytes;
 register<time_us_t>(WATCHED_DESTINATIONS) estimator_time_us;
 
 control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t estimate_us) {
+    PauseTime() pause_time;
     bit<32> place = 0;
     bit<64> halvings_per_us_q24 = 0;
     bytes_t tau_rate_bytes = 0;
-    bit<64> us_per_byte_q24 = 0;
+    bit<32> us_per_byte_q24 = 0;
     bytes_t seen_bytes = 0;
     time_us_t seen_us = 0;
     bit<64> halvings_q24 = 0;
     bit<64> fraction_q16 = 0;
     bit<64> square_q16 = 0;
     bit<64> factor_q16 = 0;
-    bit<64> estimate = 0;
 
     // `halvings_q24`: 1 / (tau ln 2) per microsecond; `tau_rate`: tau times the destination's link rate.
     action watch(bit<32> index, bit<32> halvings, bytes_t tau_rate, bit<32> byte_us_q24) {
         place = index;
         halvings_per_us_q24 = (bit<64>) halvings;
         tau_rate_bytes = tau_rate;
-        us_per_byte_q24 = (bit<64>) byte_us_q24;
+        us_per_byte_q24 = byte_us_q24;
     }
 
     action no_watch() { }
@@ -69,8 +69,7 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
                 decay();
             }
             // Without this packet: a lone sender at line rate must not look like a queue of half a packet.
-            estimate = ((bit<64>) (seen_bytes |-| tau_rate_bytes) * us_per_byte_q24) >> 24;
-            estimate_us = (duration_us_t) estimate;
+            pause_time.apply(seen_bytes |-| tau_rate_bytes, us_per_byte_q24, estimate_us);
             store();
         }
     }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// The time in which bytes too many leave a port, T_P = (qd - Q_tg) / R (paper section 3.2), rounded down to a microsecond.
+// v1model cannot divide by the port's rate, so the control plane gives the time of a byte.
+#ifndef SFC_PAUSE_TIME_P4
+#define SFC_PAUSE_TIME_P4
+
+#define LONGEST_US 0xffffffff  // what duration_us_t can say
+
+control PauseTime(in bytes_t excess_bytes, in bit<32> us_per_byte_q24, out duration_us_t pause_us) {
+    bit<64> drain_us = 0;
+
+    apply {
+        drain_us = ((bit<64>) excess_bytes * (bit<64>) us_per_byte_q24) >> 24;
+        if (drain_us > LONGEST_US) {
+            drain_us = LONGEST_US;
+        }
+        pause_us = (duration_us_t) drain_us;
+    }
+}
+
+#endif
