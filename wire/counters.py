@@ -75,6 +75,13 @@ class PfcEvent(CounterEvent):
     SFC_P = 3, Role.NEUTRAL, "a BTS was turned into a pause frame", "pfc.sent"
 
 
+class QueueEvent(CounterEvent):
+    """What was odd about the queue state."""
+
+    QUEUE_UNDERFLOW = 0, Role.NEUTRAL, "a packet left with more bytes than its queue, port or buffer was said to hold"
+    PFC_UNDERFLOW = 1, Role.NEUTRAL, "the same of the bytes held for PFC"
+
+
 @dataclass(frozen=True)
 class Counter:
     """A counter of the P4 program: an array with a cell for each event, or for each port and event."""
@@ -100,6 +107,7 @@ COUNTERS = (
     Counter("drops", "drop_reason_t", DropReason, "packets dropped", is_per_port=True, counts_bytes=True),
     Counter("bts_events", "bts_event_t", BtsEvent, "what happened to BTS"),
     Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
+    Counter("queue_events", "queue_event_t", QueueEvent, "what was odd about the queue state"),
 )
 
 

@@ -47,4 +47,12 @@ enum bit<EVENT_BITS> pfc_event_t {
 
 counter(1 << EVENT_BITS, CounterType.packets) pfc_events;
 
+// What was odd about the queue state. Index: event.
+enum bit<EVENT_BITS> queue_event_t {
+    queue_underflow = 0,  // a packet left with more bytes than its queue, port or buffer was said to hold
+    pfc_underflow = 1     // the same of the bytes held for PFC
+}
+
+counter(1 << EVENT_BITS, CounterType.packets) queue_events;
+
 #endif

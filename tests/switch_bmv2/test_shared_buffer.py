@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
+from wire.counters import QueueEvent
 
 STAR = shape("star", {"hosts": 4}).build()
 FRAME = 1000 + FRAME_OVERHEAD
@@ -65,3 +66,38 @@ def test_ingress_sees_exactly_what_the_traffic_manager_holds(frames: list[tuple[
         switch.run_dry()
         assert switch.register("buffer_bytes") == 0
         assert not any(switch.register("queue_bytes", port << 3 | 3) for port in range(1, 5))
+
+
+def _underflows(switch: BenchSwitch, event: QueueEvent) -> int:
+    answer = switch.engine.command(f"counter_read queue_events {int(event)}")
+    return int(answer.split(", ")[1].split()[0])
+
+
+@pytest.mark.parametrize("register", ["queue_bytes", "port_bytes", "buffer_bytes"])
+def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: str) -> None:
+    """What was forgotten is not taken a second time: depths end at 0, the next packets pass, each case is counted."""
+    with bench_switch(STAR, "s1", SwitchSettings(buffer_bytes=100_000)) as switch:
+        for qpn in range(1, 4):
+            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        switch.engine.command(f"register_reset {register}")
+        assert len(switch.run_dry()) == 2  # the first had left before
+        depths = ("queue_bytes", QUEUE_OF_H4), ("port_bytes", 4), ("buffer_bytes", 0)
+        assert [switch.register(name, index) for name, index in depths] == [0, 0, 0]
+        for qpn in range(4, 9):
+            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 10**9)
+        assert switch.counts().drops == {}
+        assert len(switch.run_dry()) == 4
+        assert _underflows(switch, QueueEvent.QUEUE_UNDERFLOW) == 2
+
+
+def test_a_reset_of_what_pfc_holds_does_not_pause_the_neighbour_for_ever() -> None:
+    """Without saturation 4 GB would seem to have come in on that port."""
+    with bench_switch(STAR, "s1", SwitchSettings(pfc=True, buffer_bytes=1_000_000)) as switch:
+        for qpn in range(1, 4):
+            switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)
+        switch.engine.command("register_reset pfc_held_bytes")
+        switch.run_dry()
+        assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0
+        assert _underflows(switch, QueueEvent.PFC_UNDERFLOW) == 2
+        seen = switch.send(switch.data("h1", "h4", qpn=4), 1, 10**9) + switch.run_dry()
+        assert not [each for each in seen if each.is_pause]

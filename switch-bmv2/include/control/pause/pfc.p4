@@ -96,13 +96,15 @@ control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
     PfcSignal() refresh;
     bit<32> place = 0;
     bytes_t held = 0;
+    bytes_t missing = 0;
     bit<8> is_paused = 0;
     time_us_t sent_us = 0;
     bit<64> xoff_bytes = 0;
 
     action release() {
         pfc_held_bytes.read(held, place);
-        held = held - meta.accounted_bytes;
+        missing = meta.accounted_bytes |-| held;
+        held = held |-| meta.accounted_bytes;
         pfc_held_bytes.write(place, held);
         pfc_is_paused.read(is_paused, place);
         pfc_sent_us.read(sent_us, place);
@@ -112,6 +114,9 @@ control PfcDequeue(inout metadata_t meta, in standard_metadata_t std) {
         if (meta.pfc.is_lossless == 1) {
             place = (bit<32>) (std.ingress_port ++ meta.traffic_class);
             release();
+            if (missing != 0) {  // as in QueueLeave; a neighbour paused for bytes that are not there would stay so
+                queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.pfc_underflow);
+            }
             if (is_paused == 1) {
                 threshold.apply(meta, xoff_bytes);
                 if (held == 0 || (bit<64>) held + (bit<64>) meta.pfc.xon_offset_bytes <= xoff_bytes) {

@@ -42,22 +42,33 @@ control QueueJoin(inout metadata_t meta) {
     }
 }
 
-// Leaves the depths without this packet in meta.queue_bytes, meta.port_bytes and meta.buffer_bytes.
+// Leaves the depths without this packet in meta.queue_bytes, meta.port_bytes and meta.buffer_bytes. A packet that the state
+// has forgotten, since somebody reset a register while it was queued, takes what is there: a depth that wrapped to 4 GB
+// would drop everything from then on.
 control QueueLeave(inout metadata_t meta) {
+    bytes_t held = 0;
+    bytes_t missing = 0;
+
     action leave() {
-        queue_bytes.read(meta.queue_bytes, (bit<32>) meta.queue);
-        meta.queue_bytes = meta.queue_bytes - meta.accounted_bytes;
+        queue_bytes.read(held, (bit<32>) meta.queue);
+        missing = meta.accounted_bytes |-| held;
+        meta.queue_bytes = held |-| meta.accounted_bytes;
         queue_bytes.write((bit<32>) meta.queue, meta.queue_bytes);
-        port_bytes.read(meta.port_bytes, (bit<32>) (meta.queue >> CLASS_BITS));
-        meta.port_bytes = meta.port_bytes - meta.accounted_bytes;
+        port_bytes.read(held, (bit<32>) (meta.queue >> CLASS_BITS));
+        missing = missing | (meta.accounted_bytes |-| held);
+        meta.port_bytes = held |-| meta.accounted_bytes;
         port_bytes.write((bit<32>) (meta.queue >> CLASS_BITS), meta.port_bytes);
-        buffer_bytes.read(meta.buffer_bytes, 0);
-        meta.buffer_bytes = meta.buffer_bytes - meta.accounted_bytes;
+        buffer_bytes.read(held, 0);
+        missing = missing | (meta.accounted_bytes |-| held);
+        meta.buffer_bytes = held |-| meta.accounted_bytes;
         buffer_bytes.write(0, meta.buffer_bytes);
     }
 
     apply {
         leave();
+        if (missing != 0) {
+            queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.queue_underflow);
+        }
     }
 }
 
