@@ -64,6 +64,11 @@ class BtsEvent(CounterEvent):
     CACHE_LEARNED = 6, Role.NEUTRAL, "a passing BTS made a cache entry"
     CACHE_REFRESHED = 7, Role.NEUTRAL, "a passing BTS met the entry of its destination"
     CACHE_COLLISION = 8, Role.NEUTRAL, "a passing BTS found its place taken by another destination, or the ring full"
+    NOT_NEEDED = (
+        9,
+        Role.NEUTRAL,
+        "BTS not sent: its queue had drained to Q_tg before it was made, so it would pause for 0",
+    )
 
 
 class PfcEvent(CounterEvent):

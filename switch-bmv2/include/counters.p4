@@ -32,7 +32,8 @@ enum bit<EVENT_BITS> bts_event_t {
     suppressed_estimator = 5,  // BTS for the third, held back likewise
     cache_learned = 6,         // a passing BTS made a cache entry
     cache_refreshed = 7,       // a passing BTS met the entry of its destination
-    cache_collision = 8        // a passing BTS found its place taken by another destination, or the ring full
+    cache_collision = 8,       // a passing BTS found its place taken by another destination, or the ring full
+    not_needed = 9             // BTS not sent: its queue had drained to Q_tg before it was made, so it would pause for 0
 }
 
 counter(1 << EVENT_BITS, CounterType.packets) bts_events;

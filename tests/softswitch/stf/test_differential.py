@@ -26,6 +26,7 @@ SFC_MECHANISMS = (
     "table_set_default SfcIngress.bts.suppression.suppression filter 4000000000",
     "table_add SfcIngress.bts.bts_trigger ingress_bts 3 => 3000 1000",
     "table_add SfcIngress.bts.bts_trigger egress_bts 6 => 3000 1000",
+    "table_add congested_port port_speed 2 => 1342177 1",
     "register_write queue_bytes 19 90000",
     "register_write queue_bytes 22 90000",
     "table_add SfcIngress.pfc.pfc lossless 1 3 => 256 2000 10000 4000000000",

@@ -6,11 +6,10 @@
 #ifndef SFC_BTS_BUILDER_P4
 #define SFC_BTS_BUILDER_P4
 
-control BtsBuilder(inout headers_t hdr, inout metadata_t meta) {
+control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t pause_us) {
     NoTelemetry() no_telemetry;
     PauseTime() pause_time;
     bytes_t depth_bytes = 0;
-    duration_us_t pause_us = 0;
     bit<32> us_per_byte_q24 = 0;
     bit<1> is_server_facing = 0;
 

@@ -12,7 +12,6 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
     PauseCacheRetire() retire;
     BtsCause() find_cause;
     Suppression() suppression;
-    CountBts() sent;
     CountBts() suppressed;
     bit<1> is_caching = 0;
     bit<1> is_suppressed = 0;
@@ -86,7 +85,6 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
                     suppression.apply(meta, is_suppressed);
                     if (is_suppressed == 0) {
                         want_bts();
-                        sent.apply(cause, bts_event_t.sent_queue, bts_event_t.sent_cache, bts_event_t.sent_estimator);
                     } else {
                         suppressed.apply(cause, bts_event_t.suppressed_queue, bts_event_t.suppressed_cache,
                                          bts_event_t.suppressed_estimator);

@@ -16,7 +16,6 @@ control EgressBts(in headers_t hdr, inout metadata_t meta, in standard_metadata_
             meta.bts.cached_us = 0;
             meta.bts.triggered_us = std.egress_global_timestamp;
             meta.bts.switch_id = meta.switch_id;
-            bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.sent_queue);
         }
     }
 }

@@ -30,24 +30,41 @@ control MirrorAtEgress(inout metadata_t meta) {
     }
 }
 
-// Makes the signal of a copy: the BTS first; if a pause is wanted as well, of a further copy.
-control SignalBuilder(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t std) {
+// Makes the signal of a copy: the BTS first; if a pause is wanted as well, of a further copy. A BTS whose queue has drained
+// to Q_tg by now has nothing to say: at the sender it would end a pause that another one asked for. It is not sent.
+control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     BtsBuilder() bts_builder;
     PauseBuilder() pause_builder;
     MirrorAtEgress() mirror;
+    CountBts() sent;
+    duration_us_t pause_us = 0;
+
+    action send_again() {
+        meta.now_us = std.egress_global_timestamp;
+        recirculate_preserving_field_list(RECIRCULATE_FIELDS);
+    }
 
     apply {
         if (meta.signal.wants_bts == 1) {
-            bts_builder.apply(hdr, meta);
-            meta.own_signal = own_signal_t.bts;
             meta.signal.wants_bts = 0;
-            mirror.apply(meta);
-        } else {
-            pause_builder.apply(hdr, meta);
-            meta.own_signal = own_signal_t.pause;
+            bts_builder.apply(hdr, meta, pause_us);
+            if (pause_us != 0) {
+                meta.own_signal = own_signal_t.bts;
+                sent.apply(meta.bts.cause, bts_event_t.sent_queue, bts_event_t.sent_cache, bts_event_t.sent_estimator);
+                mirror.apply(meta);
+            } else {
+                bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.not_needed);
+            }
         }
-        meta.now_us = std.egress_global_timestamp;
-        recirculate_preserving_field_list(RECIRCULATE_FIELDS);
+        if (meta.own_signal == own_signal_t.none && meta.signal.wants_pause == 1) {
+            meta.own_signal = own_signal_t.pause;
+            pause_builder.apply(hdr, meta);
+        }
+        if (meta.own_signal != own_signal_t.none) {
+            send_again();
+        } else {
+            mark_to_drop(std);
+        }
     }
 }
 
