@@ -3,7 +3,9 @@
  *
  * Commands on registers, counters and meters.
  */
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "control/words/names.h"
+#include "control/words/values.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,12 +27,12 @@ static int read_index(struct sw_command *command, const struct sw_array_info *ar
 /* Prints the values of cells [first, end) of a register. */
 static int print_cells(struct sw_command *command, int reg, uint32_t first, uint32_t end)
 {
-    uint16_t n_bytes = (uint16_t)((command->sw->program->registers[reg].bits + 7u) / 8);
+    uint16_t n_bytes = (uint16_t)((command->program->registers[reg].bits + 7u) / 8);
     uint8_t *bytes = malloc(n_bytes);
     int result = bytes ? 0 : sw_command_fail(command, "no memory");
 
     for (uint32_t i = first; i < end && result == 0; i++) {
-        result = sw_command_check(command, sw_register_read(command->sw->pipeline, (uint16_t)reg, i, bytes, n_bytes),
+        result = sw_command_check(command, sw_register_read(command->pipeline, (uint16_t)reg, i, bytes, n_bytes),
                                   "the cell");
         if (result == 0) {
             sw_text_add(command->out, "%s", i > first ? ", " : " ");
@@ -44,7 +46,7 @@ static int print_cells(struct sw_command *command, int reg, uint32_t first, uint
 int sw_do_register_read(struct sw_command *command)
 {
     int reg = sw_find_register(command, command->words[1]);
-    const struct sw_array_info *info = &command->sw->program->registers[reg < 0 ? 0 : reg];
+    const struct sw_array_info *info = &command->program->registers[reg < 0 ? 0 : reg];
     uint32_t index;
 
     if (reg < 0)
@@ -62,7 +64,7 @@ int sw_do_register_read(struct sw_command *command)
 int sw_do_register_write(struct sw_command *command)
 {
     int reg = sw_find_register(command, command->words[1]);
-    const struct sw_array_info *info = &command->sw->program->registers[reg < 0 ? 0 : reg];
+    const struct sw_array_info *info = &command->program->registers[reg < 0 ? 0 : reg];
     uint16_t n_bytes = (uint16_t)((info->bits + 7u) / 8);
     uint32_t index;
     uint8_t *bytes;
@@ -76,7 +78,7 @@ int sw_do_register_write(struct sw_command *command)
     result = sw_read_value(command, command->words[3], info->bits, bytes);
     if (result == 0)
         result = sw_command_check(command,
-                                  sw_register_write(command->sw->pipeline, (uint16_t)reg, index,
+                                  sw_register_write(command->pipeline, (uint16_t)reg, index,
                                                     (struct sw_value){bytes, n_bytes}),
                                   "the cell");
     free(bytes);
@@ -92,11 +94,11 @@ int sw_do_register_reset(struct sw_command *command)
 
     if (reg < 0)
         return -1;
-    n_bytes = (uint16_t)((command->sw->program->registers[reg].bits + 7u) / 8);
+    n_bytes = (uint16_t)((command->program->registers[reg].bits + 7u) / 8);
     zero = calloc(1, n_bytes);
     if (!zero)
         return sw_command_fail(command, "no memory");
-    result = sw_register_fill(command->sw->pipeline, (uint16_t)reg, (struct sw_value){zero, n_bytes});
+    result = sw_register_fill(command->pipeline, (uint16_t)reg, (struct sw_value){zero, n_bytes});
     free(zero);
     return sw_command_check(command, result, command->words[1]);
 }
@@ -107,7 +109,7 @@ static int counter_of(struct sw_command *command, uint32_t *index)
     int counter = sw_find_counter(command, command->words[1]);
 
     if (counter < 0 ||
-        read_index(command, &command->sw->program->counters[counter], command->words[2], index) < 0)
+        read_index(command, &command->program->counters[counter], command->words[2], index) < 0)
         return -1;
     return counter;
 }
@@ -120,7 +122,7 @@ int sw_do_counter_read(struct sw_command *command)
 
     if (counter < 0 ||
         sw_command_check(command,
-                         sw_counter_read(command->sw->pipeline, (uint16_t)counter, index, &packets, &bytes),
+                         sw_counter_read(command->pipeline, (uint16_t)counter, index, &packets, &bytes),
                          "the counter's entry") < 0)
         return -1;
     sw_text_add(command->out, "%s[%" PRIu32 "]= (%" PRIu64 " bytes, %" PRIu64 " packets)\n", command->words[1], index,
@@ -138,7 +140,7 @@ int sw_do_counter_write(struct sw_command *command)
         sw_read_number(command, command->words[4], "bytes", UINT64_MAX, &bytes) < 0)
         return -1;
     return sw_command_check(
-        command, sw_counter_write(command->sw->pipeline, (uint16_t)counter, index, packets, bytes),
+        command, sw_counter_write(command->pipeline, (uint16_t)counter, index, packets, bytes),
         "the counter's entry");
 }
 
@@ -148,7 +150,7 @@ int sw_do_counter_reset(struct sw_command *command)
 
     if (counter < 0)
         return -1;
-    return sw_command_check(command, sw_counter_reset(command->sw->pipeline, (uint16_t)counter), command->words[1]);
+    return sw_command_check(command, sw_counter_reset(command->pipeline, (uint16_t)counter), command->words[1]);
 }
 
 static int read_rate(struct sw_command *command, const char *word, struct sw_meter_rate *rate)
@@ -169,7 +171,7 @@ static int read_rate(struct sw_command *command, const char *word, struct sw_met
 /* Sets cells [first, end) to the rates that start at words[at]. */
 static int set_rates(struct sw_command *command, int meter, uint32_t first, uint32_t end, uint32_t at)
 {
-    const struct sw_array_info *info = &command->sw->program->meters[meter];
+    const struct sw_array_info *info = &command->program->meters[meter];
     struct sw_meter_rate rates[8];
     uint32_t n_rates = command->n_words - at;
 
@@ -180,7 +182,7 @@ static int set_rates(struct sw_command *command, int meter, uint32_t first, uint
             return -1;
     }
     for (uint32_t i = first; i < end; i++) {
-        int result = sw_meter_set_rates(command->sw->pipeline, (uint16_t)meter, i, rates, (uint8_t)n_rates);
+        int result = sw_meter_set_rates(command->pipeline, (uint16_t)meter, i, rates, (uint8_t)n_rates);
 
         if (sw_command_check(command, result, "the meter's cell, or a rising order of its rates,") < 0)
             return -1;
@@ -194,9 +196,9 @@ int sw_do_meter_array_set_rates(struct sw_command *command)
 
     if (meter < 0)
         return -1;
-    if (command->sw->program->meters[meter].is_direct)
+    if (command->program->meters[meter].is_direct)
         return sw_command_fail(command, "meter %s is direct: use meter_set_rates with an entry", command->words[1]);
-    return set_rates(command, meter, 0, command->sw->program->meters[meter].count, 2);
+    return set_rates(command, meter, 0, command->program->meters[meter].count, 2);
 }
 
 int sw_do_meter_get_rates(struct sw_command *command)
@@ -206,9 +208,9 @@ int sw_do_meter_get_rates(struct sw_command *command)
     uint32_t index;
     int count;
 
-    if (meter < 0 || read_index(command, &command->sw->program->meters[meter], command->words[2], &index) < 0)
+    if (meter < 0 || read_index(command, &command->program->meters[meter], command->words[2], &index) < 0)
         return -1;
-    count = sw_meter_get_rates(command->sw->pipeline, (uint16_t)meter, index, rates, 8);
+    count = sw_meter_get_rates(command->pipeline, (uint16_t)meter, index, rates, 8);
     if (sw_command_check(command, count, "the meter's cell") < 0)
         return -1;
     for (int i = 0; i < count; i++)
@@ -222,7 +224,7 @@ int sw_do_meter_set_rates(struct sw_command *command)
     int meter = sw_find_meter(command, command->words[1]);
     uint32_t index;
 
-    if (meter < 0 || read_index(command, &command->sw->program->meters[meter], command->words[2], &index) < 0)
+    if (meter < 0 || read_index(command, &command->program->meters[meter], command->words[2], &index) < 0)
         return -1;
     return set_rates(command, meter, index, index + 1, 3);
 }

@@ -5,38 +5,46 @@
  */
 #include "control/control.h"
 
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "switch/switch_state.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BLANKS " \t\r\n"
 #define ENTRY "TABLE KEY... => "
+#define ANY_WORDS UINT32_MAX
 
-static const struct sw_command_row commands[] = {
-    {"help", "[COMMAND]", 0, 1, sw_do_help},
+struct command_row {
+    const char *name;
+    const char *usage;
+    uint32_t min_words, max_words; /* without the command itself */
+    int (*run)(struct sw_command *command);
+};
+
+static int help(struct sw_command *command);
+
+static const struct command_row commands[] = {
+    {"help", "[COMMAND]", 0, 1, help},
     {"show_tables", "", 0, 0, sw_do_show_tables},
     {"show_actions", "", 0, 0, sw_do_show_actions},
     {"show_ports", "", 0, 0, sw_do_show_ports},
     {"table_info", "TABLE", 1, 1, sw_do_table_info},
-    {"table_add", "TABLE ACTION KEY... => PARAMETER... [PRIORITY]", 3, SW_ANY_WORDS, sw_do_table_add},
-    {"table_set_default", "TABLE ACTION PARAMETER...", 2, SW_ANY_WORDS, sw_do_table_set_default},
-    {"table_modify", "TABLE ACTION HANDLE [=>] PARAMETER...", 3, SW_ANY_WORDS, sw_do_table_modify},
+    {"table_add", "TABLE ACTION KEY... => PARAMETER... [PRIORITY]", 3, ANY_WORDS, sw_do_table_add},
+    {"table_set_default", "TABLE ACTION PARAMETER...", 2, ANY_WORDS, sw_do_table_set_default},
+    {"table_modify", "TABLE ACTION HANDLE [=>] PARAMETER...", 3, ANY_WORDS, sw_do_table_modify},
     {"table_delete", "TABLE HANDLE", 2, 2, sw_do_table_delete},
     {"table_clear", "TABLE", 1, 1, sw_do_table_clear},
     {"table_dump", "TABLE", 1, 1, sw_do_table_dump},
     {"table_num_entries", "TABLE", 1, 1, sw_do_table_num_entries},
-    {"table_indirect_add", ENTRY "MEMBER [PRIORITY]", 3, SW_ANY_WORDS, sw_do_table_indirect_add},
-    {"table_indirect_add_with_group", ENTRY "GROUP [PRIORITY]", 3, SW_ANY_WORDS, sw_do_table_indirect_add_with_group},
+    {"table_indirect_add", ENTRY "MEMBER [PRIORITY]", 3, ANY_WORDS, sw_do_table_indirect_add},
+    {"table_indirect_add_with_group", ENTRY "GROUP [PRIORITY]", 3, ANY_WORDS, sw_do_table_indirect_add_with_group},
     {"table_indirect_delete", "TABLE HANDLE", 2, 2, sw_do_table_delete},
     {"table_indirect_set_default", "TABLE MEMBER", 2, 2, sw_do_table_indirect_set_default},
     {"table_indirect_set_default_with_group", "TABLE GROUP", 2, 2, sw_do_table_indirect_set_default_with_group},
-    {"act_prof_create_member", "PROFILE ACTION PARAMETER...", 2, SW_ANY_WORDS, sw_do_act_prof_create_member},
-    {"act_prof_modify_member", "PROFILE ACTION MEMBER [=>] PARAMETER...", 3, SW_ANY_WORDS,
+    {"act_prof_create_member", "PROFILE ACTION PARAMETER...", 2, ANY_WORDS, sw_do_act_prof_create_member},
+    {"act_prof_modify_member", "PROFILE ACTION MEMBER [=>] PARAMETER...", 3, ANY_WORDS,
      sw_do_act_prof_modify_member},
     {"act_prof_delete_member", "PROFILE MEMBER", 2, 2, sw_do_act_prof_delete_member},
     {"act_prof_create_group", "PROFILE", 1, 1, sw_do_act_prof_create_group},
@@ -49,8 +57,8 @@ static const struct sw_command_row commands[] = {
     {"counter_read", "COUNTER INDEX", 2, 2, sw_do_counter_read},
     {"counter_write", "COUNTER INDEX PACKETS BYTES", 4, 4, sw_do_counter_write},
     {"counter_reset", "COUNTER", 1, 1, sw_do_counter_reset},
-    {"meter_array_set_rates", "METER RATE:BURST...", 2, SW_ANY_WORDS, sw_do_meter_array_set_rates},
-    {"meter_set_rates", "METER INDEX RATE:BURST...", 3, SW_ANY_WORDS, sw_do_meter_set_rates},
+    {"meter_array_set_rates", "METER RATE:BURST...", 2, ANY_WORDS, sw_do_meter_array_set_rates},
+    {"meter_set_rates", "METER INDEX RATE:BURST...", 3, ANY_WORDS, sw_do_meter_set_rates},
     {"meter_get_rates", "METER INDEX", 2, 2, sw_do_meter_get_rates},
     {"digest_read", "", 0, 0, sw_do_digest_read},
     {"mirroring_add", "SESSION PORT", 2, 2, sw_do_mirroring_add},
@@ -59,62 +67,27 @@ static const struct sw_command_row commands[] = {
     {"mirroring_get", "SESSION", 1, 1, sw_do_mirroring_get},
     {"mc_mgrp_create", "GROUP", 1, 1, sw_do_mc_mgrp_create},
     {"mc_mgrp_destroy", "GROUP", 1, 1, sw_do_mc_mgrp_destroy},
-    {"mc_node_create", "RID PORT... [| LAG...]", 1, SW_ANY_WORDS, sw_do_mc_node_create},
-    {"mc_node_update", "NODE PORT... [| LAG...]", 2, SW_ANY_WORDS, sw_do_mc_node_update},
+    {"mc_node_create", "RID PORT... [| LAG...]", 1, ANY_WORDS, sw_do_mc_node_create},
+    {"mc_node_update", "NODE PORT... [| LAG...]", 2, ANY_WORDS, sw_do_mc_node_update},
     {"mc_node_associate", "GROUP NODE", 2, 2, sw_do_mc_node_associate},
     {"mc_node_dissociate", "GROUP NODE", 2, 2, sw_do_mc_node_dissociate},
     {"mc_node_destroy", "NODE", 1, 1, sw_do_mc_node_destroy},
-    {"mc_set_lag_membership", "LAG PORT...", 2, SW_ANY_WORDS, sw_do_mc_set_lag_membership},
+    {"mc_set_lag_membership", "LAG PORT...", 2, ANY_WORDS, sw_do_mc_set_lag_membership},
     {"mc_dump", "", 0, 0, sw_do_mc_dump},
     {"port_rate", "PORT BITS_PER_S", 2, 2, sw_do_port_rate},
     {"port_delay", "PORT NS", 2, 2, sw_do_port_delay},
     {"port_ingress_delay", "PORT NS", 2, 2, sw_do_port_ingress_delay},
     {"port_mac_control", "PORT on|off", 2, 2, sw_do_port_mac_control},
     {"memory_limit", "BYTES", 1, 1, sw_do_memory_limit},
-    {"set_queue_depth", "PACKETS [PORT [PRIORITY]]", 0, SW_ANY_WORDS, sw_do_set_queue_depth},
-    {"set_queue_rate", "PACKETS_PER_S [PORT [PRIORITY]]", 0, SW_ANY_WORDS, sw_do_set_queue_rate},
+    {"set_queue_depth", "PACKETS [PORT [PRIORITY]]", 0, ANY_WORDS, sw_do_set_queue_depth},
+    {"set_queue_rate", "PACKETS_PER_S [PORT [PRIORITY]]", 0, ANY_WORDS, sw_do_set_queue_rate},
     {"get_time_elapsed", "", 0, 0, sw_do_get_time_elapsed},
     {"statistics", "", 0, 0, sw_do_statistics},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 
-int sw_command_fail(struct sw_command *command, const char *format, ...)
-{
-    char message[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
-    va_end(arguments);
-    sw_text_clear(command->out);
-    sw_text_add(command->out, "%s: %s", command->words[0], message);
-    return -1;
-}
-
-int sw_command_check(struct sw_command *command, int result, const char *what)
-{
-    switch (result) {
-    case -EEXIST:
-        return sw_command_fail(command, "%s exists already", what);
-    case -ENOSPC:
-        return sw_command_fail(command, "%s is full", what);
-    case -ENOENT:
-        return sw_command_fail(command, "%s does not exist", what);
-    case -EPERM:
-        return sw_command_fail(command, "%s is const in the program", what);
-    case -EBUSY:
-        return sw_command_fail(command, "%s is in use", what);
-    case -EINVAL:
-        return sw_command_fail(command, "%s is not valid here", what);
-    case -ENOMEM:
-        return sw_command_fail(command, "no memory for %s", what);
-    default:
-        return result < 0 ? sw_command_fail(command, "%s: %s", what, strerror(-result)) : 0;
-    }
-}
-
-static const struct sw_command_row *find(const char *name)
+static const struct command_row *find(const char *name)
 {
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(commands[i].name, name) == 0)
@@ -123,9 +96,9 @@ static const struct sw_command_row *find(const char *name)
     return NULL;
 }
 
-int sw_do_help(struct sw_command *command)
+static int help(struct sw_command *command)
 {
-    const struct sw_command_row *row;
+    const struct command_row *row;
 
     if (command->n_words == 1) {
         for (size_t i = 0; i < N_COMMANDS; i++)
@@ -141,7 +114,7 @@ int sw_do_help(struct sw_command *command)
 
 static int run(struct sw_command *command)
 {
-    const struct sw_command_row *row = find(command->words[0]);
+    const struct command_row *row = find(command->words[0]);
     uint32_t given = command->n_words - 1;
 
     if (!row)
@@ -154,7 +127,8 @@ static int run(struct sw_command *command)
 
 int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *out)
 {
-    struct sw_command command = {.sw = sw, .out = out};
+    struct sw_command command = {
+        .sw = sw, .program = sw->target.program, .pipeline = sw->target.pipeline, .out = out};
     char *copy = strdup(line), *state = NULL;
     int result = 0;
 

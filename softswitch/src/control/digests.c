@@ -4,12 +4,13 @@
  * The command that takes the digests of a running switch. BMv2 sends them to a nanomsg socket; here they wait until they
  * are asked for.
  */
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "control/words/values.h"
 
 static void print_digest(void *ctx, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes)
 {
     struct sw_command *command = ctx;
-    const struct sw_digest_info *info = &command->sw->program->digests[digest];
+    const struct sw_digest_info *info = &command->program->digests[digest];
 
     (void)n_bytes;
     sw_text_add(command->out, "%s", info->name);
@@ -25,6 +26,6 @@ static void print_digest(void *ctx, uint16_t digest, const uint8_t *bytes, uint3
 
 int sw_do_digest_read(struct sw_command *command)
 {
-    sw_digest_drain(command->sw->pipeline, print_digest, command);
+    sw_digest_drain(command->pipeline, print_digest, command);
     return 0;
 }

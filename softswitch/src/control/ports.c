@@ -3,7 +3,9 @@
  *
  * Commands on ports, limits, the clock and counters of the target.
  */
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "control/words/values.h"
+#include "switch/switch_state.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +20,7 @@ static int read_port(struct sw_command *command, uint32_t *port)
 
     if (sw_read_number(command, command->words[1], "port", SW_RECIRCULATION_PORT - 1, &number) < 0)
         return -1;
-    if (!command->sw->tm.ports[number].has_device)
+    if (!command->sw->target.tm.ports[number].has_device)
         return sw_command_fail(command, "port '%s' has no interface", command->words[1]);
     *port = (uint32_t)number;
     return 0;
@@ -29,7 +31,7 @@ int sw_do_show_ports(struct sw_command *command)
     sw_text_add(command->out, "%-6s%-18s%16s%14s%18s%13s\n", "port", "interface", "rate_bps", "delay_ns",
                 "ingress_delay_ns", "mac_control");
     for (uint32_t i = 0; i < SW_PORT_COUNT; i++) {
-        const struct sw_port *port = &command->sw->tm.ports[i];
+        const struct sw_port *port = &command->sw->target.tm.ports[i];
         const char *name = command->sw->port_names[i];
 
         if (!name && !(port->rate_bps | (uint64_t)port->delay_ns | (uint64_t)port->ingress_delay_ns))
@@ -80,7 +82,7 @@ int sw_do_port_mac_control(struct sw_command *command)
         return -1;
     if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
         return sw_command_fail(command, "'%s' is neither 'on' nor 'off'", word);
-    command->sw->tm.ports[port].decodes_mac_control = strcmp(word, "on") == 0;
+    command->sw->target.tm.ports[port].decodes_mac_control = strcmp(word, "on") == 0;
     return 0;
 }
 
@@ -90,7 +92,7 @@ int sw_do_memory_limit(struct sw_command *command)
 
     if (sw_read_number(command, command->words[1], "limit", INT64_MAX, &limit_bytes) < 0)
         return -1;
-    command->sw->pool.limit_bytes = limit_bytes;
+    command->sw->target.pool.limit_bytes = limit_bytes;
     return 0;
 }
 
@@ -108,7 +110,7 @@ int sw_do_set_queue_rate(struct sw_command *command)
 
 int sw_do_get_time_elapsed(struct sw_command *command)
 {
-    sw_text_add(command->out, "%" PRIu64 "\n", sw_switch_us(command->sw));
+    sw_text_add(command->out, "%" PRIu64 "\n", sw_target_us(&command->sw->target));
     return 0;
 }
 

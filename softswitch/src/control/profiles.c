@@ -3,7 +3,11 @@
  *
  * Commands on action profiles and selectors, and on the tables that use them.
  */
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "control/words/entry.h"
+#include "control/words/names.h"
+#include "control/words/values.h"
+#include "switch/switch_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,14 +28,14 @@ static int profile_of(struct sw_command *command, bool wants_selector)
 {
     int profile = sw_find_profile(command, command->words[1]);
 
-    if (profile >= 0 && wants_selector && !command->sw->program->profiles[profile].has_selector)
+    if (profile >= 0 && wants_selector && !command->program->profiles[profile].has_selector)
         return sw_command_fail(command, "action profile %s has no selector", command->words[1]);
     return profile;
 }
 
 int sw_do_act_prof_create_member(struct sw_command *command)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct sw_entry_words entry = {0};
     int profile = profile_of(command, false), action, result = -1;
     uint32_t member = 0;
@@ -42,7 +46,7 @@ int sw_do_act_prof_create_member(struct sw_command *command)
     if (action >= 0 &&
         sw_read_args(command, &program->actions[action], command->words + 3, command->n_words - 3, &entry) == 0)
         result = sw_command_check(command,
-                                  sw_profile_add_member(command->sw->pipeline, (uint16_t)profile, (uint16_t)action,
+                                  sw_profile_add_member(command->pipeline, (uint16_t)profile, (uint16_t)action,
                                                         entry.args, &member),
                                   command->words[1]);
     sw_free_entry(&entry);
@@ -53,7 +57,7 @@ int sw_do_act_prof_create_member(struct sw_command *command)
 
 int sw_do_act_prof_modify_member(struct sw_command *command)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct sw_entry_words entry = {0};
     int profile = profile_of(command, false), action, result = -1;
     uint32_t member, first = 4;
@@ -66,7 +70,7 @@ int sw_do_act_prof_modify_member(struct sw_command *command)
     if (action >= 0 &&
         sw_read_args(command, &program->actions[action], command->words + first, command->n_words - first, &entry) == 0)
         result = sw_command_check(command,
-                                  sw_profile_modify_member(command->sw->pipeline, (uint16_t)profile, member,
+                                  sw_profile_modify_member(command->pipeline, (uint16_t)profile, member,
                                                            (uint16_t)action, entry.args),
                                   "the member");
     sw_free_entry(&entry);
@@ -80,7 +84,7 @@ int sw_do_act_prof_delete_member(struct sw_command *command)
 
     if (profile < 0 || read_handle(command, 2, "member", &member) < 0)
         return -1;
-    return sw_command_check(command, sw_profile_delete_member(command->sw->pipeline, (uint16_t)profile, member),
+    return sw_command_check(command, sw_profile_delete_member(command->pipeline, (uint16_t)profile, member),
                             "the member");
 }
 
@@ -90,7 +94,7 @@ int sw_do_act_prof_create_group(struct sw_command *command)
     uint32_t group = 0;
 
     if (profile < 0 ||
-        sw_command_check(command, sw_profile_create_group(command->sw->pipeline, (uint16_t)profile, &group),
+        sw_command_check(command, sw_profile_create_group(command->pipeline, (uint16_t)profile, &group),
                          command->words[1]) < 0)
         return -1;
     sw_text_add(command->out, "Group has been created with handle %" PRIu32 "\n", group);
@@ -104,7 +108,7 @@ int sw_do_act_prof_delete_group(struct sw_command *command)
 
     if (profile < 0 || read_handle(command, 2, "group", &group) < 0)
         return -1;
-    return sw_command_check(command, sw_profile_delete_group(command->sw->pipeline, (uint16_t)profile, group),
+    return sw_command_check(command, sw_profile_delete_group(command->pipeline, (uint16_t)profile, group),
                             "the group");
 }
 
@@ -116,7 +120,7 @@ static int change_group(struct sw_command *command,
 
     if (profile < 0 || read_handle(command, 2, "member", &member) < 0 || read_handle(command, 3, "group", &group) < 0)
         return -1;
-    return sw_command_check(command, change(command->sw->pipeline, (uint16_t)profile, group, member),
+    return sw_command_check(command, change(command->pipeline, (uint16_t)profile, group, member),
                             "the member or the group");
 }
 
@@ -133,7 +137,7 @@ int sw_do_act_prof_remove_member_from_group(struct sw_command *command)
 /* The table in words[1], which must use a profile (with a selector, for groups). */
 static int indirect_table(struct sw_command *command, bool is_group)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     int table = sw_find_table(command, command->words[1]);
     int32_t profile = table < 0 ? -1 : program->tables[table].action_profile;
 
@@ -149,8 +153,9 @@ static int indirect_table(struct sw_command *command, bool is_group)
 static int add_indirect(struct sw_command *command, bool is_group, struct sw_entry_words *entry)
 {
     int table = indirect_table(command, is_group);
-    const struct sw_table_info *info = &command->sw->program->tables[table < 0 ? 0 : table];
+    const struct sw_table_info *info = &command->program->tables[table < 0 ? 0 : table];
     const char *what = is_group ? "group" : "member";
+    struct sw_words keys = {.first = command->words + 2};
     uint32_t n_rest, handle = 0;
     uint64_t target;
     char **rest;
@@ -162,14 +167,14 @@ static int add_indirect(struct sw_command *command, bool is_group, struct sw_ent
         return sw_command_fail(command, "one %s must follow '=>', not %" PRIu32 " words", what, n_rest);
     if (sw_read_number(command, rest[0], what, UINT32_MAX, &target) < 0)
         return -1;
-    result = sw_table_add_indirect(command->sw->pipeline, (uint16_t)table, entry->keys, is_group, (uint32_t)target,
+    result = sw_table_add_indirect(command->pipeline, (uint16_t)table, entry->keys, is_group, (uint32_t)target,
                                    entry->priority, &handle);
     if (result == -EINVAL)
         return sw_command_fail(command, "table %s has no %s '%s'", info->name, what, rest[0]);
     if (sw_command_check(command, result, "the entry") < 0)
         return -1;
-    sw_shadow_add(command->sw, (uint32_t)table, handle, command->words + 2, (uint32_t)(rest - command->words) - 3, what,
-                  rest, 1);
+    keys.count = (uint32_t)(rest - command->words) - 3;
+    sw_shadow_add(command->sw->shadow, (uint32_t)table, handle, keys, what, (struct sw_words){rest, 1});
     sw_text_add(command->out, "Entry has been added with handle %" PRIu32 "\n", handle);
     return 0;
 }
@@ -200,9 +205,9 @@ static int set_default(struct sw_command *command, bool is_group)
 
     if (table < 0 || read_handle(command, 2, what, &target) < 0 ||
         sw_command_check(
-            command, sw_table_set_default_indirect(command->sw->pipeline, (uint16_t)table, is_group, target), what) < 0)
+            command, sw_table_set_default_indirect(command->pipeline, (uint16_t)table, is_group, target), what) < 0)
         return -1;
-    sw_shadow_set_default(command->sw, (uint32_t)table, what, command->words + 2, 1);
+    sw_shadow_set_default(command->sw->shadow, (uint32_t)table, what, (struct sw_words){command->words + 2, 1});
     return 0;
 }
 

@@ -3,7 +3,9 @@
  *
  * Commands on mirroring sessions and multicast.
  */
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "control/words/values.h"
+#include "switch/switch_state.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,7 +31,7 @@ static int add_session(struct sw_command *command, const char *what, uint64_t ma
         read_word(command, 2, what, max, &target) < 0)
         return -1;
     *(is_group ? &to.group : &to.port) = (int32_t)target;
-    return sw_command_check(command, sw_mirror_set(&command->sw->replication, session, to), "the session");
+    return sw_command_check(command, sw_mirror_set(&command->sw->target.replication, session, to), "the session");
 }
 
 int sw_do_mirroring_add(struct sw_command *command)
@@ -48,7 +50,7 @@ int sw_do_mirroring_delete(struct sw_command *command)
 
     if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
         return -1;
-    return sw_command_check(command, sw_mirror_delete(&command->sw->replication, session), "the session");
+    return sw_command_check(command, sw_mirror_delete(&command->sw->target.replication, session), "the session");
 }
 
 int sw_do_mirroring_get(struct sw_command *command)
@@ -58,7 +60,7 @@ int sw_do_mirroring_get(struct sw_command *command)
 
     if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
         return -1;
-    found = sw_mirror_find(&command->sw->replication, session);
+    found = sw_mirror_find(&command->sw->target.replication, session);
     if (!found)
         return sw_command_fail(command, "session '%s' does not exist", command->words[1]);
     if (found->port >= 0)
@@ -84,7 +86,7 @@ int sw_do_mc_mgrp_create(struct sw_command *command)
 
     if (read_group(command, 1, &group) < 0)
         return -1;
-    return sw_command_check(command, sw_multicast_create_group(&command->sw->replication, group), "the group");
+    return sw_command_check(command, sw_multicast_create_group(&command->sw->target.replication, group), "the group");
 }
 
 int sw_do_mc_mgrp_destroy(struct sw_command *command)
@@ -93,7 +95,7 @@ int sw_do_mc_mgrp_destroy(struct sw_command *command)
 
     if (read_group(command, 1, &group) < 0)
         return -1;
-    return sw_command_check(command, sw_multicast_destroy_group(&command->sw->replication, group), "the group");
+    return sw_command_check(command, sw_multicast_destroy_group(&command->sw->target.replication, group), "the group");
 }
 
 static int read_set(struct sw_command *command, uint32_t first, uint32_t end, const char *what, uint64_t max,
@@ -130,7 +132,7 @@ int sw_do_mc_node_create(struct sw_command *command)
 
     if (read_word(command, 1, "rid", UINT16_MAX, &rid) < 0 || read_ports_and_lags(command, &ports, &lags) < 0 ||
         sw_command_check(command,
-                         sw_multicast_create_node(&command->sw->replication, rid, &ports, &lags, &node),
+                         sw_multicast_create_node(&command->sw->target.replication, rid, &ports, &lags, &node),
                          "the node") < 0)
         return -1;
     sw_text_add(command->out, "node was created with handle %" PRIu32 "\n", node);
@@ -144,7 +146,7 @@ int sw_do_mc_node_update(struct sw_command *command)
 
     if (read_node(command, 1, &node) < 0 || read_ports_and_lags(command, &ports, &lags) < 0)
         return -1;
-    return sw_command_check(command, sw_multicast_update_node(&command->sw->replication, node, &ports, &lags),
+    return sw_command_check(command, sw_multicast_update_node(&command->sw->target.replication, node, &ports, &lags),
                             "the node");
 }
 
@@ -154,7 +156,7 @@ int sw_do_mc_node_associate(struct sw_command *command)
 
     if (read_group(command, 1, &group) < 0 || read_node(command, 2, &node) < 0)
         return -1;
-    return sw_command_check(command, sw_multicast_associate(&command->sw->replication, group, node),
+    return sw_command_check(command, sw_multicast_associate(&command->sw->target.replication, group, node),
                             "the node or the group");
 }
 
@@ -164,7 +166,7 @@ int sw_do_mc_node_dissociate(struct sw_command *command)
 
     if (read_group(command, 1, &group) < 0 || read_node(command, 2, &node) < 0)
         return -1;
-    return sw_command_check(command, sw_multicast_dissociate(&command->sw->replication, group, node),
+    return sw_command_check(command, sw_multicast_dissociate(&command->sw->target.replication, group, node),
                             "the node in the group");
 }
 
@@ -174,7 +176,7 @@ int sw_do_mc_node_destroy(struct sw_command *command)
 
     if (read_node(command, 1, &node) < 0)
         return -1;
-    return sw_command_check(command, sw_multicast_destroy_node(&command->sw->replication, node), "the node");
+    return sw_command_check(command, sw_multicast_destroy_node(&command->sw->target.replication, node), "the node");
 }
 
 int sw_do_mc_set_lag_membership(struct sw_command *command)
@@ -185,7 +187,7 @@ int sw_do_mc_set_lag_membership(struct sw_command *command)
     if (read_word(command, 1, "LAG", SW_LAG_COUNT - 1, &lag) < 0 ||
         read_set(command, 2, command->n_words, "port", PORT_MAX, &ports) < 0)
         return -1;
-    command->sw->replication.lags[lag] = ports;
+    command->sw->target.replication.lags[lag] = ports;
     return 0;
 }
 
@@ -205,7 +207,7 @@ static void print_set(struct sw_text *out, const char *what, const struct sw_por
 
 int sw_do_mc_dump(struct sw_command *command)
 {
-    const struct sw_replication *replication = &command->sw->replication;
+    const struct sw_replication *replication = &command->sw->target.replication;
     struct sw_text *out = command->out;
 
     for (uint32_t group = 0; group < replication->n_groups; group++) {

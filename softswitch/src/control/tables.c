@@ -3,7 +3,11 @@
  *
  * Commands on tables whose entries name their action.
  */
-#include "control/words/command.h"
+#include "control/commands.h"
+#include "control/words/entry.h"
+#include "control/words/names.h"
+#include "control/words/values.h"
+#include "switch/switch_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +20,9 @@ static const char *const kind_names[] = {
 
 static void print_table(struct sw_command *command, uint32_t table)
 {
-    const struct sw_table_info *info = &command->sw->program->tables[table];
+    const struct sw_table_info *info = &command->program->tables[table];
     const char *profile =
-        info->action_profile < 0 ? "None" : command->sw->program->profiles[info->action_profile].name;
+        info->action_profile < 0 ? "None" : command->program->profiles[info->action_profile].name;
 
     sw_text_add(command->out, "%-30s [implementation=%s, mk=", info->name, profile);
     for (uint32_t i = 0; i < info->n_keys; i++)
@@ -37,21 +41,21 @@ static void print_action(struct sw_command *command, const struct sw_action_info
 
 int sw_do_show_tables(struct sw_command *command)
 {
-    for (uint32_t i = 0; i < command->sw->program->n_tables; i++)
+    for (uint32_t i = 0; i < command->program->n_tables; i++)
         print_table(command, i);
     return 0;
 }
 
 int sw_do_show_actions(struct sw_command *command)
 {
-    for (uint32_t i = 0; i < command->sw->program->n_actions; i++)
-        print_action(command, &command->sw->program->actions[i]);
+    for (uint32_t i = 0; i < command->program->n_actions; i++)
+        print_action(command, &command->program->actions[i]);
     return 0;
 }
 
 int sw_do_table_info(struct sw_command *command)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     int table = sw_find_table(command, command->words[1]);
 
     if (table < 0)
@@ -69,7 +73,7 @@ static int direct_table(struct sw_command *command, int *action)
 
     if (table < 0)
         return -1;
-    if (command->sw->program->tables[table].action_profile >= 0)
+    if (command->program->tables[table].action_profile >= 0)
         return sw_command_fail(command, "table %s takes members and groups: use the table_indirect commands",
                                command->words[1]);
     *action = sw_find_table_action(command, (uint32_t)table, command->words[2]);
@@ -78,7 +82,8 @@ static int direct_table(struct sw_command *command, int *action)
 
 static int add_entry(struct sw_command *command, uint32_t table, uint16_t action, struct sw_entry_words *entry)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
+    struct sw_words keys = {.first = command->words + 3};
     uint32_t n_args, handle = 0;
     char **args;
     int result;
@@ -86,14 +91,15 @@ static int add_entry(struct sw_command *command, uint32_t table, uint16_t action
     if (sw_read_entry(command, &program->tables[table], 3, entry, &args, &n_args) < 0 ||
         sw_read_args(command, &program->actions[action], args, n_args, entry) < 0)
         return -1;
-    result = sw_table_add(command->sw->pipeline, (uint16_t)table, entry->keys, action, entry->args, entry->priority,
+    result = sw_table_add(command->pipeline, (uint16_t)table, entry->keys, action, entry->args, entry->priority,
                           &handle);
     if (result == -EEXIST)
         return sw_command_fail(command, "table %s has an entry with this key already", command->words[1]);
     if (sw_command_check(command, result, command->words[1]) < 0)
         return -1;
-    sw_shadow_add(command->sw, table, handle, command->words + 3, (uint32_t)(args - command->words) - 4,
-                  program->actions[action].name, args, n_args);
+    keys.count = (uint32_t)(args - command->words) - 4;
+    sw_shadow_add(command->sw->shadow, table, handle, keys, program->actions[action].name,
+                  (struct sw_words){args, n_args});
     sw_text_add(command->out, "Entry has been added with handle %" PRIu32 "\n", handle);
     return 0;
 }
@@ -111,7 +117,7 @@ int sw_do_table_add(struct sw_command *command)
 
 int sw_do_table_set_default(struct sw_command *command)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct sw_entry_words entry = {0};
     int action, table = direct_table(command, &action), result = -1;
     uint32_t n_args = command->n_words - 3;
@@ -120,18 +126,19 @@ int sw_do_table_set_default(struct sw_command *command)
         result = sw_read_args(command, &program->actions[action], command->words + 3, n_args, &entry);
     if (result == 0)
         result = sw_command_check(command,
-                                  sw_table_set_default(command->sw->pipeline, (uint16_t)table, (uint16_t)action,
+                                  sw_table_set_default(command->pipeline, (uint16_t)table, (uint16_t)action,
                                                        entry.args),
                                   "the default action");
     if (result == 0)
-        sw_shadow_set_default(command->sw, (uint32_t)table, program->actions[action].name, command->words + 3, n_args);
+        sw_shadow_set_default(command->sw->shadow, (uint32_t)table, program->actions[action].name,
+                              (struct sw_words){command->words + 3, n_args});
     sw_free_entry(&entry);
     return result;
 }
 
 int sw_do_table_modify(struct sw_command *command)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct sw_entry_words entry = {0};
     int action, table = direct_table(command, &action), result = -1;
     char **args = command->words + 4;
@@ -146,11 +153,12 @@ int sw_do_table_modify(struct sw_command *command)
     }
     if (sw_read_args(command, &program->actions[action], args, n_args, &entry) == 0)
         result = sw_command_check(command,
-                                  sw_table_modify(command->sw->pipeline, (uint16_t)table, (uint32_t)handle,
+                                  sw_table_modify(command->pipeline, (uint16_t)table, (uint32_t)handle,
                                                   (uint16_t)action, entry.args),
                                   "the entry");
     if (result == 0)
-        sw_shadow_modify(command->sw, (uint32_t)table, (uint32_t)handle, program->actions[action].name, args, n_args);
+        sw_shadow_modify(command->sw->shadow, (uint32_t)table, (uint32_t)handle, program->actions[action].name,
+                         (struct sw_words){args, n_args});
     sw_free_entry(&entry);
     return result;
 }
@@ -162,10 +170,10 @@ int sw_do_table_delete(struct sw_command *command)
 
     if (table < 0 || sw_read_number(command, command->words[2], "handle", UINT32_MAX, &handle) < 0)
         return -1;
-    if (sw_command_check(command, sw_table_delete(command->sw->pipeline, (uint16_t)table, (uint32_t)handle),
+    if (sw_command_check(command, sw_table_delete(command->pipeline, (uint16_t)table, (uint32_t)handle),
                          "the entry") < 0)
         return -1;
-    sw_shadow_delete(command->sw, (uint32_t)table, (uint32_t)handle);
+    sw_shadow_delete(command->sw->shadow, (uint32_t)table, (uint32_t)handle);
     return 0;
 }
 
@@ -175,9 +183,9 @@ int sw_do_table_clear(struct sw_command *command)
 
     if (table < 0)
         return -1;
-    if (sw_command_check(command, sw_table_clear(command->sw->pipeline, (uint16_t)table), command->words[1]) < 0)
+    if (sw_command_check(command, sw_table_clear(command->pipeline, (uint16_t)table), command->words[1]) < 0)
         return -1;
-    sw_shadow_clear(command->sw, (uint32_t)table);
+    sw_shadow_clear(command->sw->shadow, (uint32_t)table);
     return 0;
 }
 
@@ -187,7 +195,7 @@ int sw_do_table_dump(struct sw_command *command)
 
     if (table < 0)
         return -1;
-    sw_shadow_dump(command->sw, (uint32_t)table, command->out);
+    sw_shadow_dump(command->sw->shadow, command->pipeline, (uint32_t)table, command->out);
     return 0;
 }
 
@@ -197,6 +205,6 @@ int sw_do_table_num_entries(struct sw_command *command)
 
     if (table < 0)
         return -1;
-    sw_text_add(command->out, "%" PRId64 "\n", sw_table_count(command->sw->pipeline, (uint16_t)table));
+    sw_text_add(command->out, "%" PRId64 "\n", sw_table_count(command->pipeline, (uint16_t)table));
     return 0;
 }

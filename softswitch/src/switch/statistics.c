@@ -55,7 +55,7 @@ static void add_sums(const struct sw_switch *sw, struct sw_text *out)
     uint64_t queued = 0;
 
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
-        const struct sw_port_counters *c = &sw->counters.ports[port];
+        const struct sw_port_counters *c = &sw->target.counters.ports[port];
 
         sum.rx_packets += c->rx_packets;
         sum.rx_bytes += c->rx_bytes;
@@ -67,7 +67,7 @@ static void add_sums(const struct sw_switch *sw, struct sw_text *out)
         for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
             sum.drops[reason] += c->drops[reason];
         for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
-            queued += sw->tm.ports[port].queues[class_].bytes;
+            queued += sw->target.tm.ports[port].queues[class_].bytes;
     }
     add_number(out, "rx_packets", sum.rx_packets);
     add_number(out, "rx_bytes", sum.rx_bytes);
@@ -85,7 +85,7 @@ static void add_sums(const struct sw_switch *sw, struct sw_text *out)
 
 static void add_events(const struct sw_switch *sw, struct sw_text *out)
 {
-    const struct sw_target_counters *c = &sw->counters;
+    const struct sw_target_counters *c = &sw->target.counters;
 
     add_number(out, "ingress_clones", c->ingress_clones);
     add_number(out, "egress_clones", c->egress_clones);
@@ -94,10 +94,10 @@ static void add_events(const struct sw_switch *sw, struct sw_text *out)
     add_number(out, "recirculated", c->recirculated);
     add_number(out, "resubmitted", c->resubmitted);
     add_number(out, "malformed", c->malformed);
-    add_number(out, "buffer_bytes", sw->pool.bytes_in_use);
-    add_number(out, "memory_limit_bytes", sw->pool.limit_bytes);
-    add_number(out, "telemetry_lost", sw->telemetry.lost);
-    add_number(out, "digests_lost", sw_digest_lost(sw->pipeline));
+    add_number(out, "buffer_bytes", sw->target.pool.bytes_in_use);
+    add_number(out, "memory_limit_bytes", sw->target.pool.limit_bytes);
+    add_number(out, "telemetry_lost", sw->target.telemetry.lost);
+    add_number(out, "digests_lost", sw_digest_lost(sw->target.pipeline));
 }
 
 static void add_lateness(struct sw_text *out, const char *key, const struct sw_lateness *lateness, const char *after)
@@ -112,11 +112,11 @@ static void add_lateness(struct sw_text *out, const char *key, const struct sw_l
 
 static void add_port(const struct sw_switch *sw, struct sw_text *out, uint32_t port)
 {
-    const struct sw_port_counters *c = &sw->counters.ports[port];
+    const struct sw_port_counters *c = &sw->target.counters.ports[port];
     uint64_t queued = 0, drops = 0;
 
     for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
-        queued += sw->tm.ports[port].queues[class_].bytes;
+        queued += sw->target.tm.ports[port].queues[class_].bytes;
     for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
         drops += c->drops[reason];
     if (!(c->rx_packets | c->tx_packets | c->kernel_drops | queued | drops) && !sw->port_names[port])
@@ -139,7 +139,7 @@ static void add_port(const struct sw_switch *sw, struct sw_text *out, uint32_t p
 
 void sw_switch_statistics(const struct sw_switch *sw, struct sw_text *out)
 {
-    int64_t since_ns = sw->now_ns > sw->epoch_ns ? sw->now_ns - sw->epoch_ns : 0;
+    int64_t since_ns = sw->target.now_ns > sw->target.epoch_ns ? sw->target.now_ns - sw->target.epoch_ns : 0;
 
     sw_text_add(out, "{");
     add_number(out, "time_ns", (uint64_t)since_ns);

@@ -2,26 +2,15 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  */
 #include "switch/switch_state.h"
+#include "v1model/mac_control.h"
+#include "v1model/passes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int prepare(struct sw_switch *sw, const struct sw_config *config)
-{
-    if (sw_tm_init(&sw->tm) < 0)
-        return -ENOMEM;
-    sw->pipeline = sw_pipeline_create(sw->program, config->seed);
-    if (!sw->pipeline)
-        return -ENOMEM;
-    for (uint32_t port = 0; config->all_ports && port < SW_RECIRCULATION_PORT; port++)
-        sw->tm.ports[port].has_device = true;
-    return 0;
-}
-
 struct sw_switch *sw_switch_create(const struct sw_program *program, const struct sw_config *config)
 {
-    uint64_t limit = config->memory_limit ? config->memory_limit : SW_DEFAULT_MEMORY_LIMIT;
     struct sw_switch *sw;
 
     if (program->abi != SW_PROGRAM_ABI)
@@ -29,12 +18,9 @@ struct sw_switch *sw_switch_create(const struct sw_program *program, const struc
     sw = calloc(1, sizeof(*sw));
     if (!sw)
         return NULL;
-    sw->program = program;
-    sw->epoch_ns = config->epoch_ns;
-    sw->now_ns = INT64_MIN;
-    sw_pool_init(&sw->pool, program->phv_bytes, limit);
-    sw_telemetry_init(&sw->telemetry, config->epoch_ns, config->sample_ns);
-    if (prepare(sw, config) < 0) {
+    if (sw_target_init(&sw->target, program, config) == 0)
+        sw->shadow = sw_shadow_create(program);
+    if (!sw->shadow) {
         sw_switch_destroy(sw);
         return NULL;
     }
@@ -45,23 +31,18 @@ void sw_switch_destroy(struct sw_switch *sw)
 {
     if (!sw)
         return;
-    sw_control_shadow_free(sw);
-    if (sw->pipeline)
-        sw_pipeline_destroy(sw->pipeline);
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         free(sw->port_names[port]);
-    sw_replication_free(&sw->replication);
-    sw_telemetry_free(&sw->telemetry);
+    sw_shadow_destroy(sw->shadow);
     sw_arrivals_free(&sw->arrivals);
-    sw_tm_free(&sw->tm);
-    sw_pool_free(&sw->pool);
+    sw_target_free(&sw->target);
     free(sw);
 }
 
 void sw_switch_set_output(struct sw_switch *sw, sw_output_fn output, void *ctx)
 {
-    sw->output = output;
-    sw->output_ctx = ctx;
+    sw->target.output = output;
+    sw->target.output_ctx = ctx;
 }
 
 int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name)
@@ -75,31 +56,25 @@ int sw_switch_attach_port(struct sw_switch *sw, uint32_t port, const char *name)
         return -ENOMEM;
     free(sw->port_names[port]);
     sw->port_names[port] = copy;
-    sw->tm.ports[port].has_device = true;
+    sw->target.tm.ports[port].has_device = true;
     return 0;
 }
 
 struct sw_packet *sw_switch_acquire(struct sw_switch *sw, uint32_t bytes)
 {
-    struct sw_frame *frame = sw_pool_acquire(&sw->pool, bytes);
+    struct sw_frame *frame = sw_pool_acquire(&sw->target.pool, bytes);
 
     return frame ? &frame->packet : NULL;
 }
 
 void sw_switch_release(struct sw_switch *sw, struct sw_packet *packet)
 {
-    sw_pool_release(&sw->pool, sw_frame_of(packet));
+    sw_pool_release(&sw->target.pool, sw_frame_of(packet));
 }
 
 void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reason)
 {
-    sw->counters.ports[port].drops[reason]++;
-}
-
-void sw_switch_drop(struct sw_switch *sw, struct sw_frame *frame, uint32_t port, enum sw_drop reason)
-{
-    sw_switch_count_drop(sw, port, reason);
-    sw_pool_release(&sw->pool, frame);
+    sw_target_count_drop(&sw->target, port, reason);
 }
 
 int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_packet *packet, int64_t time_ns)
@@ -107,24 +82,24 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
     struct sw_frame *frame = sw_frame_of(packet);
 
     if (port >= SW_RECIRCULATION_PORT) {
-        sw_pool_release(&sw->pool, frame);
+        sw_pool_release(&sw->target.pool, frame);
         return -EINVAL;
     }
-    sw->counters.ports[port].rx_packets++;
-    sw->counters.ports[port].rx_bytes += packet->len;
+    sw->target.counters.ports[port].rx_packets++;
+    sw->target.counters.ports[port].rx_bytes += packet->len;
     if (packet->len == 0) {
-        sw_switch_drop(sw, frame, port, SW_DROP_BAD_LENGTH);
+        sw_target_drop(&sw->target, frame, port, SW_DROP_BAD_LENGTH);
         return -EMSGSIZE;
     }
-    if (sw->pool.bytes_in_use > sw->pool.limit_bytes) {
-        sw_switch_drop(sw, frame, port, SW_DROP_MEMORY);
+    if (sw->target.pool.bytes_in_use > sw->target.pool.limit_bytes) {
+        sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
         return -ENOBUFS;
     }
     frame->port = (uint16_t)port;
     frame->length = packet->len;
     frame->time_ns = time_ns;
-    if (sw_arrivals_push(&sw->arrivals, time_ns + sw->tm.ports[port].ingress_delay_ns, frame) < 0) {
-        sw_switch_drop(sw, frame, port, SW_DROP_MEMORY);
+    if (sw_arrivals_push(&sw->arrivals, time_ns + sw->target.tm.ports[port].ingress_delay_ns, frame) < 0) {
+        sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
         return -ENOMEM;
     }
     return 0;
@@ -133,8 +108,8 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
 /* Counts a frame that never became a packet. */
 static int refuse(struct sw_switch *sw, uint32_t port, uint32_t len, enum sw_drop reason)
 {
-    sw->counters.ports[port].rx_packets++;
-    sw->counters.ports[port].rx_bytes += len;
+    sw->target.counters.ports[port].rx_packets++;
+    sw->target.counters.ports[port].rx_bytes += len;
     sw_switch_count_drop(sw, port, reason);
     return reason == SW_DROP_MEMORY ? -ENOBUFS : -EMSGSIZE;
 }
@@ -157,41 +132,41 @@ int sw_switch_receive(struct sw_switch *sw, uint32_t port, const uint8_t *bytes,
 /* Moves the clock on; it never goes back: a frame that comes late is late. */
 static void set_time(struct sw_switch *sw, int64_t time_ns)
 {
-    if (time_ns <= sw->now_ns)
+    if (time_ns <= sw->target.now_ns)
         return;
-    sw_telemetry_advance(&sw->telemetry, &sw->tm, time_ns);
-    sw->now_ns = time_ns;
+    sw_telemetry_advance(&sw->target.telemetry, &sw->target.tm, time_ns);
+    sw->target.now_ns = time_ns;
 }
 
 static void arrive(struct sw_switch *sw, struct sw_frame *frame)
 {
-    const struct sw_port *port = &sw->tm.ports[frame->port];
+    const struct sw_port *port = &sw->target.tm.ports[frame->port];
     struct sw_standard_metadata *std = &frame->packet.std;
 
-    if (port->decodes_mac_control && sw_mac_control_receive(sw, frame))
+    if (port->decodes_mac_control && sw_mac_control_receive(&sw->target, frame))
         return;
     std->ingress_port = frame->port;
     std->packet_length = frame->length;
-    std->ingress_global_timestamp = sw_switch_us(sw);
-    sw_v1model_ingress(sw, frame);
+    std->ingress_global_timestamp = sw_target_us(&sw->target);
+    sw_v1model_ingress(&sw->target, frame);
 }
 
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 {
     for (;;) {
-        int64_t wire_ns = sw_tm_next_ns(&sw->tm);
+        int64_t wire_ns = sw_tm_next_ns(&sw->target.tm);
         int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
         int64_t next_ns = wire_ns <= arrival_ns ? wire_ns : arrival_ns;
 
-        if (sw->loopback.head) {
-            sw_v1model_ingress(sw, sw_frame_list_pop(&sw->loopback));
+        if (sw->target.loopback.head) {
+            sw_v1model_ingress(&sw->target, sw_frame_list_pop(&sw->target.loopback));
             continue;
         }
         if (next_ns == SW_NEVER || next_ns > now_ns)
             break;
         set_time(sw, next_ns);
         if (wire_ns <= arrival_ns)
-            sw_v1model_egress(sw, sw_tm_next_port(&sw->tm));
+            sw_v1model_egress(&sw->target, sw_tm_next_port(&sw->target.tm));
         else
             arrive(sw, sw_arrivals_pop(&sw->arrivals));
     }
@@ -200,7 +175,7 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 
 int64_t sw_switch_next_ns(const struct sw_switch *sw)
 {
-    int64_t wire_ns = sw_tm_next_ns(&sw->tm);
+    int64_t wire_ns = sw_tm_next_ns(&sw->target.tm);
     int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
 
     return wire_ns < arrival_ns ? wire_ns : arrival_ns;
@@ -208,14 +183,14 @@ int64_t sw_switch_next_ns(const struct sw_switch *sw)
 
 int64_t sw_switch_now_ns(const struct sw_switch *sw)
 {
-    return sw->now_ns;
+    return sw->target.now_ns;
 }
 
 int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps)
 {
     if (port >= SW_RECIRCULATION_PORT)
         return -EINVAL;
-    sw_tm_set_rate(&sw->tm, port, rate_bps);
+    sw_tm_set_rate(&sw->target.tm, port, rate_bps);
     return 0;
 }
 
@@ -223,7 +198,7 @@ int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns)
 {
     if (port >= SW_RECIRCULATION_PORT || delay_ns < 0)
         return -EINVAL;
-    sw->tm.ports[port].delay_ns = delay_ns;
+    sw->target.tm.ports[port].delay_ns = delay_ns;
     return 0;
 }
 
@@ -231,18 +206,18 @@ int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t del
 {
     if (port >= SW_RECIRCULATION_PORT || delay_ns < 0)
         return -EINVAL;
-    sw->tm.ports[port].ingress_delay_ns = delay_ns;
+    sw->target.tm.ports[port].ingress_delay_ns = delay_ns;
     return 0;
 }
 
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port)
 {
-    return sw->tm.ports[port].delay_ns;
+    return sw->target.tm.ports[port].delay_ns;
 }
 
 void sw_switch_count_kernel_drops(struct sw_switch *sw, uint32_t port, uint64_t frames)
 {
-    sw->counters.ports[port].kernel_drops += frames;
+    sw->target.counters.ports[port].kernel_drops += frames;
 }
 
 struct sw_lateness *sw_switch_departure_lateness(struct sw_switch *sw)
@@ -257,14 +232,14 @@ struct sw_lateness *sw_switch_ingress_lateness(struct sw_switch *sw)
 
 size_t sw_switch_telemetry(struct sw_switch *sw, const struct sw_telemetry_record **records)
 {
-    size_t count = sw->telemetry.count;
+    size_t count = sw->target.telemetry.count;
 
-    *records = sw->telemetry.records;
-    sw->telemetry.count = 0;
+    *records = sw->target.telemetry.records;
+    sw->target.telemetry.count = 0;
     return count;
 }
 
 struct sw_pipeline *sw_switch_pipeline(struct sw_switch *sw)
 {
-    return sw->pipeline;
+    return sw->target.pipeline;
 }

@@ -16,42 +16,10 @@
 
 #include "common/index_heap.h"
 #include "common/lateness.h"
-#include "runtime/pipeline.h"
 #include "common/text.h"
-
-#define SW_RECIRCULATION_PORT 510u
-#define SW_DEFAULT_MEMORY_LIMIT (UINT64_C(512) << 20)
-
-/* How often a packet and its descendants may be recirculated, resubmitted or cloned in egress before it is dropped. */
-#define SW_PASS_LIMIT 256u
-
-struct sw_config {
-    uint64_t seed; /* of the program's random() */
-    int64_t epoch_ns;
-    int64_t sample_ns;    /* telemetry interval, 0 for none */
-    uint64_t memory_limit; /* bytes of packet buffer, 0 for the default */
-    bool all_ports;       /* every port below 510 has a device from the start */
-};
-
-/* Why a packet ended. The names in statistics are in statistics.c. */
-enum sw_drop {
-    SW_DROP_INGRESS,         /* the program, in ingress */
-    SW_DROP_EGRESS,          /* the program, in egress */
-    SW_DROP_NO_DEVICE,       /* left by a port that has no device */
-    SW_DROP_MEMORY,          /* memory_limit reached, or no memory */
-    SW_DROP_PASS_LIMIT,      /* went round too often */
-    SW_DROP_NO_COPIES,       /* multicast to an unknown or empty group */
-    SW_DROP_BAD_DESTINATION, /* a copy or class the target does not have */
-    SW_DROP_BAD_LENGTH,      /* empty, or longer than SW_FRAME_MAX_BYTES */
-    SW_DROP_TRANSMIT,        /* the device refused it */
-    SW_DROP_COUNT,
-};
+#include "v1model/v1model.h"
 
 struct sw_switch;
-
-/* Receives each departure as soon as its packet starts on the wire, so due_ns may lie after the present. The packet is
- * the receiver's until it gives it back with sw_switch_release. */
-typedef void (*sw_output_fn)(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet);
 
 /* NULL when out of memory, or the program was generated for another SW_PROGRAM_ABI. */
 struct sw_switch *sw_switch_create(const struct sw_program *program, const struct sw_config *config);

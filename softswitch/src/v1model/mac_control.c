@@ -5,7 +5,7 @@
  * (FACTS §5). A quantum is 512 bit times at the rate of the port that received the frame; a port of unlimited rate has
  * no bit time, so there a pause is only counted. The packet on the wire is always finished.
  */
-#include "switch/switch_state.h"
+#include "v1model/mac_control.h"
 
 #define ETHERTYPE_OFFSET 12u
 #define OPCODE_OFFSET 14u
@@ -20,15 +20,15 @@ static uint32_t read_u16(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 8 | bytes[1];
 }
 
-static void pause(struct sw_switch *sw, uint32_t port, uint32_t class_, uint32_t quanta)
+static void pause(struct sw_target *target, uint32_t port, uint32_t class_, uint32_t quanta)
 {
-    uint64_t rate_bps = sw->tm.ports[port].rate_bps;
+    uint64_t rate_bps = target->tm.ports[port].rate_bps;
     uint64_t pause_ns = rate_bps ? quanta * BITS_PER_QUANTUM * NS_PER_S / rate_bps : 0;
 
-    sw_tm_pause(&sw->tm, port, class_, sw->now_ns + (int64_t)pause_ns, sw->now_ns);
+    sw_tm_pause(&target->tm, port, class_, target->now_ns + (int64_t)pause_ns, target->now_ns);
 }
 
-bool sw_mac_control_receive(struct sw_switch *sw, struct sw_frame *frame)
+bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
 {
     const uint8_t *bytes = sw_frame_bytes(frame);
     uint32_t len = frame->packet.len, port = frame->port, opcode;
@@ -41,16 +41,16 @@ bool sw_mac_control_receive(struct sw_switch *sw, struct sw_frame *frame)
 
         for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
             if (enabled >> class_ & 1)
-                pause(sw, port, class_, read_u16(bytes + OPCODE_OFFSET + 4 + 2 * class_));
+                pause(target, port, class_, read_u16(bytes + OPCODE_OFFSET + 4 + 2 * class_));
         }
-        sw->counters.ports[port].pause_frames++;
+        target->counters.ports[port].pause_frames++;
     } else if (opcode == OPCODE_PAUSE && len >= OPCODE_OFFSET + 4) {
         for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
-            pause(sw, port, class_, read_u16(bytes + OPCODE_OFFSET + 2));
-        sw->counters.ports[port].pause_frames++;
+            pause(target, port, class_, read_u16(bytes + OPCODE_OFFSET + 2));
+        target->counters.ports[port].pause_frames++;
     } else {
-        sw->counters.ports[port].mac_control_ignored++;
+        target->counters.ports[port].mac_control_ignored++;
     }
-    sw_pool_release(&sw->pool, frame);
+    sw_pool_release(&target->pool, frame);
     return true;
 }

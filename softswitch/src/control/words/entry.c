@@ -3,7 +3,9 @@
  *
  * A table entry in words: its keys, what follows `=>`, and its priority.
  */
-#include "control/words/command.h"
+#include "control/words/entry.h"
+
+#include "control/words/values.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * Objects of the program by name: the full name, or a suffix after a dot that only one object has.
  */
-#include "control/words/command.h"
+#include "control/words/names.h"
 
 #include <string.h>
 
@@ -63,7 +63,7 @@ static int find(struct sw_command *command, const struct names *names, const cha
 
 int sw_find_table(struct sw_command *command, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct names names = {program->tables, sizeof(*program->tables), NULL, program->n_tables, "table"};
 
     return find(command, &names, word);
@@ -71,7 +71,7 @@ int sw_find_table(struct sw_command *command, const char *word)
 
 int sw_find_profile(struct sw_command *command, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct names names = {program->profiles, sizeof(*program->profiles), NULL, program->n_profiles, "action profile"};
 
     return find(command, &names, word);
@@ -79,7 +79,7 @@ int sw_find_profile(struct sw_command *command, const char *word)
 
 int sw_find_register(struct sw_command *command, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct names names = {program->registers, sizeof(*program->registers), NULL, program->n_registers, "register"};
 
     return find(command, &names, word);
@@ -87,7 +87,7 @@ int sw_find_register(struct sw_command *command, const char *word)
 
 int sw_find_counter(struct sw_command *command, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct names names = {program->counters, sizeof(*program->counters), NULL, program->n_counters, "counter"};
 
     return find(command, &names, word);
@@ -95,7 +95,7 @@ int sw_find_counter(struct sw_command *command, const char *word)
 
 int sw_find_meter(struct sw_command *command, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     struct names names = {program->meters, sizeof(*program->meters), NULL, program->n_meters, "meter"};
 
     return find(command, &names, word);
@@ -103,7 +103,7 @@ int sw_find_meter(struct sw_command *command, const char *word)
 
 int sw_find_table_action(struct sw_command *command, uint32_t table, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
     const struct sw_table_info *info = &program->tables[table];
     struct names names = {program->actions, sizeof(*program->actions), info->actions, info->n_actions, "action"};
 
@@ -112,7 +112,7 @@ int sw_find_table_action(struct sw_command *command, uint32_t table, const char 
 
 int sw_find_profile_action(struct sw_command *command, uint32_t profile, const char *word)
 {
-    const struct sw_program *program = command->sw->program;
+    const struct sw_program *program = command->program;
 
     for (uint32_t table = 0; table < program->n_tables; table++) {
         if (program->tables[table].action_profile == (int32_t)profile)

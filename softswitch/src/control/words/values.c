@@ -3,7 +3,7 @@
  *
  * Numbers, addresses and match keys in the notations of simple_switch_CLI.
  */
-#include "control/words/command.h"
+#include "control/words/values.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>

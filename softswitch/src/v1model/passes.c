@@ -9,7 +9,7 @@
  * whatever the pass asked to truncate; metadata that no field list preserves is 0 in them (also ingress_port and
  * ingress_global_timestamp); a unicast packet has instance type 0 in egress, whatever it had in ingress.
  */
-#include "switch/switch_state.h"
+#include "v1model/passes.h"
 
 #include <string.h>
 
@@ -45,12 +45,12 @@ static void keep_size(struct sw_frame *frame)
 }
 
 /* A frame holding a copy of `extent` of another; NULL (counted) when memory is short. */
-static struct sw_frame *copy_of(struct sw_switch *sw, const struct sw_frame *frame, struct extent extent)
+static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame *frame, struct extent extent)
 {
-    struct sw_frame *copy = sw_pool_is_full(&sw->pool) ? NULL : sw_pool_acquire(&sw->pool, extent.len);
+    struct sw_frame *copy = sw_pool_is_full(&target->pool) ? NULL : sw_pool_acquire(&target->pool, extent.len);
 
     if (!copy) {
-        sw_switch_count_drop(sw, frame->port, SW_DROP_MEMORY);
+        sw_target_count_drop(target, frame->port, SW_DROP_MEMORY);
         return NULL;
     }
     memcpy(copy->packet.buffer + copy->packet.head, frame->packet.buffer + extent.head, extent.len);
@@ -59,26 +59,26 @@ static struct sw_frame *copy_of(struct sw_switch *sw, const struct sw_frame *fra
     return copy;
 }
 
-static void enqueue(struct sw_switch *sw, uint32_t port, struct sw_frame *frame)
+static void enqueue(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
     struct sw_standard_metadata *std = &frame->packet.std;
     uint32_t class_ = std->priority;
 
     if (port >= SW_DROP_PORT || class_ >= SW_CLASS_COUNT) {
-        sw_switch_drop(sw, frame, frame->port, SW_DROP_BAD_DESTINATION);
+        sw_target_drop(target, frame, frame->port, SW_DROP_BAD_DESTINATION);
         return;
     }
-    std->enq_timestamp = (uint32_t)sw_switch_us(sw);
-    std->enq_qdepth = sw->tm.ports[port].queues[class_].packets;
+    std->enq_timestamp = (uint32_t)sw_target_us(target);
+    std->enq_qdepth = target->tm.ports[port].queues[class_].packets;
     frame->port = (uint16_t)port;
-    frame->time_ns = sw->now_ns;
+    frame->time_ns = target->now_ns;
     frame->queued_bytes = frame->length < frame->truncate_bytes ? frame->length : frame->truncate_bytes;
-    sw_telemetry_touch(&sw->telemetry, port);
-    sw_tm_enqueue(&sw->tm, port, class_, frame, sw->now_ns);
+    sw_telemetry_touch(&target->telemetry, port);
+    sw_tm_enqueue(&target->tm, port, class_, frame, target->now_ns);
 }
 
 struct replica_source {
-    struct sw_switch *sw;
+    struct sw_target *target;
     struct sw_frame *frame;
     uint32_t copies;
 };
@@ -86,216 +86,216 @@ struct replica_source {
 static void enqueue_replica(void *ctx, uint32_t port, uint32_t rid)
 {
     struct replica_source *source = ctx;
-    struct sw_switch *sw = source->sw;
+    struct sw_target *target = source->target;
     struct sw_packet *from = &source->frame->packet;
-    struct sw_frame *copy = copy_of(sw, source->frame, (struct extent){from->head, from->len});
+    struct sw_frame *copy = copy_of(target, source->frame, (struct extent){from->head, from->len});
 
     source->copies++;
     if (!copy)
         return;
-    memcpy(copy->packet.phv, from->phv, sw->program->phv_bytes);
+    memcpy(copy->packet.phv, from->phv, target->program->phv_bytes);
     copy->packet.std = from->std;
     copy->packet.parsed_bytes = from->parsed_bytes;
     copy->packet.std.egress_rid = rid;
     copy->length = source->frame->length;
-    sw->counters.multicast_copies++;
-    enqueue(sw, port, copy);
+    target->counters.multicast_copies++;
+    enqueue(target, port, copy);
 }
 
 /* Enqueues one copy for every member of a group; the packet itself stays the caller's. */
-static void replicate(struct sw_switch *sw, struct sw_frame *frame, uint32_t group_id)
+static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t group_id)
 {
-    const struct sw_multicast_group *group = sw_multicast_find(&sw->replication, group_id);
-    struct replica_source source = {.sw = sw, .frame = frame};
+    const struct sw_multicast_group *group = sw_multicast_find(&target->replication, group_id);
+    struct replica_source source = {.target = target, .frame = frame};
 
     if (group)
-        sw_multicast_replicate(&sw->replication, group, enqueue_replica, &source);
+        sw_multicast_replicate(&target->replication, group, enqueue_replica, &source);
     if (!source.copies)
-        sw_switch_count_drop(sw, frame->port, SW_DROP_NO_COPIES);
+        sw_target_count_drop(target, frame->port, SW_DROP_NO_COPIES);
 }
 
 /* Sends a clone where its mirroring session says; takes it over. */
-static void send_clone(struct sw_switch *sw, const struct sw_mirror_session *session, struct sw_frame *clone)
+static void send_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     if (session->group >= 0)
-        replicate(sw, clone, (uint32_t)session->group);
+        replicate(target, clone, (uint32_t)session->group);
     if (session->port >= 0)
-        enqueue(sw, (uint32_t)session->port, clone);
+        enqueue(target, (uint32_t)session->port, clone);
     else
-        sw_pool_release(&sw->pool, clone);
+        sw_pool_release(&target->pool, clone);
 }
 
 /* The session of the clone that was asked for; NULL (counted) when nobody configured it. */
-static const struct sw_mirror_session *clone_session(struct sw_switch *sw, const struct sw_packet *packet)
+static const struct sw_mirror_session *clone_session(struct sw_target *target, const struct sw_packet *packet)
 {
-    const struct sw_mirror_session *session = sw_mirror_find(&sw->replication, packet->requests.clone_session);
+    const struct sw_mirror_session *session = sw_mirror_find(&target->replication, packet->requests.clone_session);
 
     if (!session)
-        sw->counters.clones_without_session++;
+        target->counters.clones_without_session++;
     return session;
 }
 
 /* The clone is the packet as it entered ingress, parsed anew. */
-static void clone_ingress(struct sw_switch *sw, struct sw_frame *frame, struct extent received)
+static void clone_ingress(struct sw_target *target, struct sw_frame *frame, struct extent received)
 {
-    const struct sw_mirror_session *session = clone_session(sw, &frame->packet);
-    struct sw_frame *clone = session ? copy_of(sw, frame, received) : NULL;
+    const struct sw_mirror_session *session = clone_session(target, &frame->packet);
+    struct sw_frame *clone = session ? copy_of(target, frame, received) : NULL;
 
     if (!clone)
         return;
     clear_requests(clone);
     clone->packet.std.ingress_port = frame->port;
-    sw->program->parse(sw->pipeline, &clone->packet);
+    target->program->parse(target->pipeline, &clone->packet);
     memset(&clone->packet.std, 0, sizeof(clone->packet.std));
-    sw->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
+    target->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
     clone->packet.std.instance_type = SW_INSTANCE_INGRESS_CLONE;
     clone->length = received.len + (uint32_t)clone->packet.grown_bytes;
-    sw->counters.ingress_clones++;
-    send_clone(sw, session, clone);
+    target->counters.ingress_clones++;
+    send_clone(target, session, clone);
 }
 
 /* The clone has the headers as egress left them, the payload, and no metadata but a field list. */
-static void clone_egress(struct sw_switch *sw, struct sw_frame *frame, struct extent payload)
+static void clone_egress(struct sw_target *target, struct sw_frame *frame, struct extent payload)
 {
-    const struct sw_mirror_session *session = clone_session(sw, &frame->packet);
+    const struct sw_mirror_session *session = clone_session(target, &frame->packet);
     struct sw_frame *clone;
 
     if (!session)
         return;
     if (frame->passes >= SW_PASS_LIMIT) {
-        sw_switch_count_drop(sw, frame->port, SW_DROP_PASS_LIMIT);
+        sw_target_count_drop(target, frame->port, SW_DROP_PASS_LIMIT);
         return;
     }
-    clone = copy_of(sw, frame, payload);
+    clone = copy_of(target, frame, payload);
     if (!clone)
         return;
     clone->passes++;
-    sw->program->copy_headers(&frame->packet, &clone->packet);
-    sw->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
+    target->program->copy_headers(&frame->packet, &clone->packet);
+    target->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
     clone->packet.std.instance_type = SW_INSTANCE_EGRESS_CLONE;
     clone->length = frame->length;
-    sw->counters.egress_clones++;
-    send_clone(sw, session, clone);
+    target->counters.egress_clones++;
+    send_clone(target, session, clone);
 }
 
 /* Sends the bytes of `extent` through ingress again with nothing but a field list of what the pass knew. */
-static void go_round(struct sw_switch *sw, struct sw_frame *frame, struct extent extent, int32_t fields,
+static void go_round(struct sw_target *target, struct sw_frame *frame, struct extent extent, int32_t fields,
                      enum sw_instance_type type)
 {
     struct sw_frame *again;
 
     if (frame->passes >= SW_PASS_LIMIT) {
-        sw_switch_drop(sw, frame, frame->port, SW_DROP_PASS_LIMIT);
+        sw_target_drop(target, frame, frame->port, SW_DROP_PASS_LIMIT);
         return;
     }
-    again = copy_of(sw, frame, extent);
+    again = copy_of(target, frame, extent);
     if (again) {
         again->passes++;
-        sw->program->copy_fields(fields, &frame->packet, &again->packet);
+        target->program->copy_fields(fields, &frame->packet, &again->packet);
         again->packet.std.instance_type = type;
         again->packet.std.packet_length = extent.len;
-        sw_frame_list_push(&sw->loopback, again);
+        sw_frame_list_push(&target->loopback, again);
     }
-    sw_pool_release(&sw->pool, frame);
+    sw_pool_release(&target->pool, frame);
 }
 
-void sw_v1model_ingress(struct sw_switch *sw, struct sw_frame *frame)
+void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
 {
     struct sw_packet *packet = &frame->packet;
     struct extent received = {packet->head, packet->len};
 
     clear_requests(frame);
-    sw_pipeline_set_time(sw->pipeline, sw_switch_us(sw));
-    sw->program->ingress(sw->pipeline, packet);
+    sw_pipeline_set_time(target->pipeline, sw_target_us(target));
+    target->program->ingress(target->pipeline, packet);
     keep_size(frame);
     if (packet->std.parser_error)
-        sw->counters.malformed++;
+        target->counters.malformed++;
 
     if (packet->requests.clone)
-        clone_ingress(sw, frame, received);
+        clone_ingress(target, frame, received);
     if (packet->requests.resubmit) {
-        sw->counters.resubmitted++;
-        go_round(sw, frame, received, packet->requests.resubmit_fields, SW_INSTANCE_RESUBMITTED);
+        target->counters.resubmitted++;
+        go_round(target, frame, received, packet->requests.resubmit_fields, SW_INSTANCE_RESUBMITTED);
     } else if (packet->std.mcast_grp) {
         packet->std.instance_type = SW_INSTANCE_REPLICATION;
-        replicate(sw, frame, packet->std.mcast_grp);
-        sw_pool_release(&sw->pool, frame);
+        replicate(target, frame, packet->std.mcast_grp);
+        sw_pool_release(&target->pool, frame);
     } else if (packet->std.egress_spec == SW_DROP_PORT) {
-        sw_switch_drop(sw, frame, frame->port, SW_DROP_INGRESS);
+        sw_target_drop(target, frame, frame->port, SW_DROP_INGRESS);
     } else {
         packet->std.instance_type = SW_INSTANCE_NORMAL;
-        enqueue(sw, packet->std.egress_spec, frame);
+        enqueue(target, packet->std.egress_spec, frame);
     }
 }
 
 /* Hands a whole frame to the device of its port, or ends it where there is none. */
-static void transmit(struct sw_switch *sw, uint32_t port, struct sw_frame *frame)
+static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
-    struct sw_port_counters *counters = &sw->counters.ports[port];
+    struct sw_port_counters *counters = &target->counters.ports[port];
 
     if (frame->packet.len > frame->truncate_bytes)
         frame->packet.len = frame->truncate_bytes;
-    if (!sw->tm.ports[port].has_device || frame->packet.len == 0) {
-        sw_tm_occupy(&sw->tm, port, sw->now_ns, 0);
-        sw_switch_drop(sw, frame, port, frame->packet.len ? SW_DROP_NO_DEVICE : SW_DROP_BAD_LENGTH);
+    if (!target->tm.ports[port].has_device || frame->packet.len == 0) {
+        sw_tm_occupy(&target->tm, port, target->now_ns, 0);
+        sw_target_drop(target, frame, port, frame->packet.len ? SW_DROP_NO_DEVICE : SW_DROP_BAD_LENGTH);
         return;
     }
     counters->tx_packets++;
     counters->tx_bytes += frame->packet.len;
-    frame->time_ns = sw_tm_occupy(&sw->tm, port, sw->now_ns, frame->packet.len);
-    if (sw->output)
-        sw->output(sw->output_ctx, port, frame->time_ns, &frame->packet);
+    frame->time_ns = sw_tm_occupy(&target->tm, port, target->now_ns, frame->packet.len);
+    if (target->output)
+        target->output(target->output_ctx, port, frame->time_ns, &frame->packet);
     else
-        sw_pool_release(&sw->pool, frame);
+        sw_pool_release(&target->pool, frame);
 }
 
 /* What a packet knows about its queue when it leaves it. */
-static void set_egress_metadata(const struct sw_switch *sw, struct sw_frame *frame, uint32_t port, uint32_t class_)
+static void set_egress_metadata(const struct sw_target *target, struct sw_frame *frame, uint32_t port, uint32_t class_)
 {
     struct sw_standard_metadata *std = &frame->packet.std;
 
-    std->egress_global_timestamp = sw_switch_us(sw);
-    std->deq_timedelta = (uint32_t)sw_switch_us(sw) - std->enq_timestamp;
-    std->deq_qdepth = sw->tm.ports[port].queues[class_].packets;
+    std->egress_global_timestamp = sw_target_us(target);
+    std->deq_timedelta = (uint32_t)sw_target_us(target) - std->enq_timestamp;
+    std->deq_qdepth = target->tm.ports[port].queues[class_].packets;
     std->qid = class_;
     std->egress_port = port;
     std->egress_spec = 0;
     std->packet_length = frame->length;
 }
 
-void sw_v1model_egress(struct sw_switch *sw, uint32_t port)
+void sw_v1model_egress(struct sw_target *target, uint32_t port)
 {
     uint32_t class_, payload_len;
-    struct sw_frame *frame = sw_tm_start(&sw->tm, port, sw->now_ns, &class_);
+    struct sw_frame *frame = sw_tm_start(&target->tm, port, target->now_ns, &class_);
     struct sw_packet *packet;
     bool dropped;
 
     if (!frame)
         return;
-    sw_telemetry_touch(&sw->telemetry, port);
-    set_egress_metadata(sw, frame, port, class_);
+    sw_telemetry_touch(&target->telemetry, port);
+    set_egress_metadata(target, frame, port, class_);
     packet = &frame->packet;
     payload_len = packet->len;
     clear_requests(frame);
-    sw_pipeline_set_time(sw->pipeline, sw_switch_us(sw));
-    sw->program->egress(sw->pipeline, packet);
+    sw_pipeline_set_time(target->pipeline, sw_target_us(target));
+    target->program->egress(target->pipeline, packet);
     keep_size(frame);
 
     dropped = packet->std.egress_spec == SW_DROP_PORT;
     if (packet->requests.clone) {
         struct extent payload = {packet->head + packet->len - payload_len, payload_len};
 
-        clone_egress(sw, frame, payload);
+        clone_egress(target, frame, payload);
     }
     if (dropped) {
-        sw_tm_occupy(&sw->tm, port, sw->now_ns, 0);
-        sw_switch_drop(sw, frame, port, SW_DROP_EGRESS);
+        sw_tm_occupy(&target->tm, port, target->now_ns, 0);
+        sw_target_drop(target, frame, port, SW_DROP_EGRESS);
     } else if (packet->requests.recirculate) {
-        sw_tm_occupy(&sw->tm, port, sw->now_ns, 0);
-        sw->counters.recirculated++;
-        go_round(sw, frame, (struct extent){packet->head, packet->len}, packet->requests.recirculate_fields,
+        sw_tm_occupy(&target->tm, port, target->now_ns, 0);
+        target->counters.recirculated++;
+        go_round(target, frame, (struct extent){packet->head, packet->len}, packet->requests.recirculate_fields,
                  SW_INSTANCE_RECIRCULATED);
     } else {
-        transmit(sw, port, frame);
+        transmit(target, port, frame);
     }
 }

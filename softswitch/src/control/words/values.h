@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * Numbers, values and matches in words. Readers fail the command and return -1, naming the word.
+ */
+#ifndef SW_COMMAND_VALUES_H
+#define SW_COMMAND_VALUES_H
+
+#include "control/words/command.h"
+
+int sw_read_number(struct sw_command *command, const char *word, const char *what, uint64_t max, uint64_t *number);
+int sw_read_value(struct sw_command *command, const char *word, uint16_t bits, uint8_t *bytes);
+int sw_read_match(struct sw_command *command, const char *word, const struct sw_key_info *key, uint8_t *value,
+                  uint8_t *mask, struct sw_match *match);
+void sw_print_value(struct sw_text *out, const uint8_t *bytes, uint16_t n_bytes);
+
+#endif /* SW_COMMAND_VALUES_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * What control commands put into tables, in the words of the commands: the runtime does not tell its entries, and a
+ * person wants to read them. Entries that are const in the program are not here; table_dump counts them. It knows
+ * neither commands nor packets.
+ */
+#ifndef SW_SHADOW_H
+#define SW_SHADOW_H
+
+#include "common/text.h"
+#include "runtime/pipeline.h"
+
+/* Some words of a command. */
+struct sw_words {
+    char *const *first;
+    uint32_t count;
+};
+
+struct sw_shadow;
+
+/* NULL when out of memory. What finds no memory later is missing in the dump, or stands there as "?". */
+struct sw_shadow *sw_shadow_create(const struct sw_program *program);
+void sw_shadow_destroy(struct sw_shadow *shadow);
+
+void sw_shadow_add(struct sw_shadow *shadow, uint32_t table, uint32_t handle, struct sw_words keys, const char *action,
+                   struct sw_words args);
+void sw_shadow_modify(struct sw_shadow *shadow, uint32_t table, uint32_t handle, const char *action,
+                      struct sw_words args);
+void sw_shadow_delete(struct sw_shadow *shadow, uint32_t table, uint32_t handle);
+void sw_shadow_clear(struct sw_shadow *shadow, uint32_t table);
+void sw_shadow_set_default(struct sw_shadow *shadow, uint32_t table, const char *action, struct sw_words args);
+
+/* One line an entry, then how many more the pipeline's table holds, then the default action. */
+void sw_shadow_dump(const struct sw_shadow *shadow, const struct sw_pipeline *pipeline, uint32_t table,
+                    struct sw_text *out);
+
+#endif /* SW_SHADOW_H */

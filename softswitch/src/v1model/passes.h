@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * One pass of a packet, and everything that follows from it at this instant.
+ */
+#ifndef SW_PASSES_H
+#define SW_PASSES_H
+
+#include "v1model/target.h"
+
+/* Takes the frame over. */
+void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame);
+
+/* Starts the packet that the port's queues are ready to start, if any. */
+void sw_v1model_egress(struct sw_target *target, uint32_t port);
+
+#endif /* SW_PASSES_H */

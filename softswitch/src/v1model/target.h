@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * What the passes of a packet work on: a program's pipeline, the memory, queues and copies around it, the present, and
+ * what is counted. It knows neither who receives frames nor when time passes: that is the switch's, which holds it.
+ */
+#ifndef SW_TARGET_H
+#define SW_TARGET_H
+
+#include "traffic/packet_pool.h"
+#include "traffic/telemetry.h"
+#include "traffic/traffic_manager.h"
+#include "v1model/replication.h"
+#include "v1model/v1model.h"
+
+struct sw_port_counters {
+    uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+    uint64_t kernel_drops;
+    uint64_t pause_frames;        /* received 802.3x and 802.1Qbb */
+    uint64_t mac_control_ignored; /* received, neither of the two or cut short */
+    uint64_t drops[SW_DROP_COUNT];
+};
+
+struct sw_target_counters {
+    struct sw_port_counters ports[SW_PORT_COUNT];
+    uint64_t ingress_clones, egress_clones, clones_without_session;
+    uint64_t multicast_copies, recirculated, resubmitted;
+    uint64_t malformed; /* packets that the parser ended with an error */
+};
+
+struct sw_target {
+    const struct sw_program *program;
+    struct sw_pipeline *pipeline;
+    struct sw_packet_pool pool;
+    struct sw_frame_list loopback; /* recirculated and resubmitted: go first */
+    struct sw_traffic_manager tm;
+    struct sw_replication replication;
+    struct sw_telemetry telemetry;
+    struct sw_target_counters counters;
+    int64_t now_ns, epoch_ns;
+    sw_output_fn output;
+    void *output_ctx;
+};
+
+/* 0 or -ENOMEM; free accepts what init left half done. */
+int sw_target_init(struct sw_target *target, const struct sw_program *program, const struct sw_config *config);
+void sw_target_free(struct sw_target *target);
+
+/* The present as P4 sees it. */
+static inline uint64_t sw_target_us(const struct sw_target *target)
+{
+    return target->now_ns > target->epoch_ns ? (uint64_t)(target->now_ns - target->epoch_ns) / 1000 : 0;
+}
+
+/* Counts a packet's end; the second ends its life as well. */
+void sw_target_count_drop(struct sw_target *target, uint32_t port, enum sw_drop reason);
+void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t port, enum sw_drop reason);
+
+#endif /* SW_TARGET_H */
