@@ -27,21 +27,21 @@ static inline uint64_t sw_get8(const uint8_t *p)
 static inline uint64_t sw_get16(const uint8_t *p)
 {
     uint16_t v;
-    memcpy(&v, p, sizeof v);
+    memcpy(&v, p, sizeof(v));
     return __builtin_bswap16(v);
 }
 
 static inline uint64_t sw_get32(const uint8_t *p)
 {
     uint32_t v;
-    memcpy(&v, p, sizeof v);
+    memcpy(&v, p, sizeof(v));
     return __builtin_bswap32(v);
 }
 
 static inline uint64_t sw_get64(const uint8_t *p)
 {
     uint64_t v;
-    memcpy(&v, p, sizeof v);
+    memcpy(&v, p, sizeof(v));
     return __builtin_bswap64(v);
 }
 
@@ -73,19 +73,19 @@ static inline void sw_put8(uint8_t *p, uint64_t value)
 static inline void sw_put16(uint8_t *p, uint64_t value)
 {
     uint16_t v = __builtin_bswap16((uint16_t)value);
-    memcpy(p, &v, sizeof v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void sw_put32(uint8_t *p, uint64_t value)
 {
     uint32_t v = __builtin_bswap32((uint32_t)value);
-    memcpy(p, &v, sizeof v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void sw_put64(uint8_t *p, uint64_t value)
 {
     uint64_t v = __builtin_bswap64(value);
-    memcpy(p, &v, sizeof v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void sw_put24(uint8_t *p, uint64_t value)

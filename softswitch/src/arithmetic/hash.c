@@ -134,7 +134,7 @@ static uint64_t sum16(const uint8_t *bytes, size_t n, size_t odd)
     uint64_t sum = 0;
     while (n >= 4) {
         uint32_t word;
-        memcpy(&word, bytes, sizeof word);
+        memcpy(&word, bytes, sizeof(word));
         sum += word;
         bytes += 4;
         n -= 4;

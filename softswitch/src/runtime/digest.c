@@ -20,13 +20,13 @@ void sw_digest_push(struct sw_pipeline *p, uint16_t digest, const uint8_t *bytes
 {
     struct sw_digest_queue *queue = &p->digests;
     struct digest_record record = {n_bytes, digest, 0};
-    if (queue->used + sizeof record + n_bytes > queue->capacity) {
+    if (queue->used + sizeof(record) + n_bytes > queue->capacity) {
         queue->lost++;
         return;
     }
-    memcpy(queue->bytes + queue->used, &record, sizeof record);
-    memcpy(queue->bytes + queue->used + sizeof record, bytes, n_bytes);
-    queue->used += sizeof record + n_bytes;
+    memcpy(queue->bytes + queue->used, &record, sizeof(record));
+    memcpy(queue->bytes + queue->used + sizeof(record), bytes, n_bytes);
+    queue->used += sizeof(record) + n_bytes;
 }
 
 void sw_digest_drain(struct sw_pipeline *p,
@@ -35,8 +35,8 @@ void sw_digest_drain(struct sw_pipeline *p,
     struct sw_digest_queue *queue = &p->digests;
     for (size_t at = 0; at < queue->used;) {
         struct digest_record record;
-        memcpy(&record, queue->bytes + at, sizeof record);
-        at += sizeof record;
+        memcpy(&record, queue->bytes + at, sizeof(record));
+        at += sizeof(record);
         emit(ctx, record.digest, queue->bytes + at, record.n_bytes);
         at += record.n_bytes;
     }

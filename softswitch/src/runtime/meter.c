@@ -13,7 +13,7 @@ int sw_meters_init(struct sw_meters *meters, const struct sw_array_info *info, u
 {
     meters->count = count;
     meters->counts_bytes = info->counts_bytes;
-    meters->cells = calloc(count + 1u, sizeof *meters->cells);
+    meters->cells = calloc(count + 1u, sizeof(*meters->cells));
     return meters->cells ? 0 : -ENOMEM;
 }
 

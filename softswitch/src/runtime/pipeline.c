@@ -45,16 +45,16 @@ static int init_parts(struct sw_pipeline *p)
 
 struct sw_pipeline *sw_pipeline_create(const struct sw_program *program, uint64_t seed)
 {
-    struct sw_pipeline *p = calloc(1, sizeof *p);
+    struct sw_pipeline *p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;
     p->program = program;
     p->random_state = seed;
-    p->tables = calloc(program->n_tables + 1u, sizeof *p->tables);
-    p->profiles = calloc(program->n_profiles + 1u, sizeof *p->profiles);
-    p->registers = calloc(program->n_registers + 1u, sizeof *p->registers);
-    p->counters = calloc(program->n_counters + 1u, sizeof *p->counters);
-    p->meters = calloc(program->n_meters + 1u, sizeof *p->meters);
+    p->tables = calloc(program->n_tables + 1u, sizeof(*p->tables));
+    p->profiles = calloc(program->n_profiles + 1u, sizeof(*p->profiles));
+    p->registers = calloc(program->n_registers + 1u, sizeof(*p->registers));
+    p->counters = calloc(program->n_counters + 1u, sizeof(*p->counters));
+    p->meters = calloc(program->n_meters + 1u, sizeof(*p->meters));
     bool made = p->tables && p->profiles && p->registers && p->counters && p->meters;
     if (!made || init_parts(p) != 0 || program->init(p) != 0) {
         sw_pipeline_destroy(p);

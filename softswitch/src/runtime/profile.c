@@ -24,8 +24,8 @@ int sw_profile_init(struct sw_profile *profile, const struct sw_program *program
     }
     profile->stride = (uint32_t)(sizeof(struct sw_entry) + 8u * profile->arg_words);
     profile->members = calloc(profile->capacity, profile->stride);
-    profile->references = calloc(profile->capacity, sizeof *profile->references);
-    profile->groups = calloc(profile->capacity, sizeof *profile->groups);
+    profile->references = calloc(profile->capacity, sizeof(*profile->references));
+    profile->groups = calloc(profile->capacity, sizeof(*profile->groups));
     return profile->members && profile->references && profile->groups ? 0 : -ENOMEM;
 }
 
@@ -180,10 +180,10 @@ int sw_profile_group_add(struct sw_pipeline *p, uint16_t profile, uint32_t group
         at++;
     if (at < g->count && g->members[at] == member)
         return -EEXIST;
-    uint32_t *members = realloc(g->members, (g->count + 1u) * sizeof *members);
+    uint32_t *members = realloc(g->members, (g->count + 1u) * sizeof(*members));
     if (!members)
         return -ENOMEM;
-    memmove(&members[at + 1], &members[at], (g->count - at) * sizeof *members);
+    memmove(&members[at + 1], &members[at], (g->count - at) * sizeof(*members));
     members[at] = member;
     g->members = members;
     g->count++;
@@ -204,7 +204,7 @@ int sw_profile_group_remove(struct sw_pipeline *p, uint16_t profile, uint32_t gr
         at++;
     if (at == g->count)
         return -ENOENT;
-    memmove(&g->members[at], &g->members[at + 1], (g->count - at - 1u) * sizeof *g->members);
+    memmove(&g->members[at], &g->members[at + 1], (g->count - at - 1u) * sizeof(*g->members));
     g->count--;
     self->references[member]--;
     return 0;

@@ -75,7 +75,7 @@ int sw_register_fill(struct sw_pipeline *p, uint16_t reg, struct sw_value value)
 int sw_counters_init(struct sw_counters *counters, uint32_t count)
 {
     counters->count = count;
-    counters->cells = calloc(count + 1u, sizeof *counters->cells);
+    counters->cells = calloc(count + 1u, sizeof(*counters->cells));
     return counters->cells ? 0 : -ENOMEM;
 }
 
@@ -111,7 +111,7 @@ int sw_counter_reset(struct sw_pipeline *p, uint16_t counter)
 {
     if (counter >= p->program->n_counters)
         return -EINVAL;
-    memset(p->counters[counter].cells, 0, p->counters[counter].count * sizeof *p->counters[counter].cells);
+    memset(p->counters[counter].cells, 0, p->counters[counter].count * sizeof(*p->counters[counter].cells));
     return 0;
 }
 

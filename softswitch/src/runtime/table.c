@@ -53,8 +53,8 @@ static bool allocate_index(struct sw_table *t)
         return true;
     if (t->scheme == SW_SCHEME_TERNARY) {
         t->n_ranges = (uint16_t)sw_key_ranges(t->info, NULL);
-        t->order = calloc(t->capacity, sizeof *t->order);
-        t->ranges = calloc(t->n_ranges + 1u, sizeof *t->ranges);
+        t->order = calloc(t->capacity, sizeof(*t->order));
+        t->ranges = calloc(t->n_ranges + 1u, sizeof(*t->ranges));
         if (!t->order || !t->ranges)
             return false;
         sw_key_ranges(t->info, t->ranges);
@@ -64,12 +64,12 @@ static bool allocate_index(struct sw_table *t)
     while (slots < 2 * t->capacity)
         slots *= 2;
     t->slot_mask = slots - 1;
-    t->slots = calloc(slots, sizeof *t->slots);
+    t->slots = calloc(slots, sizeof(*t->slots));
     if (t->scheme == SW_SCHEME_LPM) {
         size_t lengths = lpm_bits(t->info) + 1u;
-        t->prefixes = calloc(lengths, sizeof *t->prefixes);
-        t->prefix_counts = calloc(lengths, sizeof *t->prefix_counts);
-        t->prefix_masks = calloc(lengths * t->key_words, sizeof *t->prefix_masks);
+        t->prefixes = calloc(lengths, sizeof(*t->prefixes));
+        t->prefix_counts = calloc(lengths, sizeof(*t->prefix_counts));
+        t->prefix_masks = calloc(lengths * t->key_words, sizeof(*t->prefix_masks));
         if (!t->prefixes || !t->prefix_counts || !t->prefix_masks)
             return false;
     }
@@ -149,7 +149,7 @@ static void prefix_count(struct sw_table *t, uint16_t bits, int change)
         if (t->prefix_counts[length] == 0)
             continue;
         uint64_t *mask = t->prefix_masks + (size_t)t->n_prefixes * t->key_words;
-        memset(mask, 0, t->key_words * sizeof *mask);
+        memset(mask, 0, t->key_words * sizeof(*mask));
         sw_key_prefix_mask(t->info, (uint16_t)length, mask);
         t->prefixes[t->n_prefixes++] = (uint16_t)length;
     }
@@ -175,7 +175,7 @@ static void order_remove(struct sw_table *t, uint32_t index)
     uint32_t at = 0;
     while (t->order[at] != index)
         at++;
-    memmove(&t->order[at], &t->order[at + 1], (t->count - at - 1) * sizeof *t->order);
+    memmove(&t->order[at], &t->order[at + 1], (t->count - at - 1) * sizeof(*t->order));
 }
 
 static bool is_duplicate(const struct sw_table *t, const struct sw_entry *entry)
