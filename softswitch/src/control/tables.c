@@ -167,11 +167,12 @@ int sw_do_table_delete(struct sw_command *command)
 {
     int table = sw_find_table(command, command->words[1]);
     uint64_t handle;
+    int result;
 
     if (table < 0 || sw_read_number(command, command->words[2], "handle", UINT32_MAX, &handle) < 0)
         return -1;
-    if (sw_command_check(command, sw_table_delete(command->pipeline, (uint16_t)table, (uint32_t)handle),
-                         "the entry") < 0)
+    result = sw_table_delete(command->pipeline, (uint16_t)table, (uint32_t)handle);
+    if (sw_command_check(command, result, "the entry") < 0)
         return -1;
     sw_shadow_delete(command->sw->shadow, (uint32_t)table, (uint32_t)handle);
     return 0;
