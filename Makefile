@@ -11,6 +11,7 @@ READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
 PYTEST_ARGS :=
+C_SOURCES = $(shell find softswitch bench tests -name '*.[ch]')
 SUITE := bookworm
 PARTS := demo test
 
@@ -44,12 +45,14 @@ fresh:  ## run demo and test on a bare Debian in a folder (SUITE=bookworm or tri
 check: $(READY)  ## format, lint, types and layers, as CI runs them
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
+	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
 	.venv/bin/mypy
 	$(PYTHON) -m pytest -q tests/test_layers.py
 
-format: $(READY)  ## format the Python code
+format: $(READY)  ## format the Python and the C
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
+	.venv/bin/clang-format -i $(C_SOURCES)
 
 p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (p4c on the PATH, else its Docker image)
 	$(PYTHON) -m tools.compile_p4
