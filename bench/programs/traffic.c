@@ -31,8 +31,8 @@
 #define HEADER_BYTES 64
 #define BUFFER_BYTES (64 << 20)
 #define NS_PER_S INT64_C(1000000000)
-#define WAKE_NS INT64_C(100000)      /* paced frames go out in bursts of this much time */
-#define QUIET_NS INT64_C(200000000)  /* nothing has come through for so long: the rest is lost */
+#define WAKE_NS INT64_C(100000)     /* paced frames go out in bursts of this much time */
+#define QUIET_NS INT64_C(200000000) /* nothing has come through for so long: the rest is lost */
 
 struct frames {
     struct iovec vectors[MOST_FRAMES];
@@ -74,8 +74,7 @@ static int open_interface(const char *name, uint16_t protocol)
     struct packet_mreq promiscuous = {.mr_ifindex = address.sll_ifindex, .mr_type = PACKET_MR_PROMISC};
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), yes = 1, room = BUFFER_BYTES;
 
-    if (!address.sll_ifindex || fd < 0 ||
-        setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof(yes)) < 0 ||
+    if (!address.sll_ifindex || fd < 0 || setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof(yes)) < 0 ||
         setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &yes, sizeof(yes)) < 0 ||
         setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)) < 0 ||
         setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0 ||

@@ -37,6 +37,6 @@ struct sw_wide sw_wide_shl(struct sw_wide a, uint64_t distance);
 struct sw_wide sw_wide_shr(struct sw_wide a, uint64_t distance); /* arithmetic */
 struct sw_wide sw_wide_sign(struct sw_wide a, unsigned bits);    /* the signed value of the low bits */
 struct sw_wide sw_wide_clamp(struct sw_wide a, struct sw_wide low, struct sw_wide high);
-int sw_wide_compare(struct sw_wide a, struct sw_wide b);         /* -1, 0, 1 */
+int sw_wide_compare(struct sw_wide a, struct sw_wide b); /* -1, 0, 1 */
 
 #endif /* SW_WIDE_H */

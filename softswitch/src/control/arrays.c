@@ -77,10 +77,9 @@ int sw_do_register_write(struct sw_command *command)
         return sw_command_fail(command, "no memory");
     result = sw_read_value(command, command->words[3], info->bits, bytes);
     if (result == 0)
-        result = sw_command_check(command,
-                                  sw_register_write(command->pipeline, (uint16_t)reg, index,
-                                                    (struct sw_value){bytes, n_bytes}),
-                                  "the cell");
+        result = sw_command_check(
+            command, sw_register_write(command->pipeline, (uint16_t)reg, index, (struct sw_value){bytes, n_bytes}),
+            "the cell");
     free(bytes);
     return result;
 }
@@ -108,8 +107,7 @@ static int counter_of(struct sw_command *command, uint32_t *index)
 {
     int counter = sw_find_counter(command, command->words[1]);
 
-    if (counter < 0 ||
-        read_index(command, &command->program->counters[counter], command->words[2], index) < 0)
+    if (counter < 0 || read_index(command, &command->program->counters[counter], command->words[2], index) < 0)
         return -1;
     return counter;
 }
@@ -121,8 +119,7 @@ int sw_do_counter_read(struct sw_command *command)
     uint64_t packets, bytes;
 
     if (counter < 0 ||
-        sw_command_check(command,
-                         sw_counter_read(command->pipeline, (uint16_t)counter, index, &packets, &bytes),
+        sw_command_check(command, sw_counter_read(command->pipeline, (uint16_t)counter, index, &packets, &bytes),
                          "the counter's entry") < 0)
         return -1;
     sw_text_add(command->out, "%s[%" PRIu32 "]= (%" PRIu64 " bytes, %" PRIu64 " packets)\n", command->words[1], index,
@@ -139,9 +136,8 @@ int sw_do_counter_write(struct sw_command *command)
     if (counter < 0 || sw_read_number(command, command->words[3], "packets", UINT64_MAX, &packets) < 0 ||
         sw_read_number(command, command->words[4], "bytes", UINT64_MAX, &bytes) < 0)
         return -1;
-    return sw_command_check(
-        command, sw_counter_write(command->pipeline, (uint16_t)counter, index, packets, bytes),
-        "the counter's entry");
+    return sw_command_check(command, sw_counter_write(command->pipeline, (uint16_t)counter, index, packets, bytes),
+                            "the counter's entry");
 }
 
 int sw_do_counter_reset(struct sw_command *command)

@@ -44,8 +44,7 @@ static const struct command_row commands[] = {
     {"table_indirect_set_default", "TABLE MEMBER", 2, 2, sw_do_table_indirect_set_default},
     {"table_indirect_set_default_with_group", "TABLE GROUP", 2, 2, sw_do_table_indirect_set_default_with_group},
     {"act_prof_create_member", "PROFILE ACTION PARAMETER...", 2, ANY_WORDS, sw_do_act_prof_create_member},
-    {"act_prof_modify_member", "PROFILE ACTION MEMBER [=>] PARAMETER...", 3, ANY_WORDS,
-     sw_do_act_prof_modify_member},
+    {"act_prof_modify_member", "PROFILE ACTION MEMBER [=>] PARAMETER...", 3, ANY_WORDS, sw_do_act_prof_modify_member},
     {"act_prof_delete_member", "PROFILE MEMBER", 2, 2, sw_do_act_prof_delete_member},
     {"act_prof_create_group", "PROFILE", 1, 1, sw_do_act_prof_create_group},
     {"act_prof_delete_group", "PROFILE GROUP", 2, 2, sw_do_act_prof_delete_group},
@@ -127,8 +126,7 @@ static int run(struct sw_command *command)
 
 int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *out)
 {
-    struct sw_command command = {
-        .sw = sw, .program = sw->target.program, .pipeline = sw->target.pipeline, .out = out};
+    struct sw_command command = {.sw = sw, .program = sw->target.program, .pipeline = sw->target.pipeline, .out = out};
     char *copy = strdup(line), *state = NULL;
     int result = 0;
 

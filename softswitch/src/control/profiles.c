@@ -45,10 +45,9 @@ int sw_do_act_prof_create_member(struct sw_command *command)
     action = sw_find_profile_action(command, (uint32_t)profile, command->words[2]);
     if (action >= 0 &&
         sw_read_args(command, &program->actions[action], command->words + 3, command->n_words - 3, &entry) == 0)
-        result = sw_command_check(command,
-                                  sw_profile_add_member(command->pipeline, (uint16_t)profile, (uint16_t)action,
-                                                        entry.args, &member),
-                                  command->words[1]);
+        result = sw_command_check(
+            command, sw_profile_add_member(command->pipeline, (uint16_t)profile, (uint16_t)action, entry.args, &member),
+            command->words[1]);
     sw_free_entry(&entry);
     if (result == 0)
         sw_text_add(command->out, "Member has been created with handle %" PRIu32 "\n", member);
@@ -69,10 +68,10 @@ int sw_do_act_prof_modify_member(struct sw_command *command)
     action = sw_find_profile_action(command, (uint32_t)profile, command->words[2]);
     if (action >= 0 &&
         sw_read_args(command, &program->actions[action], command->words + first, command->n_words - first, &entry) == 0)
-        result = sw_command_check(command,
-                                  sw_profile_modify_member(command->pipeline, (uint16_t)profile, member,
-                                                           (uint16_t)action, entry.args),
-                                  "the member");
+        result = sw_command_check(
+            command,
+            sw_profile_modify_member(command->pipeline, (uint16_t)profile, member, (uint16_t)action, entry.args),
+            "the member");
     sw_free_entry(&entry);
     return result;
 }
@@ -93,9 +92,8 @@ int sw_do_act_prof_create_group(struct sw_command *command)
     int profile = profile_of(command, true);
     uint32_t group = 0;
 
-    if (profile < 0 ||
-        sw_command_check(command, sw_profile_create_group(command->pipeline, (uint16_t)profile, &group),
-                         command->words[1]) < 0)
+    if (profile < 0 || sw_command_check(command, sw_profile_create_group(command->pipeline, (uint16_t)profile, &group),
+                                        command->words[1]) < 0)
         return -1;
     sw_text_add(command->out, "Group has been created with handle %" PRIu32 "\n", group);
     return 0;
@@ -108,8 +106,7 @@ int sw_do_act_prof_delete_group(struct sw_command *command)
 
     if (profile < 0 || read_handle(command, 2, "group", &group) < 0)
         return -1;
-    return sw_command_check(command, sw_profile_delete_group(command->pipeline, (uint16_t)profile, group),
-                            "the group");
+    return sw_command_check(command, sw_profile_delete_group(command->pipeline, (uint16_t)profile, group), "the group");
 }
 
 static int change_group(struct sw_command *command,
@@ -204,8 +201,8 @@ static int set_default(struct sw_command *command, bool is_group)
     uint32_t target;
 
     if (table < 0 || read_handle(command, 2, what, &target) < 0 ||
-        sw_command_check(
-            command, sw_table_set_default_indirect(command->pipeline, (uint16_t)table, is_group, target), what) < 0)
+        sw_command_check(command, sw_table_set_default_indirect(command->pipeline, (uint16_t)table, is_group, target),
+                         what) < 0)
         return -1;
     sw_shadow_set_default(command->sw->shadow, (uint32_t)table, what, (struct sw_words){command->words + 2, 1});
     return 0;

@@ -131,8 +131,7 @@ int sw_do_mc_node_create(struct sw_command *command)
     uint32_t rid, node = 0;
 
     if (read_word(command, 1, "rid", UINT16_MAX, &rid) < 0 || read_ports_and_lags(command, &ports, &lags) < 0 ||
-        sw_command_check(command,
-                         sw_multicast_create_node(&command->sw->target.replication, rid, &ports, &lags, &node),
+        sw_command_check(command, sw_multicast_create_node(&command->sw->target.replication, rid, &ports, &lags, &node),
                          "the node") < 0)
         return -1;
     sw_text_add(command->out, "node was created with handle %" PRIu32 "\n", node);

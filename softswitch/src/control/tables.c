@@ -21,8 +21,7 @@ static const char *const kind_names[] = {
 static void print_table(struct sw_command *command, uint32_t table)
 {
     const struct sw_table_info *info = &command->program->tables[table];
-    const char *profile =
-        info->action_profile < 0 ? "None" : command->program->profiles[info->action_profile].name;
+    const char *profile = info->action_profile < 0 ? "None" : command->program->profiles[info->action_profile].name;
 
     sw_text_add(command->out, "%-30s [implementation=%s, mk=", info->name, profile);
     for (uint32_t i = 0; i < info->n_keys; i++)
@@ -91,8 +90,8 @@ static int add_entry(struct sw_command *command, uint32_t table, uint16_t action
     if (sw_read_entry(command, &program->tables[table], 3, entry, &args, &n_args) < 0 ||
         sw_read_args(command, &program->actions[action], args, n_args, entry) < 0)
         return -1;
-    result = sw_table_add(command->pipeline, (uint16_t)table, entry->keys, action, entry->args, entry->priority,
-                          &handle);
+    result =
+        sw_table_add(command->pipeline, (uint16_t)table, entry->keys, action, entry->args, entry->priority, &handle);
     if (result == -EEXIST)
         return sw_command_fail(command, "table %s has an entry with this key already", command->words[1]);
     if (sw_command_check(command, result, command->words[1]) < 0)
@@ -125,10 +124,9 @@ int sw_do_table_set_default(struct sw_command *command)
     if (table >= 0)
         result = sw_read_args(command, &program->actions[action], command->words + 3, n_args, &entry);
     if (result == 0)
-        result = sw_command_check(command,
-                                  sw_table_set_default(command->pipeline, (uint16_t)table, (uint16_t)action,
-                                                       entry.args),
-                                  "the default action");
+        result = sw_command_check(
+            command, sw_table_set_default(command->pipeline, (uint16_t)table, (uint16_t)action, entry.args),
+            "the default action");
     if (result == 0)
         sw_shadow_set_default(command->sw->shadow, (uint32_t)table, program->actions[action].name,
                               (struct sw_words){command->words + 3, n_args});
@@ -152,10 +150,10 @@ int sw_do_table_modify(struct sw_command *command)
         n_args--;
     }
     if (sw_read_args(command, &program->actions[action], args, n_args, &entry) == 0)
-        result = sw_command_check(command,
-                                  sw_table_modify(command->pipeline, (uint16_t)table, (uint32_t)handle,
-                                                  (uint16_t)action, entry.args),
-                                  "the entry");
+        result = sw_command_check(
+            command,
+            sw_table_modify(command->pipeline, (uint16_t)table, (uint32_t)handle, (uint16_t)action, entry.args),
+            "the entry");
     if (result == 0)
         sw_shadow_modify(command->sw->shadow, (uint32_t)table, (uint32_t)handle, program->actions[action].name,
                          (struct sw_words){args, n_args});

@@ -46,8 +46,7 @@ static int configure(int fd, int index)
 
     if (result == 0)
         result = set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
-    if (result == 0 &&
-        setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)) < 0)
+    if (result == 0 && setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)) < 0)
         result = -errno;
     if (set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES) < 0)
         set_option(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);

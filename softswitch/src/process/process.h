@@ -17,7 +17,7 @@ struct sw_port_option {
 struct sw_process_options {
     struct sw_port_option *ports;
     uint32_t n_ports;
-    const char *commands_path;   /* NULL: none, as the following */
+    const char *commands_path; /* NULL: none, as the following */
     const char *control_path;
     const char *telemetry_path;
     const char *statistics_path; /* written at the end */

@@ -6,12 +6,12 @@
 #ifndef SW_PROCESS_STATE_H
 #define SW_PROCESS_STATE_H
 
-#include "process/control_server.h"
 #include "common/index_heap.h"
-#include "traffic/packet_pool.h"
 #include "ports/ports.h"
+#include "process/control_server.h"
 #include "process/process.h"
 #include "process/telemetry_writer.h"
+#include "traffic/packet_pool.h"
 
 /* Upper half of an epoll event's data. */
 enum sw_event_kind {
@@ -40,7 +40,7 @@ struct sw_process {
     int epoll_fd, signal_fd;
     struct sw_control_server *control;
     struct sw_writer *writer;
-    int64_t slack_ns;     /* how long the next core event may wait to share a wake-up, see process_loop.c */
+    int64_t slack_ns; /* how long the next core event may wait to share a wake-up, see process_loop.c */
     int64_t next_chore_ns;
     bool is_busy; /* the last round moved frames */
     bool stops;

@@ -11,10 +11,10 @@
 
 #include "arithmetic/bits.h"
 #include "arithmetic/hash.h"
+#include "arithmetic/wide.h"
 #include "runtime/pipeline.h"
 #include "runtime/stateful.h"
 #include "runtime/table.h"
-#include "arithmetic/wide.h"
 
 struct sw_digest_queue {
     uint8_t *bytes; /* records: digest id u16, length u32, fields */

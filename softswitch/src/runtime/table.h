@@ -27,11 +27,11 @@ enum sw_entry_kind { SW_ENTRY_DIRECT, SW_ENTRY_MEMBER, SW_ENTRY_GROUP };
  * a longer one its big-endian bytes in whole words.
  */
 struct sw_entry {
-    int32_t action; /* id, or SW_NO_ACTION */
-    uint32_t index; /* of its place in the table */
+    int32_t action;     /* id, or SW_NO_ACTION */
+    uint32_t index;     /* of its place in the table */
     uint32_t reference; /* member or group, when indirect */
-    uint8_t kind;   /* enum sw_entry_kind */
-    bool hit;       /* false for a default entry */
+    uint8_t kind;       /* enum sw_entry_kind */
+    bool hit;           /* false for a default entry */
     bool used;
     uint8_t version; /* of its handle */
     int32_t priority;
@@ -54,18 +54,18 @@ struct sw_table {
     const struct sw_table_info *info;
     enum sw_scheme scheme;
     uint16_t arg_words, key_words, n_ranges;
-    uint16_t n_prefixes;       /* LPM: prefix lengths in use, longest first */
+    uint16_t n_prefixes; /* LPM: prefix lengths in use, longest first */
     uint16_t *prefixes;
-    uint32_t *prefix_counts;   /* entries a prefix length, indexed by length */
-    uint64_t *prefix_masks;    /* key_words a prefix length, in the order of `prefixes` */
-    uint32_t stride;           /* bytes an entry */
+    uint32_t *prefix_counts; /* entries a prefix length, indexed by length */
+    uint64_t *prefix_masks;  /* key_words a prefix length, in the order of `prefixes` */
+    uint32_t stride;         /* bytes an entry */
     uint32_t count, capacity, first_free;
     uint32_t slot_mask;
-    struct sw_slot *slots;     /* exact and LPM: open addressing, linear probing */
-    uint32_t *order;           /* ternary: entries by (priority, index) */
+    struct sw_slot *slots; /* exact and LPM: open addressing, linear probing */
+    uint32_t *order;       /* ternary: entries by (priority, index) */
     struct sw_range *ranges;
     uint8_t *entries;
-    struct sw_entry *miss;     /* the default entry */
+    struct sw_entry *miss; /* the default entry */
 };
 
 static inline struct sw_entry *sw_table_entry(const struct sw_table *t, uint32_t index)
@@ -84,7 +84,7 @@ static inline uint32_t sw_key_hash(const uint64_t *key, unsigned n, uint64_t see
 }
 
 static inline const struct sw_entry *sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n,
-                                                   uint64_t seed)
+                                                    uint64_t seed)
 {
     uint32_t hash = sw_key_hash(key, n, seed);
     for (uint32_t at = hash & t->slot_mask; t->slots[at].entry; at = (at + 1) & t->slot_mask) {

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * Pause frames, decoded below the pipeline as a MAC does: IEEE 802.1Qbb priority-based flow control and 802.3x PAUSE
- * (docs/sources.md#pfc). A quantum is 512 bit times at the rate of the port that received the frame; a port of unlimited
- * rate has no bit time, so there a pause is only counted. The packet on the wire is always finished.
+ * (docs/sources.md#pfc). A quantum is 512 bit times at the rate of the port that received the frame; a port of
+ * unlimited rate has no bit time, so there a pause is only counted. The packet on the wire is always finished.
  */
 #include "v1model/mac_control.h"
 

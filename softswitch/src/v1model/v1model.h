@@ -15,9 +15,9 @@
 struct sw_config {
     uint64_t seed; /* of the program's random() */
     int64_t epoch_ns;
-    int64_t sample_ns;    /* telemetry interval, 0 for none */
+    int64_t sample_ns;     /* telemetry interval, 0 for none */
     uint64_t memory_limit; /* bytes of packet buffer, 0 for the default */
-    bool all_ports;       /* every port below 510 has a device from the start */
+    bool all_ports;        /* every port below 510 has a device from the start */
 };
 
 /* How often a packet and its descendants may be recirculated, resubmitted or cloned in egress before it is dropped. */

@@ -23,7 +23,7 @@ enum operation {
 };
 
 enum flag {
-    FLAG_FOR_EVER = 1, /* recirculate every round */
+    FLAG_FOR_EVER = 1,  /* recirculate every round */
     FLAG_POP_EARLY = 2, /* remove the report header in ingress */
 };
 
@@ -112,10 +112,19 @@ static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
 static void write_report(const struct sw_packet *packet, struct phv *phv)
 {
     const struct sw_standard_metadata *std = &packet->std;
-    const uint32_t words[REPORT_WORDS] = {
-        std->instance_type, std->ingress_port, std->egress_port, std->packet_length, std->enq_timestamp,
-        std->enq_qdepth, std->deq_timedelta, std->deq_qdepth, std->egress_rid, phv->mark, std->qid,
-        (uint32_t)std->egress_global_timestamp, (uint32_t)std->ingress_global_timestamp};
+    const uint32_t words[REPORT_WORDS] = {std->instance_type,
+                                          std->ingress_port,
+                                          std->egress_port,
+                                          std->packet_length,
+                                          std->enq_timestamp,
+                                          std->enq_qdepth,
+                                          std->deq_timedelta,
+                                          std->deq_qdepth,
+                                          std->egress_rid,
+                                          phv->mark,
+                                          std->qid,
+                                          (uint32_t)std->egress_global_timestamp,
+                                          (uint32_t)std->ingress_global_timestamp};
 
     for (uint32_t i = 0; i < REPORT_WORDS; i++) {
         for (uint32_t byte = 0; byte < 4; byte++)
@@ -141,8 +150,8 @@ static void egress(struct sw_pipeline *pipeline, struct sw_packet *packet)
 {
     struct phv *phv = packet->phv;
     uint8_t operations = phv->ethernet[3];
-    bool is_clone = packet->std.instance_type == SW_INSTANCE_INGRESS_CLONE ||
-                    packet->std.instance_type == SW_INSTANCE_EGRESS_CLONE;
+    bool is_clone =
+        packet->std.instance_type == SW_INSTANCE_INGRESS_CLONE || packet->std.instance_type == SW_INSTANCE_EGRESS_CLONE;
 
     (void)pipeline;
     if (!is_clone) {
@@ -206,12 +215,36 @@ static const struct sw_key_info filter_keys[] = {
 static const struct sw_key_info select_keys[] = {{"meta.group", 10, SW_MATCH_EXACT}};
 static const uint16_t all_actions[] = {0, 1, 2};
 static const struct sw_table_info tables[] = {
-    {.name = "Main.routes", .keys = routes_keys, .actions = all_actions, .n_keys = 1, .n_actions = 3,
-     .max_entries = 1024, .action_profile = -1, .direct_counter = 1, .direct_meter = -1, .default_action = 2},
-    {.name = "Main.filter", .keys = filter_keys, .actions = all_actions, .n_keys = 4, .n_actions = 3,
-     .max_entries = 16, .action_profile = -1, .direct_counter = -1, .direct_meter = -1, .default_action = 0},
-    {.name = "Main.select", .keys = select_keys, .actions = all_actions, .n_keys = 1, .n_actions = 3,
-     .max_entries = 16, .action_profile = 0, .direct_counter = -1, .direct_meter = -1, .default_action = 0},
+    {.name = "Main.routes",
+     .keys = routes_keys,
+     .actions = all_actions,
+     .n_keys = 1,
+     .n_actions = 3,
+     .max_entries = 1024,
+     .action_profile = -1,
+     .direct_counter = 1,
+     .direct_meter = -1,
+     .default_action = 2},
+    {.name = "Main.filter",
+     .keys = filter_keys,
+     .actions = all_actions,
+     .n_keys = 4,
+     .n_actions = 3,
+     .max_entries = 16,
+     .action_profile = -1,
+     .direct_counter = -1,
+     .direct_meter = -1,
+     .default_action = 0},
+    {.name = "Main.select",
+     .keys = select_keys,
+     .actions = all_actions,
+     .n_keys = 1,
+     .n_actions = 3,
+     .max_entries = 16,
+     .action_profile = 0,
+     .direct_counter = -1,
+     .direct_meter = -1,
+     .default_action = 0},
 };
 static const struct sw_profile_info profiles[] = {{"Main.spread", 64, true}};
 static const struct sw_array_info registers[] = {

@@ -69,9 +69,8 @@ static int parse_mac(const char *word, uint8_t *bytes)
 {
     int used = 0;
 
-    if (strlen(word) > 17 ||
-        sscanf(word, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &bytes[0], &bytes[1], &bytes[2], &bytes[3], &bytes[4],
-               &bytes[5], &used) != 6)
+    if (strlen(word) > 17 || sscanf(word, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &bytes[0], &bytes[1], &bytes[2],
+                                    &bytes[3], &bytes[4], &bytes[5], &used) != 6)
         return -1;
     return word[used] ? -1 : 0;
 }
