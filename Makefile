@@ -47,7 +47,7 @@ check: $(READY)  ## format, lint, types and layers, as CI runs them
 	.venv/bin/ruff check .
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
 	.venv/bin/mypy
-	$(PYTHON) -m pytest -q tests/test_layers.py
+	$(PYTHON) -m pytest -q tests/test_layers.py tests/softswitch/test_sources.py
 
 format: $(READY)  ## format the Python and the C
 	.venv/bin/ruff format .

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The shape of the C: which folder may use which, no circles between files, and what clang-format cannot hold.
+
+Who calls whom is asked of the compiler: an object file lists what it defines and what it wants from others, so a
+function whose address is taken counts like one that is called.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from softswitch.build import SOURCE_DIR
+from softswitch.codegen import generate
+from tests.softswitch.pipeline.harness import PROGRAMS
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted(SOURCE_DIR.rglob("*.c"))
+HEADERS = sorted(SOURCE_DIR.rglob("*.h"))
+EVERYWHERE = sorted(path for folder in ("softswitch", "bench", "tests") for path in (ROOT / folder).rglob("*.[ch]"))
+
+# Lowest first; a folder uses only those before it, and itself.
+LAYERS = (
+    "common",
+    "arithmetic",
+    "runtime",
+    "traffic",
+    "v1model",
+    "switch",
+    "control/words",
+    "control",
+    "ports",
+    "process",
+)
+SEAM = "runtime/pipeline.h"
+GENERATED_CODE_INCLUDES = "runtime/runtime.h"
+MOST_LINES_OF_A_FUNCTION = 60
+MOST_LINES_OF_A_FILE = 600
+
+Graph = dict[str, set[str]]
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(SOURCE_DIR).as_posix()
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _circle(graph: Mapping[str, set[str]]) -> list[str] | None:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return None
+
+
+def _symbols(source: Path, objects: Path) -> tuple[set[str], set[str]]:
+    """What a translation unit defines for others, and what it wants from them."""
+    compiled = objects / f"{_name(source).replace('/', '-')}.o"
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    flags = ("-std=gnu11", "-O0", f"-I{SOURCE_DIR}", "-c", "-o")
+    subprocess.run([*compiler, *flags, compiled, source], check=True)
+    listed = subprocess.run(["nm", "-P", "-g", compiled], capture_output=True, text=True, check=True)
+    rows = [line.split()[:2] for line in listed.stdout.splitlines()]
+    return {name for name, kind in rows if kind != "U"}, {name for name, kind in rows if kind == "U"}
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    """Which source uses functions or data of which."""
+    objects = tmp_path_factory.mktemp("objects")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        symbols = dict(zip(SOURCES, pool.map(lambda source: _symbols(source, objects), SOURCES), strict=True))
+    home = {symbol: _name(source) for source, (defined, _) in symbols.items() for symbol in defined}
+    return {
+        _name(source): {home[symbol] for symbol in wanted if symbol in home} for source, (_, wanted) in symbols.items()
+    }
+
+
+def _includes() -> Graph:
+    """Which source or header includes which of our headers."""
+    return {
+        _name(path): set(re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE))
+        for path in SOURCES + HEADERS
+    }
+
+
+def _functions(path: Path) -> Iterator[tuple[int, int]]:
+    """Line and length of each function, as clang-format lays them out."""
+    start = 0
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line == "{":
+            start = number
+        elif line == "}" and start:
+            yield start, number - start - 1
+            start = 0
+
+
+def test_no_sources_call_each_other_in_a_circle(calls: Graph) -> None:
+    """Each can be read once those below it are known."""
+    assert sum(map(len, calls.values())) > len(SOURCES), "the compiler's answer is not understood"
+    assert _circle(calls) is None
+
+
+def test_no_headers_include_each_other_in_a_circle() -> None:
+    """An include guard would hide it."""
+    includes = _includes()
+    assert {name for used in includes.values() for name in used} <= set(includes), "a header that is not there"
+    assert _circle(includes) is None
+
+
+def test_folders_use_only_lower_folders(calls: Graph) -> None:
+    """By call and by include."""
+    includes = _includes()
+    assert {_folder(name) for name in includes} == set(LAYERS)
+    wrong = [
+        f"{user} uses {used}"
+        for graph in (calls, includes)
+        for user, all_used in graph.items()
+        for used in all_used
+        if LAYERS.index(_folder(used)) > LAYERS.index(_folder(user))
+    ]
+    assert not wrong
+
+
+def test_the_runtime_shows_the_target_one_header() -> None:
+    """What a pipeline is made of stays between the runtime and generated code."""
+    seen = {
+        f"{user} includes {used}"
+        for user, all_used in _includes().items()
+        for used in all_used
+        if _folder(used) == "runtime" != _folder(user) and used != SEAM
+    }
+    assert not seen
+
+
+@pytest.mark.parametrize("program", sorted(PROGRAMS.glob("*.json")), ids=lambda path: path.stem)
+def test_generated_code_includes_one_header(program: Path) -> None:
+    """So that nothing else can become part of its contract unseen."""
+    assert re.findall(r"^\s*#\s*include.*$", generate(program), re.MULTILINE) == [
+        f'#include "{GENERATED_CODE_INCLUDES}"'
+    ]
+
+
+@pytest.mark.parametrize("path", EVERYWHERE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_source_reads_like_the_others(path: Path) -> None:
+    """`sizeof(x)` with its parentheses, and nothing longer than a person takes in at once."""
+    text = path.read_text(encoding="utf-8")
+    bare = [n for n, line in enumerate(text.splitlines(), start=1) if re.search(r"\bsizeof\b(?!\()", line)]
+    assert not bare, f"sizeof without parentheses in lines {bare}"
+    long = [line for line, length in _functions(path) if length > MOST_LINES_OF_A_FUNCTION]
+    assert not long, f"functions of more than {MOST_LINES_OF_A_FUNCTION} lines at {long}"
+    assert text.count("\n") <= MOST_LINES_OF_A_FILE
