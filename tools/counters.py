@@ -52,7 +52,7 @@ def _declaration(counter: Counter) -> Iterator[str]:
     kind = "packets_and_bytes" if counter.counts_bytes else "packets"
     yield f"// {counter.meaning[0].upper()}{counter.meaning[1:]}. Index: {index}."
     yield f"enum bit<EVENT_BITS> {counter.enum} {{"
-    rows = [f"{event.name.lower()} = {int(event)}" for event in counter.events]
+    rows = [f"{event.label} = {int(event)}" for event in counter.events]
     rows[:-1] = [f"{row}," for row in rows[:-1]]
     width = max(map(len, rows))
     for row, event in zip(rows, counter.events, strict=True):
@@ -70,7 +70,7 @@ def _table() -> Iterator[str]:
         for event in counter.events:
             index = f"port x {1 << EVENT_BITS} + {int(event)}" if counter.is_per_port else str(int(event))
             fields = ", ".join(f"`{field}`" for field in event.fields) or ("`drops`" if counter.is_per_port else "-")
-            cells = (f"`{counter.name}`", index, f"`{event.name.lower()}`", event.meaning, event.role.value, fields)
+            cells = (f"`{counter.name}`", index, f"`{event.label}`", event.meaning, event.role.value, fields)
             yield f"| {' | '.join(cells)} |"
     for peak in PEAKS:
         yield f"| `{peak.register}` (register) | {peak.index} | - | {peak.meaning} | - | `{peak.field}` |"

@@ -8,10 +8,6 @@ This module knows no packet layout and no behaviour.
 
 from enum import IntEnum
 
-from wire.counters import BtsEvent as BtsEvent
-from wire.counters import DropReason as DropReason
-from wire.counters import PfcEvent as PfcEvent
-
 # Ethernet and IPv4
 ETHERTYPE_IPV4 = 0x0800
 ETHERTYPE_MAC_CONTROL = 0x8808
@@ -27,6 +23,8 @@ INT_UDP_PORT = 49792
 ROCE_SOURCE_PORT_BASE = 0xC000
 """RoCEv2 source ports lie in 0xC000-0xFFFF; ours carry the low bits of the sender's QP (paper §4, footnote)."""
 ROCE_SOURCE_PORT_QPN_MASK = 0x3FFF
+
+DSCP_MASK = 0x3F
 
 # DSCP -> class. Class 7 has the highest priority.
 DSCP_BTS = 56

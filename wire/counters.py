@@ -39,6 +39,11 @@ class CounterEvent(IntEnum):
         event.fields = fields
         return event
 
+    @property
+    def label(self) -> str:
+        """Its name in P4, in result.json and at the prompt."""
+        return self.name.lower()
+
 
 class DropReason(CounterEvent):
     """Why a switch dropped a packet."""

@@ -15,11 +15,15 @@ from typing import Protocol
 
 from testbed.targets.common.counters import SwitchCounts
 from topologies.model import Topology
-from wire.constants import CLASS_COUNT
+from wire.constants import (
+    CACHE_KEY_ADDRESS_SHIFT,
+    CACHE_KEY_DSCP_SHIFT,
+    CACHE_RING_PLACES,
+    CLASS_BITS,
+    CLASS_COUNT,
+    DSCP_MASK,
+)
 from wire.dilation import Dilation
-
-_RING_PLACES = 256
-_KEY_ADDRESS_SHIFT = 8
 
 
 class LiveSwitch(Protocol):
@@ -96,7 +100,7 @@ class Verbs:
                 if not self._register(switch, "port_bytes", port.number):
                     continue
                 for traffic_class in range(CLASS_COUNT):
-                    held = self._register(switch, "queue_bytes", port.number << 3 | traffic_class)
+                    held = self._register(switch, "queue_bytes", port.number << CLASS_BITS | traffic_class)
                     if held:
                         lines.append(f"  port {port.number} to {port.peer.node}, class {traffic_class}: {held}")
         return "\n".join(lines)
@@ -105,8 +109,8 @@ class Verbs:
         lines: list[str] = []
         for switch in self._chosen(words, "bts [SWITCH]"):
             counts = switch.counts()
-            seen = [f"{event.name.lower()} {count}" for event, count in counts.bts.items() if count]
-            seen += [f"pause_{event.name.lower()} {count}" for event, count in counts.pfc.items() if count]
+            seen = [f"{event.label} {count}" for event, count in counts.bts.items() if count]
+            seen += [f"pause_{event.label} {count}" for event, count in counts.pfc.items() if count]
             lines.append(f"{switch.name}: {', '.join(seen) or 'none'}")
         return "\n".join(lines)
 
@@ -126,11 +130,11 @@ class Verbs:
         head, tail = (self._register(switch, "cache_ring_ends", end) for end in (0, 1))
         lines = [f"{switch.name}: {tail - head} live entries, {self._register(switch, 'cache_max_entries', 0)} at most"]
         for turn in range(head, tail):
-            place = self._register(switch, "cache_ring", turn % _RING_PLACES)
+            place = self._register(switch, "cache_ring", turn % CACHE_RING_PLACES)
             key = self._register(switch, "cache_key", place)
             end_us = self._register(switch, "cache_end_us", place)
-            address = IPv4Address(key >> _KEY_ADDRESS_SHIFT)
-            dscp = key >> 2 & 0x3F
+            address = IPv4Address(key >> CACHE_KEY_ADDRESS_SHIFT)
+            dscp = key >> CACHE_KEY_DSCP_SHIFT & DSCP_MASK
             lines.append(f"  {self._host_name(address)} {address}, DSCP {dscp}: paused until {end_us} us of its clock")
         return "\n".join(lines)
 

@@ -104,7 +104,7 @@ def test_every_event_has_a_cell_of_its_own_and_a_line_that_counts_it(counter: Co
     assert all(0 <= event < 1 << EVENT_BITS for event in counter.events)
     assert len(counter.events.__members__) == len(set(counter.events))
     controls = "".join(path.read_text() for path in sorted((INCLUDE / "control").rglob("*.p4")))
-    assert [e.name for e in counter.events if f"{counter.enum}.{e.name.lower()}" not in controls] == []
+    assert [e.name for e in counter.events if f"{counter.enum}.{e.label}" not in controls] == []
 
 
 @pytest.mark.parametrize("peak", PEAKS, ids=lambda peak: peak.register)

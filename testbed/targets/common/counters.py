@@ -1,79 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads what the switches of a run counted, through the control commands that every target understands."""
+"""Reads what the switches of a run counted, through the control commands that every target understands.
+
+What there is to read and what it means stands in `wire.counters`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from wire.constants import BtsEvent, DropReason, PfcEvent
+from wire.counters import COUNTERS, PEAKS, BtsEvent, CounterEvent, PfcEvent, Role
 
 Command = Callable[[str], str]
 
 _PACKETS = re.compile(r"(\d+) packets")
-_REASON_BITS = 4
-_SUPPRESSION_MOST = 2
+_OWN_SIGNALS = 0
+"""The ingress port of a switch's own BTS on its second pass, where its drop counts if it cannot be routed."""
 
 
 @dataclass
 class SwitchCounts:
     """What one switch, or all together, counted in P4 counters and registers."""
 
-    drops: Counter[str] = field(default_factory=Counter)
-    bts: Counter[BtsEvent] = field(default_factory=Counter)
-    pfc: Counter[PfcEvent] = field(default_factory=Counter)
-    max_suppression_entries: int = 0
-    max_cache_entries: int = 0
+    by_table: dict[type[CounterEvent], Counter[CounterEvent]] = field(
+        default_factory=lambda: {counter.events: Counter() for counter in COUNTERS}
+    )
+    peaks: Counter[str] = field(default_factory=Counter)
+    """By field of result.json."""
+
+    def events(self) -> Iterator[tuple[CounterEvent, int]]:
+        """How often what happened, of all tables."""
+        for counts in self.by_table.values():
+            yield from counts.items()
+
+    def total(self, name: str) -> int:
+        """A field of result.json: the sum of its events, or a peak."""
+        return self.peaks[name] + sum(count for event, count in self.events() if name in event.fields)
+
+    @property
+    def drops(self) -> Counter[str]:
+        """Packets that the program dropped, by reason."""
+        return Counter({event.label: count for event, count in self.events() if count and event.role is Role.DROPPED})
+
+    @property
+    def bts(self) -> Counter[CounterEvent]:
+        return self.by_table[BtsEvent]
+
+    @property
+    def pfc(self) -> Counter[CounterEvent]:
+        return self.by_table[PfcEvent]
 
     @property
     def bts_sent(self) -> int:
-        return sum(self.bts[each] for each in (BtsEvent.SENT_QUEUE, BtsEvent.SENT_CACHE, BtsEvent.SENT_ESTIMATOR))
+        return self.total("bts.sent")
 
     @property
     def bts_suppressed(self) -> int:
-        suppressed = (BtsEvent.SUPPRESSED_QUEUE, BtsEvent.SUPPRESSED_CACHE, BtsEvent.SUPPRESSED_ESTIMATOR)
-        return sum(self.bts[each] for each in suppressed)
+        return self.total("bts.suppressed")
 
     @property
     def cache_hits(self) -> int:
-        return self.bts[BtsEvent.SENT_CACHE] + self.bts[BtsEvent.SUPPRESSED_CACHE]
+        return self.total("bts.cache_hits")
+
+    @property
+    def max_suppression_entries(self) -> int:
+        return self.total("bts.max_suppression_entries")
+
+    @property
+    def max_cache_entries(self) -> int:
+        return self.total("bts.max_cache_entries")
 
     @property
     def pfc_sent(self) -> int:
         """Pause frames of every kind."""
-        return self.pfc.total()
+        return self.total("pfc.sent")
 
     @property
     def generated(self) -> int:
-        """Frames that this switch made; SFC-P only turns one into another."""
-        return self.bts_sent + self.pfc_sent - self.pfc[PfcEvent.SFC_P]
+        """Frames that this switch made."""
+        return sum(count for event, count in self.events() if event.role is Role.GENERATED)
+
+    @property
+    def other_events(self) -> dict[str, int]:
+        """Events that happened and that nothing else of result.json sums up."""
+        return {
+            event.label: count
+            for event, count in self.events()
+            if count and event.role is Role.NEUTRAL and not event.fields
+        }
 
     def add(self, other: SwitchCounts) -> None:
-        """Sums counts; the two maxima stay maxima of any one switch."""
-        self.drops += other.drops
-        self.bts += other.bts
-        self.pfc += other.pfc
-        self.max_suppression_entries = max(self.max_suppression_entries, other.max_suppression_entries)
-        self.max_cache_entries = max(self.max_cache_entries, other.max_cache_entries)
+        """Sums counts; a peak stays that of any one switch."""
+        for table, counts in other.by_table.items():
+            self.by_table[table].update(counts)
+        self.peaks |= other.peaks
 
 
 def read_counts(command: Command, ports: Iterable[int]) -> SwitchCounts:
     """The P4 program's counts on one switch with these ports."""
     counts = SwitchCounts()
-    for port in ports:
-        for reason in DropReason:
-            packets = _packets(command(f"counter_read drops {port << _REASON_BITS | reason}"))
-            if packets:
-                counts.drops[reason.name.lower()] += packets
-    for event in BtsEvent:
-        counts.bts[event] = _packets(command(f"counter_read bts_events {int(event)}"))
-    for pause in PfcEvent:
-        counts.pfc[pause] = _packets(command(f"counter_read pfc_events {int(pause)}"))
-    counts.max_suppression_entries = _value(command(f"register_read suppression_state {_SUPPRESSION_MOST}"))
-    counts.max_cache_entries = _value(command("register_read cache_max_entries 0"))
+    every_port = sorted({_OWN_SIGNALS, *ports})
+    for counter in COUNTERS:
+        found = counts.by_table[counter.events]
+        for event in counter.events:
+            for port in every_port if counter.is_per_port else (0,):
+                found[event] += _packets(command(f"counter_read {counter.name} {counter.index(event, port)}"))
+    for peak in PEAKS:
+        counts.peaks[peak.field] = _value(command(f"register_read {peak.register} {peak.index}"))
     return counts
 
 

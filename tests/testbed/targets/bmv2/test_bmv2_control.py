@@ -29,7 +29,7 @@ from testbed.targets.common.counters import read_counts
 from topologies.commands import pipeline_commands
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
-from wire.constants import BtsEvent, DropReason
+from wire.counters import BtsEvent, DropReason
 from wire.dilation import Dilation
 
 PROGRAM_OF_OURS = Program.read(PROGRAM)
