@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from softswitch.control import CommandError
 from testbed.targets.bmv2 import errors, values
 from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
 from testbed.targets.bmv2.thrift import (
     DeclaredException,
     ThriftConnection,
@@ -246,6 +247,11 @@ class Bmv2Control:
     # Queues and time
 
     def _set_queue_depth(self, words: list[str]) -> str:
+        if int(words[0]) < LEAST_QUEUE_PACKETS:
+            raise CommandError(
+                f"a queue of fewer than {LEAST_QUEUE_PACKETS} packets may drop one whose bytes the P4 program has counted, "
+                "and they would stay counted for ever; buffer_size and class_threshold bound queues"
+            )
         return self._set_queues("depth", i32(int(words[0])), words[1:])
 
     def _set_queue_rate(self, words: list[str]) -> str:

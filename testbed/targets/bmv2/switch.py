@@ -21,6 +21,8 @@ from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.statistics import TargetStatistics
 from topologies.commands import pipeline_commands
 
+_PROBE_SECONDS = 0.1
+
 
 class Bmv2Switch:
     """A `simple_switch` that somebody else started; sets it up, commands it and ends it."""
@@ -34,6 +36,8 @@ class Bmv2Switch:
         self._control: Bmv2Control | None = None
         self._poller: QueuePoller | None = None
         self._clock_lag_ns = 0
+        self.ghost_bytes = 0
+        """What its queue state still held when the run had gone quiet; a BMv2 queue cannot be paused, so nothing is there."""
 
     @property
     def clock_lag_ns(self) -> int:
@@ -80,6 +84,9 @@ class Bmv2Switch:
     def stop(self) -> Samples:
         assert self._poller is not None
         samples = self._poller.stop()
+        if self.queued_bytes():
+            time.sleep(_PROBE_SECONDS)  # the last probe may be on its way
+            self.ghost_bytes = self.queued_bytes()
         self.end()
         return samples
 

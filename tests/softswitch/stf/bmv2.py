@@ -92,6 +92,13 @@ class Bmv2Target:
         except ConnectionError:
             raise self._ended() from None
 
+    def put(self, port: int, frames: list[bytes]) -> list[tuple[int, bytes]]:
+        """Puts frames in one right after the other, or none; what has come out by the time the switch has read them."""
+        assert self._packets is not None
+        for frame in frames:
+            self._packets.send(port, frame)
+        return self._packets.flush()
+
     def close(self) -> None:
         """Ends the processes."""
         if self._packets is not None:

@@ -82,11 +82,11 @@ def test_an_entry_goes_out_with_full_names_and_padded_fields(control: Bmv2Contro
 
 def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake: FakeConnection) -> None:
     """What is not v1model's but simple_switch's own goes to its service."""
-    for line in ("mirroring_add 1 510", "set_queue_depth 900", "set_queue_rate 236 3 7"):
+    for line in ("mirroring_add 1 510", "set_queue_depth 900000000", "set_queue_rate 236 3 7"):
         assert control.command(line) == ""
     assert fake.calls == [
         ("simple_switch", "mirroring_session_add", (i32(1), record(i32(510)))),
-        ("simple_switch", "set_all_egress_queue_depths", (i32(900),)),
+        ("simple_switch", "set_all_egress_queue_depths", (i32(900_000_000),)),
         ("simple_switch", "set_egress_priority_queue_rate", (i32(3), i32(7), i64(236))),
     ]
 
@@ -106,6 +106,7 @@ def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake
         ("counter_read drops -1", "outside drops"),
         ("counter_read nothing 0", "no counter 'nothing'"),
         ("register_read", "register_read: cannot read"),
+        ("set_queue_depth 64 1 3", "they would stay counted for ever"),
         ("port_rate 1 1000", "no command 'port_rate' on BMv2"),
     ],
 )
