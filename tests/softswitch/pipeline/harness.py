@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes as c
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from softswitch.build import build_library
 from tests.softswitch.programs.steered import SANITIZED
@@ -207,7 +208,7 @@ class Frame:
 
     def bytes(self) -> bytes:
         """The frame, or between the passes the payload."""
-        return bytes(self.buffer[self.packet.head : self.packet.head + self.packet.len])
+        return self.buffer.raw[self.packet.head : self.packet.head + self.packet.len]
 
 
 class Pipeline:
@@ -233,7 +234,7 @@ class Pipeline:
         """A packet as the target hands it to ingress."""
         capacity = HEADROOM + len(data) + 512
         buffer = c.create_string_buffer(capacity)
-        buffer[HEADROOM : HEADROOM + len(data)] = data
+        c.memmove(c.byref(buffer, HEADROOM), data, len(data))
         phv = c.create_string_buffer(self.program.phv_bytes + 16)
         packet = Packet(head=HEADROOM, len=len(data), capacity=capacity, buffer=c.addressof(buffer))
         packet.phv = (c.addressof(phv) + 15) & ~15
@@ -272,7 +273,7 @@ class Pipeline:
 
     # ---- names ----
 
-    def _find(self, infos: c._Pointer, count: int, name: str) -> int:
+    def _find(self, infos: c._Pointer[Any], count: int, name: str) -> int:
         for number in range(count):
             found = infos[number].name.decode()
             if found == name or found.endswith(f".{name}"):
@@ -289,7 +290,7 @@ class Pipeline:
         for number in range(info.n_actions):
             found = self.program.actions[info.actions[number]].name.decode()
             if found == name or found.endswith(f".{name}"):
-                return info.actions[number]
+                return int(info.actions[number])
         raise KeyError(name)
 
     def profile(self, name: str) -> int:
@@ -345,7 +346,7 @@ class Pipeline:
         """Sets a default action; 0 or a negative errno."""
         number = self.table(table)
         chosen = self.action(number, action)
-        return self.lib.sw_table_set_default(self.handle, number, chosen, self.args(chosen, args))
+        return int(self.lib.sw_table_set_default(self.handle, number, chosen, self.args(chosen, args)))
 
     def read_register(self, name: str, index: int) -> int:
         """A register cell."""
@@ -358,9 +359,8 @@ class Pipeline:
     def write_register(self, name: str, index: int, number: int) -> int:
         """Writes a register cell; 0 or a negative errno."""
         register = self.register(name)
-        return self.lib.sw_register_write(
-            self.handle, register, index, value(number, self.program.registers[register].bits)
-        )
+        new = value(number, self.program.registers[register].bits)
+        return int(self.lib.sw_register_write(self.handle, register, index, new))
 
     def read_counter(self, name: str, index: int) -> tuple[int, int]:
         """(packets, bytes) of a counter cell."""

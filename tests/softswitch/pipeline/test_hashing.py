@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -38,7 +39,7 @@ def xor16(data: bytes) -> int:
     return result
 
 
-HASHES = {
+HASHES: dict[int, Callable[[bytes], int]] = {
     0: crc16,
     1: zlib.crc32,
     2: lambda data: checksum(even(data)),

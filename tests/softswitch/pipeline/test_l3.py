@@ -14,7 +14,7 @@ NEXT_HOP = 0x0A000001
 
 def checksum(header: bytes) -> int:
     """RFC 1071, written apart from the code under test."""
-    total = sum(struct.unpack(f">{len(header) // 2}H", header))
+    total: int = sum(struct.unpack(f">{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

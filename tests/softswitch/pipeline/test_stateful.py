@@ -107,8 +107,8 @@ def test_selector_picks_the_member_the_hash_names(pipeline: Pipeline) -> None:
     keys = pipeline.matches(table, [9])
     assert lib.sw_table_add_indirect(handle, table, keys, True, group.value, 0, ctypes.byref(entry)) == 0
     assert send(pipeline, request(9))[0] == 1
-    for member in reversed(members):
-        assert lib.sw_profile_group_add(handle, profile, group.value, member) == 0
+    for added in reversed(members):
+        assert lib.sw_profile_group_add(handle, profile, group.value, added) == 0
     assert lib.sw_profile_group_add(handle, profile, group.value, members[0]) == -errno.EEXIST
     for a in range(40):
         assert send(pipeline, request(9, a=a))[0] == (11, 12, 13)[crc16(a.to_bytes(6, "big")) % 3]

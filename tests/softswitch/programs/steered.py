@@ -125,6 +125,17 @@ def _build(name: str, kind: tuple[str, ...], sanitize: bool, *, with_main: bool)
     flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
     output = Path(_directory().name) / f"{'sanitized-' if sanitize else ''}{name}"
     compiler = os.environ.get("CC", "cc")
-    command = [compiler, *flags, *kind, f"-I{SOURCE_DIR}", "-o", output, PROGRAM, *sources, "-lm", "-lpthread"]
+    command: list[str | Path] = [
+        compiler,
+        *flags,
+        *kind,
+        f"-I{SOURCE_DIR}",
+        "-o",
+        output,
+        PROGRAM,
+        *sources,
+        "-lm",
+        "-lpthread",
+    ]
     subprocess.run(command, check=True)
     return output

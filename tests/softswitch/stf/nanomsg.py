@@ -43,7 +43,7 @@ class PacketSocket:
     def flush(self) -> list[tuple[int, bytes]]:
         """Waits until the switch has read all that was sent; the frames that it sent before it said so."""
         self._send(_HEADER.pack(_INFO_REQUEST, 0, 1))
-        frames = []
+        frames: list[tuple[int, bytes]] = []
         while True:
             length = self._checked(self._library.nn_recv(self._socket, self._buffer, ctypes.c_size_t(_MOST_BYTES), 0))
             kind, port, size = _HEADER.unpack_from(self._buffer)
