@@ -197,6 +197,10 @@ def repeat_command(request: RunRequest, factor: int) -> str:
         words += ["--set", setting]
     if request.flow_file is not None:
         words += ["--flows", str(request.flow_file)]
+    if request.captures:
+        words += ["--pcap", ",".join(request.captures)]
+    if request.background is not None:
+        words += ["--background", request.background]
     return shlex.join(words)
 
 

@@ -96,6 +96,13 @@ def test_config_repeats_the_run() -> None:
     assert "--set degree=2" in config.command
 
 
+def test_command_says_what_was_asked_for_beside_the_flows() -> None:
+    """A run with captures and programs in the background is repeated with both."""
+    command = plan_run(RunRequest("incast", captures=("h1", "h16"), background="iperf3")).config.command
+    assert "--pcap h1,h16" in command
+    assert "--background iperf3" in command
+
+
 def test_real_clock_is_slower_for_more_senders() -> None:
     """The rule for D knows how many hosts send at line rate."""
     few, many = (
