@@ -22,9 +22,11 @@ def live_captures(pids: dict[str, int], folder: Path, run_id: str, logs: Path) -
     children: list[Child] = []
     try:
         for name, pid in pids.items():
-            target = folder / f"{name}-eth0.pcap"
-            script = f"exec mnexec -a {pid} tcpdump -U -Z root -s 0 -i {name}-eth0 -w {target} 2>&1"
-            children.append(Child(f"tcpdump of {name}", ["sh", "-c", script], run_id, logs / f"tcpdump-{name}.log"))
+            path = folder / f"{name}-eth0.pcap"
+            words = ["mnexec", "-a", str(pid), "tcpdump", "-U", "-Z", "root", "-s", "0"]
+            words += ["-i", f"{name}-eth0", "-w", str(path)]
+            log = logs / f"tcpdump-{name}.log"
+            children.append(Child(f"tcpdump of {name}", words, run_id, log, errors_are_lines=True))
         for child in children:
             child.wait_for_line("listening on", _READY_SECONDS)
         yield

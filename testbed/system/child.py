@@ -22,18 +22,24 @@ _STOP_SECONDS = 10.0
 
 
 class Child:
-    """A process of the run. Its stderr goes to a log, its stdout is read as lines without ever blocking."""
+    """A process of the run. Its stderr goes to a log, its stdout is read as lines without ever blocking.
 
-    def __init__(self, name: str, arguments: Sequence[str], run_id: str, log: Path) -> None:
+    With `errors_are_lines`, of a program that says on stderr that it is ready, both are lines, and all go to the log.
+    """
+
+    def __init__(
+        self, name: str, arguments: Sequence[str], run_id: str, log: Path, *, errors_are_lines: bool = False
+    ) -> None:
         self.name = name
         self._log = log
+        self._logs_lines = errors_are_lines
         self._partial = b""
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
                 list(arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=errors,
+                stderr=subprocess.STDOUT if errors_are_lines else errors,
                 env={**os.environ, RUN_VARIABLE: run_id},
                 cwd=_ROOT,  # where our packages are; paths given to a child are absolute
                 start_new_session=True,  # Ctrl-C is the runner's to handle
@@ -56,6 +62,9 @@ class Child:
         while chunk := self._stdout.read(1 << 20):
             self._partial += chunk
         *whole, self._partial = self._partial.split(b"\n")
+        if self._logs_lines and whole:
+            with self._log.open("ab") as log:
+                log.writelines(line + b"\n" for line in whole)
         return [line.decode() for line in whole]
 
     def wait_for_line(self, wanted: str, seconds: float) -> list[str]:
@@ -90,6 +99,8 @@ class Child:
             status = self._process.wait()
         with suppress(BrokenPipeError):  # what could not be told to a dead child is still in the buffer
             self._stdin.close()
+        if self._logs_lines:
+            self.lines()
         self._stdout.close()
         return status
 

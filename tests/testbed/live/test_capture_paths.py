@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Live captures go wherever `--out` says, whatever a shell would make of that name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=2", "--set", "message_bytes=20000"]
+PCAP_HEADER_BYTES = 24
+
+
+@pytest.mark.parametrize("name", ["two words", 'it\'s "$HOME"; exit 1'], ids=["blank", "quotes"])
+def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> None:
+    """Blanks, quotes and what a shell would expand are part of the name."""
+    out = tmp_path / name
+    done = running.run("run", "incast", *SMALL, "--pcap", "h1", "--json", "--out", str(out))
+    assert done.stdout, done.stderr
+    assert json.loads(done.stdout)["flows"]["completed"] == 2
+    [folder] = out.iterdir()
+    assert (folder / "pcaps" / "h1-eth0.pcap").stat().st_size > PCAP_HEADER_BYTES
+    assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
