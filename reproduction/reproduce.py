@@ -104,14 +104,13 @@ class Job:
 
 def request_for(experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None) -> RunRequest:
     """What `run` would be asked for to make this point."""
-    grid = experiment.grids[scale]
-    chosen = clock or grid.clock
+    chosen = clock or point.clock
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
     return RunRequest(
         experiment.name,
         scheme=point.scheme,
         clock=chosen,  # type: ignore[arg-type]
-        dilation=grid.dilation if chosen == "real" else None,
+        dilation=point.dilation if chosen == "real" else None,
         scale=scale,
         seed=point.seed,
         duration_ms=point.settings.get("duration_ms"),

@@ -48,6 +48,9 @@ class Point:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """`--set` keys; `duration_ms` and `topology` are the run's `--duration` and `--topology`."""
     seed: int = 1
+    clock: ClockName = "virtual"
+    dilation: int | None = None
+    """Of a real-clock run; None: chosen for the machine."""
 
     @property
     def label(self) -> str:
@@ -65,7 +68,6 @@ class Grid:
     clock: ClockName = "virtual"
     seed: int = 1
     dilation: int | None = None
-    """Of real-clock runs; None: chosen for the machine."""
 
     def points(self) -> Iterator[Point]:
         """The runs, schemes changing fastest."""
@@ -73,7 +75,7 @@ class Grid:
             place = {axis.name: value for axis, (value, _) in zip(self.axes, chosen, strict=True)}
             settings = {**self.settings, **{key: value for _, keys in chosen for key, value in keys.items()}}
             for scheme in self.schemes:
-                yield Point(scheme, place, settings, self.seed)
+                yield Point(scheme, place, settings, self.seed, self.clock, self.dilation)
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,6 @@ class Grids:
     """Several grids whose runs are one experiment's."""
 
     parts: tuple[Grid, ...]
-
-    @property
-    def clock(self) -> ClockName:
-        return self.parts[0].clock
-
-    @property
-    def dilation(self) -> int | None:
-        return self.parts[0].dilation
 
     def points(self) -> Iterator[Point]:
         """The runs of all parts."""

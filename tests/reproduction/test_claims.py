@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ import pytest
 from analysis.results.stored import Run
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.model.claims import Bound, Linear, Ratio, Spread, SteeperThan
-from reproduction.model.experiment import Axis, Claim, Grid, Measurement, Point, Results, is_known, judge
+from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, is_known, judge
 from reproduction.model.quantities import Quantity
+from reproduction.reproduce import jobs_of
 
 
 class _Run:
@@ -115,6 +117,16 @@ def test_every_experiment_names_schemes_that_exist() -> None:
     }
     assert not unknown
     assert is_known("sfc")
+
+
+def test_every_part_of_several_grids_has_its_own_clock() -> None:
+    """A virtual part beside a live one, whichever comes first; `--clock` is for all."""
+    parts = (Grid(("irn",)), Grid(("sfc",), clock="real", dilation=20_000))
+    for order in (parts, parts[::-1]):
+        experiment = replace(EXPERIMENTS["signaling"], grids={"ci": Grids(order)})
+        asked = {job.point.scheme: (job.request.clock, job.request.dilation) for job in jobs_of(experiment, "ci")}
+        assert asked == {"irn": ("virtual", None), "sfc": ("real", 20_000)}
+        assert {job.request.clock for job in jobs_of(experiment, "ci", "virtual")} == {"virtual"}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
