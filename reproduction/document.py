@@ -115,7 +115,6 @@ def _experiment(
         lines += ["", f"Verdict of the {len(each.runs)} runs: {', '.join(verdicts) or 'none was made'}."]
         if (experiment, each.scale) in pictures:
             lines += ["", f"![{first.title}, scale {each.scale}]({pictures[experiment, each.scale]})"]
-        lines += [f"Not in this release: {scheme}." for scheme in each.unknown_schemes]
         lines += [f"Failed: {failure}" for failure in each.failures]
         reasons = [
             (claim.claim, remarks[claim.claim]) for claim in each.claims if not claim.holds and claim.claim in remarks

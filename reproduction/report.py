@@ -96,7 +96,6 @@ def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in found.runs],
         remarks=[
             *found.notes,
-            *(f"Not run: {scheme} is not in this release." for scheme in found.unknown_schemes),
             *(f"Failed: {failure}" for failure in found.failures),
         ],
         command=f"./runner.py reproduce {found.experiment} --scale {found.scale}",

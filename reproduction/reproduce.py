@@ -72,7 +72,6 @@ class Reproduction(BaseModel):
     scale: str
     claims: tuple[ClaimFinding, ...]
     runs: tuple[RunOfExperiment, ...]
-    unknown_schemes: tuple[str, ...]
     failures: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -125,8 +124,7 @@ def jobs_of(experiment: Experiment, scale: ScaleName, clock: str | None = None) 
         raise UsageError(
             f"experiment {experiment.name} has no scale {scale!r}; there are {', '.join(experiment.grids)}"
         )
-    unknown = set(experiment.unknown_schemes(scale))
-    points = [point for point in experiment.grids[scale].points() if point.scheme not in unknown]
+    points = experiment.grids[scale].points()
     return [Job(experiment.name, point, request_for(experiment, scale, point, clock)) for point in points]
 
 
@@ -219,7 +217,6 @@ def conclude(
             scale=scale,
             claims=findings(experiment, results),
             runs=tuple(runs),
-            unknown_schemes=experiment.unknown_schemes(scale),
             failures=tuple(failures),
             notes=experiment.notes,
         ),

@@ -2,8 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """What an experiment is: a scenario, the runs it asks for at each scale, the paper's claims about them, and figures.
 
-Data only. It starts no run; whoever does hands back `Results`. Schemes are named by text, so that an experiment may
-name one that this release does not have: its runs are left out and the claims that need them say so.
+Data only. It starts no run; whoever does hands back `Results`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from matplotlib.figure import Figure
 
 from analysis.results.stored import Run
 from scenarios.model.scenario import ScaleName, Scenario
-from scenarios.schemes import UnknownScheme, resolve_scheme
 
 ClockName = Literal["real", "virtual"]
 
@@ -90,15 +88,6 @@ class Grids:
             yield from part.points()
 
 
-def is_known(scheme: str) -> bool:
-    """Whether a scheme can be run."""
-    try:
-        resolve_scheme(scheme)
-    except UnknownScheme:
-        return False
-    return True
-
-
 @dataclass(frozen=True)
 class Measurement:
     """A point and the run that was made of it."""
@@ -118,8 +107,7 @@ class Results:
         """The runs of a scheme in axis order. NotMeasured if there is none."""
         found = tuple(each for each in self.measurements if each.point.scheme == scheme)
         if not found:
-            reason = "it was not run" if is_known(scheme) else "this release does not have it"
-            raise NotMeasured(f"{scheme}: {reason}")
+            raise NotMeasured(f"{scheme} was not run")
         return found
 
     def at(self, scheme: str, place: Mapping[str, Any]) -> Run:
@@ -188,8 +176,3 @@ class Experiment:
     @property
     def name(self) -> str:
         return self.scenario.name
-
-    def unknown_schemes(self, scale: ScaleName) -> tuple[str, ...]:
-        """The schemes that it names at a scale and this release does not have."""
-        named = dict.fromkeys(point.scheme for point in self.grids[scale].points())
-        return tuple(scheme for scheme in named if not is_known(scheme))

@@ -15,7 +15,7 @@ from analysis.metrics.buffers import hottest_switch, whole_buffer
 from analysis.metrics.flows import of_class, slowdowns, started_between
 from analysis.metrics.goodput import receiver_throughput_gbps
 from analysis.metrics.percentiles import minimum_count, percentile
-from analysis.results.comparison import INCAST_TAG, headline_class
+from analysis.results.comparison import headline_class
 from analysis.results.stored import Run
 from reproduction.model.experiment import NotMeasured
 
@@ -113,4 +113,3 @@ SUPPRESSION_ENTRIES = Quantity(
 CACHE_ENTRIES = Quantity(
     "cache entries", lambda run: float(run.result.bts.max_cache_entries), lambda value: f"{value:,.0f}"
 )
-INCAST_P95 = slowdown(95, INCAST_TAG)

@@ -147,11 +147,10 @@ def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
     """In the document: a bold no, and the reason that somebody gave."""
     claim = {"claim": "c", "paper": "p", "measured": "m", "value": 1.0, "holds": False}
     found = Reproduction(experiment="theory", title="t", paper_place="Fig. 0", scale="ci", claims=(claim,), runs=(),
-                         unknown_schemes=("tcp",), failures=(), notes=("note",))  # fmt: skip
+                         failures=(), notes=("note",))  # fmt: skip
     text = document([found], {"theory": {"c": "because"}}, {("theory", "ci"): "images/x.png"})
     assert "| c | p | m | **no** |" in text
     assert "*c*: because" in text
-    assert "Not in this release: tcp." in text
     assert "(images/x.png)" in text
 
 
