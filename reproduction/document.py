@@ -11,13 +11,12 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.reproduce import FILE_NAME, ClaimFinding, Reproduction, read_reproduction
+from reproduction.record import FILE_NAME, ClaimFinding, Reproduction, StoredReproduction, read_reproduction
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 
@@ -48,28 +47,13 @@ it, or says that none did.
 """
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A reproduction and the folder it lies in."""
-
-    reproduction: Reproduction
-    folder: Path
-
-    @property
-    def picture(self) -> Path | None:
-        """The experiment's first figure, if it was drawn."""
-        figures = EXPERIMENTS[self.reproduction.experiment].figures
-        path = self.folder / f"{figures[0].name}.png" if figures else None
-        return path if path is not None and path.exists() else None
-
-
-def newest(folders: Sequence[Path]) -> list[Stored]:
+def newest(folders: Sequence[Path]) -> list[StoredReproduction]:
     """The newest reproduction of each experiment and scale below some folders. UsageError if there is none."""
     paths = sorted((path for folder in folders for path in folder.rglob(FILE_NAME)), key=lambda path: path.parent.name)
-    found: dict[tuple[str, str], Stored] = {}
+    found: dict[tuple[str, str], StoredReproduction] = {}
     for path in paths:
-        reproduction = read_reproduction(path.parent)
-        found[reproduction.experiment, reproduction.scale] = Stored(reproduction, path.parent)
+        stored = read_reproduction(path.parent)
+        found[stored.reproduction.experiment, stored.reproduction.scale] = stored
     if not found:
         raise UsageError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
     order = list(EXPERIMENTS)
@@ -149,17 +133,25 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _place_pictures(stored: Iterable[Stored]) -> dict[tuple[str, str], str]:
+def _place_pictures(stored: Iterable[StoredReproduction]) -> dict[tuple[str, str], str]:
     """Copies the first figure of each into docs/images/reproduction."""
     placed: dict[tuple[str, str], str] = {}
     for each in stored:
-        if each.picture is not None:
+        picture = _first_figure(each)
+        if picture is not None:
             found = each.reproduction
             target = PICTURES / found.scale / f"{found.experiment}.png"
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(each.picture, target)
+            shutil.copyfile(picture, target)
             placed[found.experiment, found.scale] = target.relative_to(DOCUMENT.parent).as_posix()
     return placed
+
+
+def _first_figure(stored: StoredReproduction) -> Path | None:
+    """The experiment's first figure, if it was drawn."""
+    figures = EXPERIMENTS[stored.reproduction.experiment].figures
+    path = stored.folder / f"{figures[0].name}.png" if figures else None
+    return path if path is not None and path.exists() else None
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ LAYERS = (
     {"hosts.io", "scenarios"},
     {"hosts", "testbed"},
     {"reproduction"},
+    {"command"},
     {"runner", "bench"},
 )
 # hosts.agent and what it is made of serve the testbed.

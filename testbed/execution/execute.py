@@ -37,7 +37,7 @@ CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
 
 
 @dataclass(frozen=True)
-class FinishedRun:
+class StoredRun:
     """A run that left a result."""
 
     folder: Path
@@ -71,7 +71,7 @@ def make_folder(parent: Path, name: str) -> Path:
     raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
 
-def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
+def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
     """Runs a plan. RunError when it broke; its folder then holds what was measured and why."""
     folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
@@ -93,7 +93,7 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> FinishedRun:
         raise RunError(f"{error} (see {folder / 'logs'})") from error
     finally:
         give_to_caller(folder)
-    return FinishedRun(folder, result, report)
+    return StoredRun(folder, result, report)
 
 
 def give_to_caller(folder: Path) -> None:

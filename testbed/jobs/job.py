@@ -1,120 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One job of a sweep, in a process of its own: `python -m testbed.jobs.job FOLDER NAME` with the request on stdin.
+"""A job is a run that is made in a process of its own; what becomes of many of them.
 
-The job's folder appears in one step when the run is complete. A lock is held meanwhile, so that a job whose sweep was
-killed and that still runs is waited for, not run again.
+Sweeps and reproductions differ in where a run's folder goes and in what they do with the results, not in this.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from analysis.results.result import RESULT_FILE
-from testbed.errors import RunError, UsageError
-from testbed.execution import capabilities
-from testbed.execution.execute import execute
-from testbed.plan.plan import RunRequest, plan_run
-from testbed.recording.outcome import Silent
-from testbed.system.run_ids import STATE_ROOT
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-JOBS = "jobs"
-JOURNAL = "journal.jsonl"
-_ROOT = Path(__file__).resolve().parents[2]
+from testbed.interrupt import interruptible
+from testbed.jobs.local import LocalExecutor
+from testbed.jobs.task import Executor, Task, TaskEnd
+from testbed.plan.plan import ClockName, RunRequest
 
+_MODULE = "testbed.jobs.run_job"
+# Real-clock runs last, when no virtual one takes their processor time.
+_CLOCKS: tuple[ClockName, ...] = ("virtual", "real")
 
-_DIE_WITH_WORKER = ("setpriv", "--pdeathsig", "TERM")
-"""Of util-linux: asks the kernel to end the job with its worker, before Python has even begun."""
+Tell = Callable[[int, int, str], None]
+"""Told the jobs done, their number and the label of the last."""
 
 
 @dataclass(frozen=True)
-class Errand:
-    """A job as words for `subprocess.run`: a scheduler that does not know this tree can pass it on."""
+class Job:
+    """A run and where its folder goes.
 
-    command: tuple[str, ...]
-    options: Mapping[str, Any]
+    Without a `name` the folder is a new one in `out`, kept even if the run was cut short. With one it is
+    `out`/`name`: it appears when the run is complete, and a job whose folder is there is not run again.
+    """
 
-
-def errand(request: RunRequest, folder: Path, name: str) -> Errand:
-    """The job in a process of its own, which takes signals and memory with it, of this tree's Python."""
-    command = (*_DIE_WITH_WORKER, sys.executable, "-m", "testbed.jobs.job", str(folder), name)
-    words = json.dumps(asdict(request), default=str)
-    return Errand(command, {"input": words, "cwd": str(_ROOT), "capture_output": True, "text": True})
-
-
-def failure_of(done: subprocess.CompletedProcess[str]) -> str | None:
-    """The line that says what failed; None if nothing did."""
-    if done.returncode == 0:
-        return None
-    return (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+    label: str
+    request: RunRequest
+    out: Path
+    name: str | None = None
 
 
-def run_job(request: RunRequest, folder: Path, name: str) -> None:
-    """Runs a job unless its folder is there, and adds a line to the journal. UsageError or RunError if it fails."""
-    jobs = folder / JOBS
-    final, partial = jobs / name, jobs / f".{name}.partial"
-    with (jobs / f".{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (final / RESULT_FILE).exists():
-            return
-        shutil.rmtree(partial, ignore_errors=True)
-        plan = plan_run(request)
-        capabilities.require(plan.config.clock, plan.config.switch)
-        with _alone(request):
-            finished = execute(plan, partial, Silent())
-        if finished.result.interrupted:
-            raise RunError("interrupted")
-        finished.folder.rename(final)
-        shutil.rmtree(partial)
-        _note(folder / JOURNAL, {"job": name, "verdict": finished.result.verdict, "wall_s": finished.result.wall_s})
+class JobFinished(BaseModel):
+    """The run is complete; whether it can be trusted stands in its result."""
+
+    model_config = ConfigDict(frozen=True)
+
+    state: Literal["finished"] = "finished"
+    folder: Path
 
 
-@contextmanager
-def _alone(request: RunRequest) -> Iterator[None]:
-    """Real-clock runs of sweeps follow each other on a machine: two would take each other's processor time."""
-    if request.clock != "real":
-        yield
-        return
-    STATE_ROOT.mkdir(parents=True, exist_ok=True)
-    lock = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
+class JobFailed(BaseModel):
+    """There is no result, for a reason of one line."""
+
+    model_config = ConfigDict(frozen=True)
+
+    state: Literal["failed"] = "failed"
+    reason: str
+
+
+class JobInterrupted(BaseModel):
+    """Cut short, or not begun before everything was. The folder, if there is one, has what was measured until then."""
+
+    model_config = ConfigDict(frozen=True)
+
+    state: Literal["interrupted"] = "interrupted"
+    folder: Path | None = None
+
+
+JobResult = JobFinished | JobFailed | JobInterrupted
+JOB_RESULT: TypeAdapter[JobResult] = TypeAdapter(Annotated[JobResult, Field(discriminator="state")])
+JOB: TypeAdapter[Job] = TypeAdapter(Job)
+
+
+@dataclass(frozen=True)
+class JobResults:
+    """What became of jobs, in their order."""
+
+    each: tuple[JobResult, ...]
+    is_interrupted: bool
+    """By Ctrl-C; what was done before is there."""
+
+
+def executor_for(scheduler: str | None, workers: int | None) -> Executor:
+    """A Dask scheduler's workers, else some of this machine's cores, by default all."""
+    if scheduler is None:
+        return LocalExecutor(workers)
+    from testbed.jobs.cluster import ClusterExecutor  # Dask is slow to load, and rarely wanted
+
+    return ClusterExecutor(scheduler)
+
+
+def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell) -> JobResults:
+    """Runs jobs, virtual ones side by side, then real ones one at a time. Ctrl-C ends them and keeps what is done."""
+    found: dict[int, JobResult] = {}
+    with interruptible() as interrupt:
+        for clock in _CLOCKS:
+            numbers = [number for number, job in enumerate(jobs) if job.request.clock == clock]
+
+            def take(place: int, end: TaskEnd, numbers: Sequence[int] = numbers) -> None:
+                number = numbers[place]
+                found[number] = _result_of(end)
+                tell(len(found), len(jobs), jobs[number].label)
+
+            if numbers:
+                tasks = [Task(_MODULE, JOB.dump_json(jobs[number]).decode()) for number in numbers]
+                executor.run(tasks, take, interrupt, one_at_a_time=clock == "real")
+    results = tuple(found.get(number, JobInterrupted()) for number in range(len(jobs)))
+    return JobResults(results, interrupt.is_requested)
+
+
+def _result_of(end: TaskEnd) -> JobResult:
+    """What the job answered; one that broke, or was ended before it could, answers nothing."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _note(journal: Path, line: dict[str, object]) -> None:
-    """Appends in one write, which other jobs cannot split."""
-    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(descriptor, (json.dumps(line) + "\n").encode())
-    finally:
-        os.close(descriptor)
-
-
-def main() -> int:
-    """The job of the command line."""
-    fields = json.load(sys.stdin)
-    flow_file = fields.pop("flow_file")
-    request = RunRequest(**fields, flow_file=None if flow_file is None else Path(flow_file))
-    try:
-        run_job(request, Path(sys.argv[1]), sys.argv[2])
-    except (UsageError, RunError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        return JOB_RESULT.validate_json((end.answer.strip().splitlines() or [""])[-1])
+    except ValidationError:
+        return JobInterrupted() if end.was_stopped else JobFailed(reason=end.last_words)

@@ -23,10 +23,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from analysis.results.result import RESULT_FILE, read_result
 from analysis.results.row import result_row
 from testbed.errors import UsageError
-from testbed.jobs.job import JOBS
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
 
+JOBS = "jobs"
 TABLE = "results.parquet"
 _NAME_DIGITS = 16
 

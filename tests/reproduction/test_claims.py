@@ -12,10 +12,10 @@ import pytest
 
 from analysis.results.stored import Run
 from reproduction.catalogue import EXPERIMENTS
+from reproduction.jobs import jobs_of
 from reproduction.model.claims import Bound, Linear, Ratio, Spread, SteeperThan
 from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
 from reproduction.model.quantities import Quantity
-from reproduction.reproduce import jobs_of
 from scenarios.schemes import resolve_scheme
 
 

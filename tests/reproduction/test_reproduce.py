@@ -16,8 +16,10 @@ import yaml
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import REMARKS, document, newest
+from reproduction.jobs import jobs_of
+from reproduction.judge import findings
 from reproduction.model.experiment import Measurement, Point, Results
-from reproduction.reproduce import Reproduction, findings, jobs_of
+from reproduction.record import Reproduction
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent

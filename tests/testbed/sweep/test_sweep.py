@@ -19,8 +19,10 @@ import polars as pl
 import pytest
 
 from testbed.errors import UsageError
-from testbed.jobs.job import errand, failure_of
+from testbed.jobs.job import Job, JobFinished
+from testbed.jobs.run_job import run_job
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
+from testbed.system.run_ids import Process
 from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,13 +57,16 @@ def _start(file: Path, out: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def _run(job: SweepJob, folder: Path) -> str | None:
-    asked = errand(job.request, folder, job.name)
-    return failure_of(subprocess.run(asked.command, **asked.options))
+def _job(job: SweepJob, folder: Path) -> Job:
+    return Job(job.label, job.request, folder / "jobs", job.name)
 
 
 def _journal(folder: Path) -> Counter[str]:
-    return Counter(json.loads(line)["job"] for line in (folder / "journal.jsonl").read_text().splitlines())
+    return Counter(json.loads(line)["job"] for line in (folder / "jobs" / "journal.jsonl").read_text().splitlines())
+
+
+def _is_job(process: Process) -> bool:
+    return b"testbed.jobs.run_job" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
 
 
 def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
@@ -100,7 +105,7 @@ def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) ->
     while not list(jobs.glob(".*.partial/*/flows-input.csv")):
         time.sleep(0.1)
     family = children_of(process.pid)
-    assert any(b"testbed.jobs.job" in Path(f"/proc/{each.pid}/cmdline").read_bytes() for each in family)
+    assert any(_is_job(each) for each in family)
     process.send_signal(number)
     process.communicate(timeout=100)
     assert are_gone(family)
@@ -122,10 +127,10 @@ def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:
     """Even if it is asked for again."""
     (tmp_path / "jobs").mkdir()
     [job] = jobs_of(SweepFile(name="one", scenario="incast", schemes=("irn",), settings={"message_bytes": 5000}))
-    assert _run(job, tmp_path) is None
+    assert run_job(_job(job, tmp_path)) == JobFinished(folder=tmp_path / "jobs" / job.name)
     assert not unfinished(tmp_path, [job])
     before = (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns
-    assert _run(job, tmp_path) is None
+    assert run_job(_job(job, tmp_path)) == JobFinished(folder=tmp_path / "jobs" / job.name)
     assert (tmp_path / "jobs" / job.name / "result.json").stat().st_mtime_ns == before
     assert results_table(tmp_path, [job]).height == 1
 
@@ -187,6 +192,23 @@ def test_jobs_run_on_a_cluster_that_exists(cluster: str, tmp_path: Path) -> None
     assert "4 run now" in said
     assert set(_journal(tmp_path / "out" / "far").values()) == {1}
     assert pl.read_parquet(tmp_path / "out" / "far" / "results.parquet").height == 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_command_on_a_cluster(number: signal.Signals, cluster: str, tmp_path: Path) -> None:
+    """Jobs that run on workers end with the command as well; Ctrl-C waits for them and writes the table."""
+    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
+    process = _start(file, tmp_path / "out", "--scheduler", cluster)
+    jobs = tmp_path / "out" / "small" / "jobs"
+    while not list(jobs.glob(".*.partial/*/flows-input.csv")):
+        time.sleep(0.1)
+    running = [each for each in children_of(os.getpid()) if _is_job(each)]
+    assert running
+    process.send_signal(number)
+    process.communicate(timeout=100)
+    assert are_gone(running)
+    assert not [each for each in children_of(os.getpid()) if _is_job(each)]
+    assert (tmp_path / "out" / "small" / "results.parquet").exists() == (number == signal.SIGINT)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])

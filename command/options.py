@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Arguments and options that several verbs of runner.py share, each with its one line of help."""
+"""Arguments and options that several verbs share, each with its one line of help."""
 
 from __future__ import annotations
 
@@ -31,3 +31,9 @@ BackgroundName = Annotated[
     str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
+SchedulerAddress = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Existing Dask scheduler.", show_default=False)
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Virtual runs at a time on this machine.", show_default="cores")
+]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The table of verbs. Only the module of the one that is typed is imported, so that `list` costs no plotting library.
+
+Exit codes: 0 done, 2 bad input (one line, nothing started), 3 the run's verdict is invalid, 4 a claim does not hold
+and --strict was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+
+import typer
+from typer import TyperException
+
+from command.output import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_INVALID, errors
+from testbed.errors import RunError, UsageError
+
+VERBS: Mapping[str, str] = {
+    "run": "Run a scenario once and report on it.",
+    "compare": "Run a scenario under several schemes with the same flows and compare.",
+    "reproduce": "Run experiments of the paper: what it says, what was measured, whether it holds.",
+    "sweep": "Run every combination of a file of axes; a sweep that was cut short goes on where it stood.",
+    "cli": "Start a network and give Mininet's prompt on it.",
+    "list": "Show scenarios, schemes and topologies.",
+    "report": "Write the report of a run or of a reproduced experiment anew, or that of a comparison of several runs.",
+    "export": "Write a run's flows and completion times as the HPCC simulator's files.",
+    "doctor": "Say what this machine can do and what is missing.",
+    "clean": "End what dead runs left behind: processes, namespaces, sockets. Results stay.",
+}
+"""Name -> help. The verb is the function `verb` of the module `command.verbs.NAME`."""
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """The command with the verbs that are among these words; of the others it knows what they are for."""
+    app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+    for name, summary in VERBS.items():
+        function = import_module(f"command.verbs.{name}").verb if name in words else _not_typed
+        app.command(name, help=summary)(function)
+    return app
+
+
+def _not_typed() -> None:
+    """Stands for a verb in the list of all; never called, because to call a verb is to type it."""
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs the command; every refusal is one line on stderr."""
+    try:
+        return app_for(words)(list(words), standalone_mode=False) or 0
+    except TyperException as error:
+        message, status = error.format_message(), EXIT_BAD_INPUT
+    except UsageError as error:
+        message, status = str(error), EXIT_BAD_INPUT
+    except RunError as error:
+        message, status = str(error), EXIT_INVALID
+    except KeyboardInterrupt:
+        message, status = "interrupted", EXIT_INTERRUPTED
+    errors.print(f"runner.py: {message.splitlines()[0]}", style="red", markup=False, highlight=False, soft_wrap=True)
+    return status

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""From the words of `run`, `compare` and the rest to plans that have been checked before anything is created."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from command.output import EXIT_INVALID, console
+from command.progress import LiveProgress
+from testbed.errors import UsageError
+from testbed.execution import capabilities
+from testbed.execution.execute import StoredRun, check_output, execute
+from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
+MOST_DILATION = 10_000_000
+
+
+def clock_of(text: str) -> ClockName:
+    """A clock by its name."""
+    for clock in CLOCKS:
+        if text == clock:
+            return clock
+    raise UsageError(f"no clock {text!r}; there are {', '.join(CLOCKS)}")
+
+
+def dilation_of(text: str) -> int | None:
+    """A factor, or None for `auto`."""
+    if text == "auto":
+        return None
+    if text.isdecimal() and 1 <= int(text) <= MOST_DILATION:
+        return int(text)
+    raise UsageError(f"--dilation is auto or a whole number from 1 to {MOST_DILATION}, not {text!r}")
+
+
+def checked(requests: Sequence[RunRequest], out: Path) -> list[RunPlan]:
+    """All plans, or a UsageError before anything is created."""
+    plans = [plan_run(request) for request in requests]
+    check_output(out)
+    for clock, switch in {(plan.config.clock, plan.config.switch) for plan in plans}:
+        capabilities.require(clock, switch)
+    return plans
+
+
+def execute_plan(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
+    """Runs a plan, with progress on the terminal unless it is to be quiet."""
+    if quiet:
+        return execute(plan, out, Silent())
+    with LiveProgress(f"{plan.config.scenario} {plan.config.scheme}", console) as progress:
+        return execute(plan, out, progress)
+
+
+def exit_by_verdict(runs: Sequence[StoredRun]) -> None:
+    """Ends the command with 3 if a run cannot be trusted."""
+    if any(run.result.verdict == "invalid" for run in runs):
+        raise typer.Exit(EXIT_INVALID)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A reproduced experiment on the terminal."""
+
+from __future__ import annotations
+
+from analysis.report.tables import claims_table
+from command.output import console
+from reproduction.record import StoredReproduction
+
+
+def print_reproduction(stored: StoredReproduction) -> None:
+    """What the paper says, what was measured, whether it holds."""
+    found = stored.reproduction
+    rows = [(each.claim, each.paper, each.measured, each.holds) for each in found.claims]
+    console.print(claims_table(f"{found.experiment} ({found.paper_place}), scale {found.scale}", rows))
+    for note in (*found.notes, *(f"failed: {failure}" for failure in found.failures)):
+        console.print(f"! {note}", style="yellow", markup=False)
+    console.print(f"report: {stored.page}\n", soft_wrap=True)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py reproduce`."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from command.options import Json, Out, ScaleName, SchedulerAddress, Workers
+from command.output import EXIT_CLAIM, errors
+from command.planning import checked, clock_of
+from command.progress import JobProgress
+from command.reproductions import print_reproduction
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.jobs import jobs_of
+from reproduction.reproduce import ReproducedExperiments, reproduce
+from testbed.errors import UsageError
+from testbed.jobs.job import executor_for
+
+
+def verb(
+    experiment: Annotated[str, typer.Argument(help="Experiment of the paper, or `all`; see `list`.")],
+    *,
+    scale: ScaleName = "ci",
+    clock: Annotated[str | None, typer.Option(help="Clock instead of the scale's own.", show_default=False)] = None,
+    out: Out = Path("runs"),
+    workers: Workers = None,
+    scheduler: SchedulerAddress = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    json: Json = False,
+) -> None:
+    """Runs experiments and holds their claims against what was measured."""
+    chosen = None if clock is None else clock_of(clock)
+    jobs = [job for name in _experiments(experiment) for job in jobs_of(EXPERIMENTS[name], scale, chosen)]  # type: ignore[arg-type]
+    checked([job.request for job in jobs], out)
+    with JobProgress(errors, "runs") as progress:
+        found = reproduce(scale, jobs, out.absolute(), executor_for(scheduler, workers), progress.tell)  # type: ignore[arg-type]
+    if json:
+        _print_json(found, as_list=experiment == "all")
+    else:
+        for stored in found.each:
+            print_reproduction(stored)
+    if found.is_interrupted:
+        raise KeyboardInterrupt
+    if strict and not all(stored.reproduction.all_hold for stored in found.each):
+        raise typer.Exit(EXIT_CLAIM)
+
+
+def _experiments(text: str) -> list[str]:
+    if text == "all":
+        return list(EXPERIMENTS)
+    if text not in EXPERIMENTS:
+        raise UsageError(f"no experiment {text!r}; there are all, {', '.join(EXPERIMENTS)}")
+    return [text]
+
+
+def _print_json(found: ReproducedExperiments, *, as_list: bool) -> None:
+    documents = [stored.reproduction.model_dump(by_alias=True) for stored in found.each]
+    content = documents if as_list or not documents else documents[0]
+    sys.stdout.write(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py run`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.report.tables import run_table
+from command.options import (
+    BackgroundName,
+    ClockName,
+    DilationFactor,
+    Duration,
+    FlowFile,
+    Json,
+    Out,
+    Pcap,
+    ScaleName,
+    ScenarioName,
+    Seed,
+    Settings,
+    SwitchName,
+    TopologyName,
+)
+from command.output import console
+from command.planning import checked, clock_of, dilation_of, execute_plan, exit_by_verdict
+from testbed.plan.plan import RunRequest
+
+
+def verb(
+    scenario: ScenarioName,
+    *,
+    scheme: Annotated[str, typer.Option(help="Scheme, see `list`; +none or +window chooses the rate control.")] = "sfc",
+    switch: SwitchName = "auto",
+    clock: ClockName = "real",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Seed = 1,
+    duration: Duration = None,
+    settings: Settings = None,
+    topology: TopologyName = None,
+    flows: FlowFile = None,
+    out: Out = Path("runs"),
+    pcap: Pcap = "",
+    background: BackgroundName = None,
+    json: Json = False,
+) -> None:
+    """Runs a scenario once."""
+    request = RunRequest(
+        scenario,
+        scheme=scheme,
+        switch=switch,
+        clock=clock_of(clock),
+        dilation=dilation_of(dilation),
+        scale=scale,
+        seed=seed,
+        duration_ms=duration,
+        topology=topology,
+        settings=tuple(settings or ()),
+        captures=tuple(name.strip() for name in pcap.split(",") if name.strip()),
+        background=background,
+        flow_file=flows,
+    )
+    [plan] = checked([request], out)
+    run = execute_plan(plan, out, quiet=json)
+    if json:
+        sys.stdout.write(run.result.to_json())
+    else:
+        console.print(run_table(run.result))
+        console.print(f"report: {run.report}", soft_wrap=True)
+    exit_by_verdict([run])

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from command.options import SchedulerAddress, Workers
+from command.output import EXIT_INVALID, console, errors
+from command.planning import checked
+from command.progress import JobProgress
+from testbed.jobs.job import executor_for
+from testbed.sweep.run import run_sweep
+from testbed.sweep.sweep import jobs_of, read_sweep
+
+
+def verb(
+    file: Annotated[Path, typer.Argument(help="YAML of scenario, schemes, seeds and axes.", show_default=False)],
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the sweep's folder is made or found.")] = Path("runs"),
+    scheduler: SchedulerAddress = None,
+    workers: Workers = None,
+) -> None:
+    """Runs what is not done yet of a sweep."""
+    sweep = read_sweep(file)
+    jobs = jobs_of(sweep)
+    checked([jobs[0].request], out)
+    with JobProgress(errors, "jobs") as progress:
+        done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
+    console.print(f"{len(jobs)} jobs: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    for failure in done.failures:
+        errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
+    console.print(f"results: {done.table}", soft_wrap=True)
+    if done.is_interrupted:
+        raise KeyboardInterrupt
+    if done.failures:
+        raise typer.Exit(EXIT_INVALID)

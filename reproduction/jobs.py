@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The runs that an experiment of the paper asks for, as words that `run` would understand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reproduction.model.experiment import Experiment, Point
+from scenarios.model.scenario import ScaleName
+from testbed.errors import UsageError
+from testbed.plan.overrides import as_settings
+from testbed.plan.plan import RunRequest
+
+REQUEST_KEYS = ("duration_ms", "topology")
+"""Settings of a point that are options of a run of their own, not `--set` keys."""
+
+
+@dataclass(frozen=True)
+class ExperimentJob:
+    """One run of an experiment."""
+
+    experiment: str
+    point: Point
+    request: RunRequest
+
+    @property
+    def label(self) -> str:
+        return f"{self.experiment} {self.point.label}"
+
+
+def request_for(experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None) -> RunRequest:
+    """What `run` would be asked for to make this point."""
+    chosen = clock or point.clock
+    settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
+    return RunRequest(
+        experiment.name,
+        scheme=point.scheme,
+        clock=chosen,  # type: ignore[arg-type]
+        dilation=point.dilation if chosen == "real" else None,
+        scale=scale,
+        seed=point.seed,
+        duration_ms=point.settings.get("duration_ms"),
+        topology=point.settings.get("topology"),
+        settings=as_settings(settings),
+    )
+
+
+def jobs_of(experiment: Experiment, scale: ScaleName, clock: str | None = None) -> list[ExperimentJob]:
+    """The runs that can be made. UsageError if the experiment has no such scale, or a run cannot be planned."""
+    if scale not in experiment.grids:
+        raise UsageError(
+            f"experiment {experiment.name} has no scale {scale!r}; there are {', '.join(experiment.grids)}"
+        )
+    points = experiment.grids[scale].points()
+    return [ExperimentJob(experiment.name, point, request_for(experiment, scale, point, clock)) for point in points]

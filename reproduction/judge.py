@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Holds an experiment's claims against its runs, and writes its folder: reproduction.json, page, figures, data.
+
+Several experiments are judged side by side, each in a process of its own: `python -m reproduction.judge`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+from pydantic import BaseModel
+
+from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
+from analysis.results.result import ResultError
+from analysis.results.row import result_row
+from analysis.results.stored import load_run
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.jobs import ExperimentJob, jobs_of
+from reproduction.model.experiment import Experiment, Measurement, Results, judge
+from reproduction.record import (
+    FILE_NAME,
+    ClaimFinding,
+    Reproduction,
+    RunOfExperiment,
+    StoredReproduction,
+    read_reproduction,
+)
+from scenarios.model.scenario import ScaleName
+from telemetry.atomic_file import replace_text
+from testbed.errors import UsageError
+from testbed.execution.execute import give_to_caller
+from testbed.jobs.job import JobFailed, JobFinished, JobResult
+from testbed.jobs.task import begin_task
+
+
+class Case(BaseModel):
+    """An experiment to be judged: what became of its runs, by their labels, and where its folder is."""
+
+    experiment: str
+    scale: ScaleName
+    folder: Path
+    runs: tuple[tuple[str, JobResult], ...]
+
+
+def judge_case(case: Case) -> None:
+    """Writes the folder. UsageError if the experiment has no such runs (any more)."""
+    experiment = EXPERIMENTS[case.experiment]
+    jobs = {job.point.label: job for job in jobs_of(experiment, case.scale)}
+    unknown = [label for label, _ in case.runs if label not in jobs]
+    if unknown:
+        raise UsageError(
+            f"{case.folder}: {experiment.name} at scale {case.scale} has no run {unknown[0]!r} in this release"
+        )
+    results = [result for _, result in case.runs]
+    found, measured = conclude(experiment, case.scale, [jobs[label] for label, _ in case.runs], results)
+    write_reproduction(case.folder, experiment, found, measured)
+    give_to_caller(case.folder)
+
+
+def judge_again(folder: Path) -> StoredReproduction:
+    """Holds today's claims against the runs that a reproduction was made of, and rewrites its folder.
+
+    UsageError if the folder cannot be read, or if the experiment has no such runs any more.
+    """
+    before = read_reproduction(folder).reproduction
+    if before.experiment not in EXPERIMENTS:
+        raise UsageError(f"{folder}: no experiment {before.experiment!r} in this release")
+    runs = tuple((run.label, JobFinished(folder=Path(run.folder))) for run in before.runs)
+    scale: ScaleName = before.scale  # type: ignore[assignment]
+    try:
+        judge_case(Case(experiment=before.experiment, scale=scale, folder=folder, runs=runs))
+    except ResultError as error:
+        raise UsageError(str(error)) from error
+    return read_reproduction(folder)
+
+
+def conclude(
+    experiment: Experiment, scale: ScaleName, jobs: Sequence[ExperimentJob], results: Sequence[JobResult]
+) -> tuple[Reproduction, Results]:
+    """The findings about every claim from the runs of an experiment. One that was cut short is no evidence."""
+    measurements = []
+    runs = []
+    failures = []
+    for job, result in zip(jobs, results, strict=True):
+        if not isinstance(result, JobFinished):
+            reason = result.reason if isinstance(result, JobFailed) else "interrupted"
+            failures.append(f"{job.point.label}: {reason}")
+            continue
+        run = load_run(result.folder)
+        if run.result.verdict == "invalid":
+            failures.append(f"{job.point.label} is invalid: {' '.join(run.result.verdict_reasons)}")
+            continue
+        measurements.append(Measurement(job.point, run))
+        runs.append(
+            RunOfExperiment(
+                label=job.point.label,
+                scheme=job.point.scheme,
+                folder=str(result.folder),
+                command=run.command,
+                verdict=run.result.verdict,
+            )
+        )
+    measured = Results(scale, tuple(measurements))
+    return (
+        Reproduction(
+            experiment=experiment.name,
+            title=experiment.title,
+            paper_place=experiment.paper,
+            scale=scale,
+            claims=findings(experiment, measured),
+            runs=tuple(runs),
+            failures=tuple(failures),
+            notes=experiment.notes,
+        ),
+        measured,
+    )
+
+
+def findings(experiment: Experiment, results: Results) -> tuple[ClaimFinding, ...]:
+    """Every claim held against the results."""
+    found = []
+    for claim in experiment.claims:
+        measured = judge(claim, results)
+        value = None if measured.value is None else float(f"{measured.value:.6g}")
+        found.append(
+            ClaimFinding(
+                claim=claim.claim, paper=claim.paper, measured=measured.text, value=value, holds=measured.holds
+            )
+        )
+    return tuple(found)
+
+
+def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction, results: Results) -> None:
+    """Fills an experiment's folder."""
+    replace_text(folder / FILE_NAME, json.dumps(found.model_dump(by_alias=True), indent=2, ensure_ascii=False) + "\n")
+    figures = []
+    if results.measurements:
+        figures = [(spec.name, spec.caption, spec.draw(results)) for spec in experiment.figures]
+    page = ExperimentPage(
+        name=found.experiment,
+        title=found.title,
+        paper_place=found.paper_place,
+        scale=found.scale,
+        claims=[ClaimRow(row.claim, row.paper, row.measured, row.holds) for row in found.claims],
+        runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in found.runs],
+        remarks=[
+            *found.notes,
+            *(f"Failed: {failure}" for failure in found.failures),
+        ],
+        command=f"./runner.py reproduce {found.experiment} --scale {found.scale}",
+    )
+    rows = [
+        {**{f"axis.{key}": str(value) for key, value in each.point.place.items()}, **result_row(each.run.result)}
+        for each in results.measurements
+    ]
+    write_experiment_page(folder, page, figures, pl.DataFrame(rows, infer_schema_length=None))
+
+
+def main() -> int:
+    """The case on stdin."""
+    judge_case(Case.model_validate_json(sys.stdin.read()))
+    return 0
+
+
+if __name__ == "__main__":
+    begin_task()
+    sys.exit(main())

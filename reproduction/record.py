@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""reproduction.json: what was found about an experiment's claims, and from which runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from analysis.report.pages import REPORT_FILE
+from testbed.errors import UsageError
+
+FILE_NAME = "reproduction.json"
+SCHEMA = "sfc-testbed/reproduction/1"
+
+
+class ClaimFinding(BaseModel):
+    """What was found about one claim."""
+
+    model_config = ConfigDict(frozen=True)
+
+    claim: str
+    paper: str
+    measured: str
+    value: float | None
+    holds: bool
+
+
+class RunOfExperiment(BaseModel):
+    """One run behind the findings."""
+
+    model_config = ConfigDict(frozen=True)
+
+    label: str
+    scheme: str
+    folder: str
+    command: str
+    verdict: str
+
+
+class Reproduction(BaseModel):
+    """reproduction.json: an experiment at a scale, claim by claim."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_name: str = Field(default=SCHEMA, serialization_alias="schema")
+    experiment: str
+    title: str
+    paper_place: str
+    scale: str
+    claims: tuple[ClaimFinding, ...]
+    runs: tuple[RunOfExperiment, ...]
+    failures: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def all_hold(self) -> bool:
+        return all(finding.holds for finding in self.claims)
+
+
+@dataclass(frozen=True)
+class StoredReproduction:
+    """A reproduction and the folder it lies in."""
+
+    reproduction: Reproduction
+    folder: Path
+
+    @property
+    def page(self) -> Path:
+        return self.folder / REPORT_FILE
+
+
+def is_reproduction(folder: Path) -> bool:
+    """Whether a folder is one of `reproduce`."""
+    return (folder / FILE_NAME).exists()
+
+
+def read_reproduction(folder: Path) -> StoredReproduction:
+    """What `reproduce` left in a folder. UsageError if it is not there or of another release."""
+    path = folder / FILE_NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("schema") != SCHEMA:
+            raise UsageError(f"{path}: not a reproduction of this release")
+        return StoredReproduction(Reproduction(**content), folder)
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise UsageError(f"{path}: cannot be read ({error.__class__.__name__})") from error

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tasks on a Dask scheduler that exists already.
+
+They travel as words, so that scheduler and workers need nothing of ours. A worker's machine needs this tree, set up, at
+the same path, and the folders of results on a file system that all share.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import cloudpickle
+from distributed import Client, Event, Future, get_worker, wait
+
+from testbed.errors import UsageError
+from testbed.interrupt import Interrupt
+from testbed.jobs import process
+from testbed.jobs.process import run_watched
+from testbed.jobs.task import ROOT, Take, Task, TaskEnd
+
+_ANSWER_S = 10
+"""For a scheduler to answer, and to have a worker."""
+_POLL_S = 0.5
+
+# What runs on a worker travels by value: our modules are not on its import path.
+for _module in (process, sys.modules[__name__]):
+    cloudpickle.register_pickle_by_value(_module)
+
+
+class ClusterExecutor:
+    """As many tasks at a time as the cluster has threads."""
+
+    def __init__(self, scheduler: str) -> None:
+        self._scheduler = scheduler
+
+    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+        """UsageError without the scheduler or a worker. A task that must be alone on its machine sees to that."""
+        with _client(self._scheduler) as client:
+            name = f"sfc-testbed-{secrets.token_hex(8)}"
+            stop = Event(name, client=client)
+            futures = {_submit(client, task, name, number): number for number, task in enumerate(tasks)}
+            while futures:
+                if interrupt.is_requested:
+                    stop.set()
+                for future in _ended(list(futures)):
+                    take(futures.pop(future), _end_of(future))
+
+
+def _submit(client: Client, task: Task, name: str, number: int) -> Future[Any]:
+    key = f"{name}-{number}"
+    words, payload, folder = task.words, task.payload, str(ROOT)
+    # A lambda, because Dask would send a function that has a module by that module's name.
+    return client.submit(lambda: run_watched(words, payload, folder, _watch(name, key)), key=key, pure=False)
+
+
+def _watch(name: str, key: str) -> Callable[[], bool]:
+    """Whether a task is still wanted, asked on its worker: no Ctrl-C, and the client is there."""
+    stop = Event(name)
+    tasks = get_worker().state.tasks
+
+    def is_wanted() -> bool:
+        task = tasks.get(key)
+        return task is not None and task.state == "executing" and not stop.is_set()
+
+    return is_wanted
+
+
+def _ended(futures: list[Future[Any]]) -> Iterator[Future[Any]]:
+    try:
+        yield from wait(futures, timeout=_POLL_S, return_when="FIRST_COMPLETED").done
+    except TimeoutError:
+        return
+
+
+def _end_of(future: Future[Any]) -> TaskEnd:
+    error = future.exception()
+    if error is not None:
+        return TaskEnd(1, "", f"not started by its worker: {error}", was_stopped=False)
+    return TaskEnd(*future.result())
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Client]:
+    try:
+        client = Client(scheduler, timeout=_ANSWER_S)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--scheduler {scheduler}: no Dask scheduler answers there") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_ANSWER_S)
+        except TimeoutError as error:
+            raise UsageError(f"--scheduler {scheduler}: it has no worker") from error
+        yield client

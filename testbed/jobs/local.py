@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tasks on this machine, some side by side."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections import deque
+from collections.abc import Sequence
+
+from testbed.interrupt import Interrupt
+from testbed.jobs.process import TaskProcess
+from testbed.jobs.task import ROOT, Take, Task, TaskEnd
+
+_POLL_S = 0.2
+
+
+def count_cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+class LocalExecutor:
+    """As many tasks at a time as it has workers; starts none that would have to wait."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._workers = workers or count_cores()
+
+    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+        limit = 1 if one_at_a_time else self._workers
+        waiting = deque(enumerate(tasks))
+        running: dict[TaskProcess, int] = {}
+        try:
+            while running or (waiting and not interrupt.is_requested):
+                while waiting and len(running) < limit and not interrupt.is_requested:
+                    number, task = waiting.popleft()
+                    running[TaskProcess(task.words, task.payload, str(ROOT))] = number
+                if interrupt.is_requested:
+                    for process in running:
+                        process.stop()
+                select.select(list(running), [], [], _POLL_S)
+                for process in [each for each in running if each.has_ended()]:
+                    take(running.pop(process), TaskEnd(*process.end()))
+        finally:
+            for process in running:
+                process.kill()
+                process.end()

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A task in a process of its own, started, watched and ended. Standard library only.
+
+It also travels by value to Dask workers, which know nothing of this tree (`testbed.jobs.cluster`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+PARENT_VARIABLE = "SFC_TESTBED_PARENT"
+"""Who started a task, so that it notices that it was orphaned before it could ask the kernel to be told."""
+PATIENCE_S = 60.0
+"""A run that is asked to end keeps what it measured, which takes a while; after this it is killed."""
+_POLL_S = 0.2
+
+
+class TaskProcess:
+    """A process that reads `payload` on stdin and answers on stdout. Ctrl-C in the terminal does not reach it."""
+
+    def __init__(self, words: Sequence[str], payload: str, folder: str) -> None:
+        self.was_stopped = False
+        self._kill_at = 0.0
+        self._answer = b""
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process; a pipe would have to be read)
+        with tempfile.TemporaryFile() as words_in:
+            words_in.write(payload.encode())
+            words_in.seek(0)
+            self._process = subprocess.Popen(
+                list(words),
+                cwd=folder,
+                env={**os.environ, PARENT_VARIABLE: str(os.getpid())},
+                stdin=words_in,
+                stdout=subprocess.PIPE,
+                stderr=self._complaints,
+                start_new_session=True,
+            )
+        os.set_blocking(self.fileno(), False)
+
+    def fileno(self) -> int:
+        """Readable when the task has answered or ended."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def has_ended(self) -> bool:
+        """Reads what it has said so far; whether that was all."""
+        assert self._process.stdout is not None
+        while chunk := self._process.stdout.read(1 << 16):
+            self._answer += chunk
+        if self.was_stopped and time.monotonic() > self._kill_at:
+            self._process.kill()
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        """Asks it to end, once."""
+        if not self.was_stopped:
+            self.was_stopped = True
+            self._kill_at = time.monotonic() + PATIENCE_S
+            self._process.send_signal(signal.SIGTERM)
+
+    def end(self) -> tuple[int, str, str, bool]:
+        """Exit status, answer, complaints, and whether it was asked to end. Waits for it."""
+        status = self._process.wait()
+        self.has_ended()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        with self._complaints as complaints:
+            complaints.seek(0)
+            said = complaints.read().decode(errors="replace")
+        return status, self._answer.decode(errors="replace"), said, self.was_stopped
+
+    def kill(self) -> None:
+        """At once."""
+        self._process.kill()
+
+
+def run_watched(
+    words: Sequence[str], payload: str, folder: str, is_wanted: Callable[[], bool]
+) -> tuple[int, str, str, bool]:
+    """Runs a task until it ends or nobody wants it any more; what `TaskProcess.end` gives."""
+    if not is_wanted():
+        return -signal.SIGTERM, "", "", True
+    process = TaskProcess(words, payload, folder)
+    try:
+        while not process.has_ended():
+            if not is_wanted():
+                process.stop()
+            time.sleep(_POLL_S)
+    except BaseException:
+        process.kill()
+        raise
+    return process.end()

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The process of one job: `python -m testbed.jobs.run_job` with a `Job` on stdin; its `JobResult` goes to stdout.
+
+A lock is held while a job with a name runs, so that one whose command was killed and that still runs is waited for, not
+run again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from analysis.results.result import RESULT_FILE
+from testbed.errors import RunError, UsageError
+from testbed.execution import capabilities
+from testbed.execution.execute import StoredRun, execute
+from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
+from testbed.jobs.task import begin_task
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.system.run_ids import STATE_ROOT
+
+JOURNAL = "journal.jsonl"
+
+
+def run_job(job: Job) -> JobResult:
+    """Makes the run, unless it has a name and is there."""
+    try:
+        return _run_new(job) if job.name is None else _run_once(job, job.name)
+    except (UsageError, RunError) as error:
+        return JobFailed(reason=str(error))
+
+
+def _run_new(job: Job) -> JobResult:
+    made = _make_run(job.request, job.out)
+    return JobInterrupted(folder=made.folder) if made.result.interrupted else JobFinished(folder=made.folder)
+
+
+def _run_once(job: Job, name: str) -> JobResult:
+    final, partial = job.out / name, job.out / f".{name}.partial"
+    with (job.out / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (final / RESULT_FILE).exists():
+            return JobFinished(folder=final)
+        shutil.rmtree(partial, ignore_errors=True)
+        made = _make_run(job.request, partial)
+        if made.result.interrupted:
+            return JobInterrupted(folder=made.folder)
+        made.folder.rename(final)
+        shutil.rmtree(partial)
+        _note(job.out / JOURNAL, {"job": name, "verdict": made.result.verdict, "wall_s": made.result.wall_s})
+        return JobFinished(folder=final)
+
+
+def _make_run(request: RunRequest, out: Path) -> StoredRun:
+    plan = plan_run(request)
+    capabilities.require(plan.config.clock, plan.config.switch)
+    with _alone(request):
+        return execute(plan, out, Silent())
+
+
+@contextmanager
+def _alone(request: RunRequest) -> Iterator[None]:
+    """Real-clock jobs follow each other on a machine: two would take each other's processor time."""
+    if request.clock != "real":
+        yield
+        return
+    STATE_ROOT.mkdir(parents=True, exist_ok=True)
+    lock = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _note(journal: Path, line: dict[str, object]) -> None:
+    """Appends in one write, which other jobs cannot split."""
+    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, (json.dumps(line) + "\n").encode())
+    finally:
+        os.close(descriptor)
+
+
+def main() -> int:
+    """The job on stdin."""
+    result = run_job(JOB.validate_json(sys.stdin.read()))
+    sys.stdout.write(JOB_RESULT.dump_json(result).decode() + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    begin_task()
+    sys.exit(main())

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What is done in a process of its own: a module of this tree, told what to do on stdin, that answers on stdout.
+
+Memory, signals and interpreter state go with the process, and an executor on another machine needs words alone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hosts.io.parent import die_with_parent
+from testbed.interrupt import Interrupt
+from testbed.jobs.process import PARENT_VARIABLE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Task:
+    """`python -m module` with `payload` on stdin."""
+
+    module: str
+    payload: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return sys.executable, "-m", self.module
+
+
+@dataclass(frozen=True)
+class TaskEnd:
+    """How a task ended. `was_stopped`: it had been asked to, because of Ctrl-C."""
+
+    status: int
+    answer: str
+    complaints: str
+    was_stopped: bool
+
+    @property
+    def last_words(self) -> str:
+        """The line that says what failed."""
+        return (self.complaints.strip().splitlines() or [f"ended with {self.status}"])[-1]
+
+
+Take = Callable[[int, TaskEnd], None]
+
+
+class Executor(Protocol):
+    """Where tasks run."""
+
+    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+        """Runs tasks and hands over each one's number and end. Once interrupted it starts none and stops all.
+
+        `one_at_a_time`: on each machine, because they would take each other's processor time.
+        """
+
+
+def begin_task() -> None:
+    """First thing in a task's process: it ends with the one that started it, even if that one was killed."""
+    die_with_parent(signal.SIGTERM, int(os.environ.pop(PARENT_VARIABLE, "0")) or None)

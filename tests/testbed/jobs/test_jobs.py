@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The engine behind sweeps and reproductions: what becomes of a job, and that none is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from testbed.jobs.job import Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
+from testbed.jobs.local import LocalExecutor
+from testbed.jobs.process import PARENT_VARIABLE
+from testbed.jobs.task import ROOT
+from testbed.plan.plan import RunRequest
+from tests.testbed.running import children_of
+
+SHORT, LONG = "message_bytes=5000", "message_bytes=100000000"
+
+
+def _job(out: Path, *settings: str) -> Job:
+    return Job("label", RunRequest("incast", clock="virtual", settings=("degree=2", *settings)), out)
+
+
+def _run(jobs: list[Job], tell: Tell) -> JobResults:
+    return run_jobs(jobs, LocalExecutor(2), tell)
+
+
+def test_results_say_what_became_of_each_job_in_their_order(tmp_path: Path) -> None:
+    """One that is refused beside one that runs; a folder for the run, and progress as they end."""
+    told: list[tuple[int, int, str]] = []
+    done = _run([_job(tmp_path, SHORT), _job(tmp_path, "degree=0")], lambda *words: told.append(words))
+    finished, failed = done.each
+    assert isinstance(finished, JobFinished)
+    assert (finished.folder / "result.json").exists()
+    assert isinstance(failed, JobFailed)
+    assert "degree" in failed.reason
+    assert told == [(1, 2, "label"), (2, 2, "label")]
+    assert not done.is_interrupted
+
+
+def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    """The first is done, the second is under way, the third has not begun."""
+    outs = [tmp_path / name for name in "abc"]
+
+    def press(done: int, total: int, label: str) -> None:
+        while done == 1 and not list(outs[1].glob("*/*.csv")):
+            time.sleep(0.05)
+        time.sleep(1)  # into the run
+        if done == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    done = _run([_job(outs[0], SHORT), _job(outs[1], LONG), _job(outs[2], LONG)], press)
+    first, second, third = done.each
+    assert isinstance(first, JobFinished)
+    assert isinstance(second, JobInterrupted)
+    assert second.folder is not None
+    assert (second.folder / "flows.parquet").exists()
+    assert third == JobInterrupted()
+    assert done.is_interrupted
+    assert not children_of(os.getpid())
+
+
+def test_a_job_whose_starter_is_gone_does_not_begin(tmp_path: Path) -> None:
+    """It may be killed before the job can ask the kernel to be told."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    done = subprocess.run(
+        [sys.executable, "-m", "testbed.jobs.run_job"],
+        cwd=ROOT,
+        env={**os.environ, PARENT_VARIABLE: str(gone.pid)},
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGTERM
