@@ -249,8 +249,8 @@ class Bmv2Control:
     def _set_queue_depth(self, words: list[str]) -> str:
         if int(words[0]) < LEAST_QUEUE_PACKETS:
             raise CommandError(
-                f"a queue of fewer than {LEAST_QUEUE_PACKETS} packets may drop one whose bytes the P4 program has counted, "
-                "and they would stay counted for ever; buffer_size and class_threshold bound queues"
+                f"a queue of fewer than {LEAST_QUEUE_PACKETS} packets may drop one whose bytes the P4 program has "
+                "counted, and they would stay counted for ever; buffer_size and class_threshold bound queues"
             )
         return self._set_queues("depth", i32(int(words[0])), words[1:])
 

@@ -15,8 +15,8 @@ from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
 
 _LEAST_FRAME_BYTES = 34
 LEAST_QUEUE_PACKETS = (1 << 32) // _LEAST_FRAME_BYTES + 1
-"""A queue this deep never drops: before it is full, the bytes that the P4 program counts into it (32 bits) are the whole
-buffer, whatever its size, and the program itself drops. The program could not know of a drop after it has counted."""
+"""A queue this deep never drops: before it is full, the bytes that the P4 program counts into it (32 bits) are the
+whole buffer, whatever its size, and the program itself drops. It could not know of a drop after it has counted."""
 _UNBOUNDED_PACKETS = 1_000_000_000
 """Depth of every queue: what may wait, the P4 program decides."""
 

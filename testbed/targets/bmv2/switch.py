@@ -37,7 +37,7 @@ class Bmv2Switch:
         self._poller: QueuePoller | None = None
         self._clock_lag_ns = 0
         self.ghost_bytes = 0
-        """What its queue state still held when the run had gone quiet; a BMv2 queue cannot be paused, so nothing is there."""
+        """What its queue state still held when the run had gone quiet, although nothing was queued any more."""
 
     @property
     def clock_lag_ns(self) -> int:

@@ -82,7 +82,8 @@ class Bmv2Target:
         if error > _NOTABLE_RATE_ERROR:
             notes.append(f"Whole packets per second make the rate of some link {100 * error:.2g} % wrong.")
         notes += [
-            f"{each.name} still counts {each.ghost_bytes} bytes in its queues: BMv2 itself lost packets that it had let in."
+            f"{each.name} still counts {each.ghost_bytes} bytes in its queues: "
+            "BMv2 itself lost packets that it had let in."
             for each in self._switches
             if each.ghost_bytes
         ]

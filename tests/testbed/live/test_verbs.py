@@ -11,7 +11,7 @@ import pytest
 from testbed.live.verbs import VerbError, Verbs
 from testbed.targets.common.counters import SwitchCounts
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
-from tests.switch_bmv2.test_pause_cache import CLOS, SFC, UPLINK, _remote_bts
+from tests.switch_bmv2.bts.test_pause_cache import CLOS, SFC, UPLINK, _remote_bts
 
 
 class _Live:

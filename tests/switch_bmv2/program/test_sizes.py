@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.switch_bmv2.bench_switch import bench_switch
-from tests.switch_bmv2.recompile import Refused, needs_p4c, recompiled
-from tests.switch_bmv2.test_bts import STAR, _fill, _settings
+from tests.switch_bmv2.bts.test_bts import STAR, _fill, _settings
+from tests.switch_bmv2.program.recompile import Refused, needs_p4c, recompiled
 from tools.compile_p4 import ROOT, SOURCES
 
 P4_FILES = sorted((ROOT / SOURCES).rglob("*.p4"))

@@ -8,7 +8,7 @@ import heapq
 from contextlib import ExitStack
 
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
-from tests.switch_bmv2.test_telemetry import _records, _with_int
+from tests.switch_bmv2.feedback.test_telemetry import _records, _with_int
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.switch_bmv2.recompile import needs_p4c
+from tests.switch_bmv2.program.recompile import needs_p4c
 from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_hash
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from wire import constants

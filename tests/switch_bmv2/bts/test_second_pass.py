@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, BenchSwitch, bench_switch
-from tests.switch_bmv2.test_sfc_p import CLOS, LONGEST_US, SFC_P, UPLINK, _bts
+from tests.switch_bmv2.pause.test_sfc_p import CLOS, LONGEST_US, SFC_P, UPLINK, _bts
 from tools.compile_p4 import ROOT, SOURCES
 
 JUMBO = 9000
@@ -18,8 +18,8 @@ PAUSE_OF_H1 = 1 << 3 | 3
 
 
 def _congest_h2(switch: BenchSwitch, depth_bytes: int) -> None:
-    """Makes h2's queue so deep with frames of h3 that are in flows of their own."""
-    for qpn in range(depth_bytes // JUMBO_FRAME + 1):
+    """Makes h2's queue deeper than that with frames of h3 in flows of their own; the first does not wait."""
+    for qpn in range(depth_bytes // JUMBO_FRAME + 2):
         switch.send(switch.data("h3", "h2", qpn=100 + qpn, payload=JUMBO), 3, LATE_US * US)
 
 

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
-from tests.switch_bmv2.recompile import needs_p4c, recompiled
-from tests.switch_bmv2.test_bts import STAR, _fill, _settings
+from tests.switch_bmv2.bts.test_bts import STAR, _fill, _settings
+from tests.switch_bmv2.program.recompile import needs_p4c, recompiled
 from tools.compile_p4 import ROOT, SOURCES
 
 CONTROLS = sorted((ROOT / SOURCES / "include" / "control").rglob("*.p4"))
