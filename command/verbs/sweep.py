@@ -32,6 +32,13 @@ def verb(
     with JobProgress(errors, "jobs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     console.print(f"{len(jobs)} jobs: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    if done.other_versions:
+        errors.print(
+            f"! {done.other_versions} jobs were there from other code or library versions and were not used",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )
     for failure in done.failures:
         errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
     console.print(f"results: {done.table}", soft_wrap=True)

@@ -39,6 +39,8 @@ class Job:
     request: RunRequest
     out: Path
     name: str | None = None
+    code: str | None = None
+    """Digest of the code that must run it (`testbed.jobs.code`); None: whatever is there."""
 
 
 class JobFinished(BaseModel):

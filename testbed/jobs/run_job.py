@@ -21,6 +21,7 @@ from analysis.results.result import RESULT_FILE
 from testbed.errors import RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
+from testbed.jobs.code import code_digest
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
 from testbed.jobs.task import begin_task
 from testbed.plan.plan import RunRequest, plan_run
@@ -32,6 +33,8 @@ JOURNAL = "journal.jsonl"
 
 def run_job(job: Job) -> JobResult:
     """Makes the run, unless it has a name and is there."""
+    if job.code is not None and job.code != code_digest():
+        return JobFailed(reason="the code has changed since the jobs were planned; start them again")
     try:
         return _run_new(job) if job.name is None else _run_once(job, job.name)
     except (UsageError, RunError) as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from telemetry.atomic_file import replace_file, replace_text
 from testbed.execution.execute import give_to_caller
+from testbed.jobs.code import code_digest
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
 from testbed.sweep.sweep import JOBS, TABLE, SweepFile, SweepJob, results_table, unfinished
@@ -25,6 +26,8 @@ class SweepSummary:
     ran: int
     found: int
     """Jobs that were done before."""
+    other_versions: int
+    """Of those run now: jobs that other code had done before. Their old folders stay and are not in the table."""
     failures: tuple[str, ...]
     is_interrupted: bool
 
@@ -36,8 +39,9 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     replace_text(folder / SWEEP_COPY, sweep.model_dump_json(indent=2) + "\n")
     missing = unfinished(folder, jobs)
     found = len(jobs) - len(missing)
+    other_versions = _count_other_versions(folder, missing)
     done = run_jobs(
-        [Job(job.label, job.request, folder / JOBS, job.name) for job in missing],
+        [Job(job.label, job.request, folder / JOBS, job.name, code_digest()) for job in missing],
         executor,
         lambda count, _, label: tell(found + count, len(jobs), label),
     )
@@ -45,7 +49,12 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     replace_file(folder / TABLE, table.write_parquet)
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.each)
-    return SweepSummary(folder / TABLE, ran, found, _failures(missing, done), done.is_interrupted)
+    return SweepSummary(folder / TABLE, ran, found, other_versions, _failures(missing, done), done.is_interrupted)
+
+
+def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:
+    names = [path.name for path in (folder / JOBS).iterdir()]
+    return sum(any(job.is_other_version(name) for name in names) for job in jobs)
 
 
 def _failures(jobs: Sequence[SweepJob], done: JobResults) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """What a sweep is: a file of axes, schemes and seeds becomes jobs, each a folder that is written once.
 
-A job's name is a digest of everything that decides it, so that a sweep can be resumed, and grown by editing its file.
-Knows nothing of who runs the jobs (`testbed.sweep.run`).
+A job's name is a digest of everything that decides it: what is asked for, the flows (whose sizes may come from a file)
+and the code. So a sweep can be resumed, and grown by editing its file, and after a change of the code its jobs are run
+again beside the old ones. Knows nothing of who runs the jobs (`testbed.sweep.run`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from analysis.results.result import RESULT_FILE, read_result
 from analysis.results.row import result_row
+from scenarios.model.flow import Flow
 from testbed.errors import UsageError
+from testbed.jobs.code import code_digest
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
 
 JOBS = "jobs"
 TABLE = "results.parquet"
-_NAME_DIGITS = 16
+_ASKED_DIGITS = 16
+_CODE_DIGITS = 8
 
 
 class SweepFile(BaseModel):
@@ -51,16 +55,15 @@ class SweepFile(BaseModel):
 
 @dataclass(frozen=True)
 class SweepJob:
-    """One run: its request and where it stands on the axes."""
+    """One run: its request, where it stands on the axes, and its folder's name, `ASKED-CODE`."""
 
     request: RunRequest
     place: Mapping[str, Any]
+    name: str
 
-    @property
-    def name(self) -> str:
-        """A digest of the request: the job's folder."""
-        text = json.dumps(asdict(self.request), sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:_NAME_DIGITS]
+    def is_other_version(self, folder_name: str) -> bool:
+        """Whether a folder is of the same job, run by other code."""
+        return folder_name != self.name and folder_name.startswith(self.name[: _ASKED_DIGITS + 1])
 
     @property
     def label(self) -> str:
@@ -105,11 +108,17 @@ def jobs_of(sweep: SweepFile) -> list[SweepJob]:
                 duration_ms=sweep.duration_ms,
                 settings=as_settings({**sweep.settings, **place}),
             )
-            plan_run(request)
-            jobs.append(SweepJob(request, place))
+            jobs.append(SweepJob(request, place, _name(request, plan_run(request).flows)))
     if len({job.name for job in jobs}) < len(jobs):
         raise UsageError(f"sweep {sweep.name}: two of its {len(jobs)} jobs are the same; a value or scheme is repeated")
     return jobs
+
+
+def _name(request: RunRequest, flows: Sequence[Flow]) -> str:
+    asked = hashlib.sha256(json.dumps(asdict(request), sort_keys=True, default=str).encode())
+    for flow in flows:
+        asked.update(repr(astuple(flow)).encode())
+    return f"{asked.hexdigest()[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
 
 
 def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A sweep that is resumed never mixes versions: other code, another P4 program or other files make other jobs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scenarios.traffic.sizes import load_sizes
+from testbed.jobs.code import FOLDERS, SHOWS_OR_SCHEDULES
+from testbed.jobs.job import Job, JobFailed
+from testbed.jobs.run_job import run_job
+from testbed.plan.plan import RunRequest
+from testbed.sweep.sweep import jobs_of, read_sweep
+
+ROOT = Path(__file__).resolve().parents[3]
+NEEDED = (*FOLDERS, "command", "reproduction", "runner.py")
+OTHERS = {"bench", "command", "reproduction", "tests", "tools"}
+"""Folders with code that decides no result."""
+SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this tree that may be changed."""
+    copy = tmp_path_factory.mktemp("tree")
+    for name in NEEDED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy / name)
+    return copy
+
+
+def _sweep(tree: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    file = out / "sweep.yaml"
+    file.write_text(SWEEP)
+    command = [sys.executable, str(tree / "runner.py"), "sweep", str(file), "--out", str(out)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+
+
+@pytest.mark.parametrize("changed", ["hosts/transport/sender.py", "switch-bmv2/artifacts/sfc.json"])
+def test_changed_code_runs_the_jobs_again_and_says_so(changed: str, tree: Path, tmp_path: Path) -> None:
+    """Beside the old ones, which are not in the table; without a change nothing is run."""
+    assert "1 run now, 0 found done" in _sweep(tree, tmp_path).stdout
+    again = _sweep(tree, tmp_path)
+    assert "0 run now, 1 found done" in again.stdout
+    with (tree / changed).open("a") as source:
+        source.write("\n")
+    other = _sweep(tree, tmp_path)
+    assert "1 run now, 0 found done" in other.stdout
+    assert "other code" in other.stderr
+    assert "other code" not in again.stderr
+    assert len(list((tmp_path / "a" / "jobs").glob("*/result.json"))) == 2
+    assert pl.read_parquet(tmp_path / "a" / "results.parquet").height == 1
+
+
+def test_the_content_of_a_file_of_sizes_is_part_of_the_job(tmp_path: Path) -> None:
+    """Not its name alone."""
+    sizes, file = tmp_path / "sizes.txt", tmp_path / "sweep.yaml"
+    file.write_text(f"name: a\nscenario: datacentre\nschemes: [sfc]\nsettings: {{sizes: {sizes}, arrivals_us: 50}}\n")
+    names = []
+    for largest in (2000, 3000):
+        sizes.write_text(f"1000 0\n{largest} 100\n")
+        load_sizes.cache_clear()
+        names += [job.name for job in jobs_of(read_sweep(file))]
+    assert len(set(names)) == 2
+
+
+def test_a_job_is_not_run_by_other_code_than_it_was_planned_with(tmp_path: Path) -> None:
+    """Somebody edits the tree while a sweep runs, or a worker's machine has another version."""
+    job = Job("label", RunRequest("incast", clock="virtual"), tmp_path, "name", code="0" * 64)
+    result = run_job(job)
+    assert isinstance(result, JobFailed)
+    assert "the code has changed" in result.reason
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_folder_of_code_counts_or_is_known_not_to() -> None:
+    """A new package must be put somewhere."""
+    folders = {path.parent.name for path in ROOT.glob("*/*.py")} | {"switch-bmv2"}
+    assert folders == {*FOLDERS, *OTHERS}
+    assert all((ROOT / folder).is_dir() for folder in SHOWS_OR_SCHEDULES)
