@@ -7,13 +7,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from scenarios.model.flow import FlowRequest
 from topologies.model import Topology
+
+# Everywhere in scenarios NumPy is loaded where something is drawn: to name a scenario must cost little.
+if TYPE_CHECKING:
+    import numpy as np
 
 ScaleName = Literal["ci", "laptop", "paper"]
 
@@ -61,4 +64,6 @@ class Scenario:
 
 def random_stream(seed: int, name: str) -> np.random.Generator:
     """An independent stream of chance for a named use of a seed."""
+    import numpy as np
+
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *name.encode()])))

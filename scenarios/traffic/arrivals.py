@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from scenarios.model.flow import FlowRequest
 from scenarios.traffic.sizes import SizeDistribution
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NS = 1e9
 
 
 def poisson_times_ns(mean_gap_ns: float, until_ns: float, random: np.random.Generator) -> NDArray[np.int64]:
     """Arrival times of a Poisson process before `until_ns`."""
+    import numpy as np
+
     chunk = max(16, int(1.2 * until_ns / mean_gap_ns))
     times = np.cumsum(random.exponential(mean_gap_ns, chunk))
     while times[-1] < until_ns:
@@ -30,6 +34,8 @@ def poisson_times_ns(mean_gap_ns: float, until_ns: float, random: np.random.Gene
 
 def even_times_ns(gap_ns: float, until_ns: float) -> NDArray[np.int64]:
     """Times one gap apart before `until_ns`, the first after half a gap: as many as Poisson has on average."""
+    import numpy as np
+
     times: NDArray[np.int64] = np.rint(np.arange(gap_ns / 2, until_ns, gap_ns)).astype(np.int64)
     return times
 

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from scenarios.model.flow import FlowRequest
@@ -15,6 +14,9 @@ from scenarios.traffic.arrivals import IncastEvents, all_to_all, even_times_ns, 
 from scenarios.traffic.incast import TAG as INCAST
 from scenarios.traffic.sizes import SizeDistribution, load_sizes
 from topologies.model import Topology
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Share = Annotated[float, Field(ge=0, le=2)]
 Microseconds = Annotated[float, Field(ge=0, le=10_000_000)]

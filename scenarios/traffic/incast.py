@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError, Workload
 from topologies.model import Host, Topology
+
+if TYPE_CHECKING:
+    import numpy as np
 
 TAG = "incast"
 

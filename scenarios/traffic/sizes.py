@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 DATA = Path(__file__).parent / "data"
 COLUMNS = ("size_bytes", "cumulative_percent", "steps")
@@ -55,11 +58,15 @@ class SizeDistribution:
 
     def sample(self, count: int, random: np.random.Generator) -> NDArray[np.int64]:
         """Sizes drawn independently: linear between points, rounded down, at least 1 B (as the HPCC generator does)."""
+        import numpy as np
+
         drawn = np.interp(random.uniform(0, 100, count), self.percents, self.sizes)
         return np.maximum(drawn.astype(np.int64), 1)
 
     def share_at_most(self, size_bytes: float) -> float:
         """The share of messages of at most this size, 0 to 1."""
+        import numpy as np
+
         return float(np.interp(size_bytes, self.sizes, self.percents)) / 100
 
 

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
 from topologies.model import Topology
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class JoinAndLeave(Workload):

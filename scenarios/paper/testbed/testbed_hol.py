@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
 from scenarios.model.flow import FlowRequest
@@ -15,6 +14,9 @@ from scenarios.traffic.arrivals import all_to_all
 from scenarios.traffic.incast import TAG as INCAST
 from scenarios.traffic.sizes import load_sizes
 from topologies.model import Topology
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class HeadOfLine(Workload):

@@ -16,7 +16,7 @@ import pytest
 
 from telemetry.schema import SCHEMAS
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
 
 

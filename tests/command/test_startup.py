@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a verb loads: a list of names costs no plotting, no tables of numbers and no network."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from command import verbs
+from command.app import VERBS, app_for
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {
+    "matplotlib",
+    "polars",
+    "numpy",
+    "scapy",
+    "docker",
+    "distributed",
+    "dask",
+    "mininet",
+    "jinja2",
+    "yaml",
+    "iperf3",
+}
+OURS = {"analysis", "hosts", "softswitch", "telemetry", "reproduction"}
+SCRIPT = """
+import json, sys
+from command.app import main
+status = main(sys.argv[1:])
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("word", ["list", "--help"])
+def test_what_only_names_things_loads_nothing_heavy(word: str) -> None:
+    """Modules are counted, not seconds, which depend on the machine."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, word], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    assert status == 0
+    assert not {name.partition(".")[0] for name in modules} & (HEAVY | OURS)
+    assert "sfc" in done.stdout.lower() or "sweep" in done.stdout
+
+
+def test_the_table_has_every_verb() -> None:
+    """A module each, with a function of that purpose."""
+    modules = {path.stem for path in Path(verbs.__path__[0]).glob("*.py")} - {"__init__"}
+    assert modules == set(VERBS)
+    assert all(callable(import_module(f"command.verbs.{name}").verb) for name in modules)
+
+
+def test_help_of_a_verb_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verb that is typed has its options, the others only their line in the list."""
+    app_for(["sweep", "--help"])(["sweep", "--help"], standalone_mode=False)
+    said = capsys.readouterr().out
+    assert VERBS["sweep"].split(";")[0] in " ".join(said.split())
+    assert "--scheduler" in said
