@@ -20,19 +20,21 @@ from telemetry.atomic_file import replace_text
 from testbed.errors import RunError, UsageError
 from testbed.interrupt import Interrupt, interruptible
 from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Outcome, Progress
+from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 
 
-def _run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
+def _run_live(
+    plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt
+) -> ClockOutcome:
     """Only this clock needs Mininet, which may not be installed where only the other is used."""
     from testbed.live.run import run_live
 
     return run_live(plan, folder, recorder, progress, interrupt)
 
 
-Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], Outcome]
+Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], ClockOutcome]
 CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
 
 

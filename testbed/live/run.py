@@ -25,11 +25,11 @@ from testbed.live.background import BACKGROUNDS, Background
 from testbed.live.capture import capture_folder, live_captures
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Outcome, Progress
+from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id
 from testbed.targets.common.counters import SwitchCounts
-from testbed.targets.common.statistics import TargetStatistics
+from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
 from testbed.targets.table import TARGETS
 
@@ -74,7 +74,7 @@ def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
         shutil.rmtree(state, ignore_errors=True)
 
 
-def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
+def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:
     """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case."""
     began_s = time.perf_counter()
     with live_network(plan, folder / "logs") as network:
@@ -130,7 +130,7 @@ class _Run:
             ids[each.name]: network.plan.dilation.model_us(each.clock_lag_ns) for each in network.switches
         }
 
-    def outcome(self, folder: Path) -> Outcome:
+    def outcome(self, folder: Path) -> ClockOutcome:
         self._start()
         self._wait_for_flows()
         interrupted = self._interrupt.is_requested
@@ -139,7 +139,7 @@ class _Run:
             (folder / "background.json").write_text(json.dumps(report, indent=2) + "\n")
         self._quiesce()
         counters = self._collect(interrupted)
-        return Outcome(counters, self._failure, tuple(self._network.target.notes()))
+        return ClockOutcome(counters, self._failure, tuple(self._network.target.notes()))
 
     def _start(self) -> None:
         up = 0
@@ -226,7 +226,7 @@ class _Run:
         for agent in self._agents:
             self._take_lines(agent.last_lines())
         counts = SwitchCounts()
-        parts: list[TargetStatistics] = []
+        parts: list[PartStatistics] = []
         for switch in self._network.switches:
             counts.add(switch.counts())
             parts.append(switch.statistics())

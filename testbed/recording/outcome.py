@@ -11,8 +11,8 @@ from analysis.results.build import RunCounters
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The counters of a run and how it ended.
+class ClockOutcome:
+    """What a clock hands back: the counters of a run and how it ended.
 
     `failure` is one line when something of ours broke; `notes` are sentences that a reader of the result must know,
     whatever the verdict.

@@ -16,7 +16,7 @@ from testbed.system.child import Child
 from testbed.targets.common.commands import PROGRAM, SAMPLE_NS, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.interfaces import SWITCH_INTERFACE
-from testbed.targets.common.statistics import TargetStatistics, softswitch_statistics
+from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import Wire
 
@@ -62,7 +62,7 @@ class SoftswitchProcess:
         found: int = self.statistics().details["queued_bytes"]
         return found
 
-    def statistics(self) -> TargetStatistics:
+    def statistics(self) -> PartStatistics:
         return softswitch_statistics(self.name, self.command("statistics"))
 
     def stop(self) -> Samples:
@@ -99,7 +99,7 @@ class SoftswitchTarget:
             each.wait_until_ready()
         return self._switches
 
-    def other_parts(self) -> Sequence[TargetStatistics]:
+    def other_parts(self) -> Sequence[PartStatistics]:
         return ()
 
     def notes(self) -> Sequence[str]:

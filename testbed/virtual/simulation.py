@@ -22,7 +22,7 @@ from softswitch.engine import Fabric, SwitchEngine
 from testbed.interrupt import Interrupt
 from testbed.live.capture import VirtualCapture, capture_folder
 from testbed.plan.plan import RunPlan
-from testbed.recording.outcome import Outcome, Progress
+from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_counts
@@ -33,7 +33,7 @@ _NEVER = 2**63 - 1
 _PROGRESS_EVENTS = 20_000
 
 
-def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Outcome:
+def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:
     """Runs the plan until all flows are done or its duration is over, then lets what is in flight arrive."""
     began_s = time.perf_counter()
     with _Simulation(plan, folder, recorder, progress) as simulation:
@@ -43,7 +43,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
         simulation.record_unfinished()
         simulation.record_queues()
         counters = simulation.counters(interrupted, time.perf_counter() - began_s)
-    return Outcome(counters)
+    return ClockOutcome(counters)
 
 
 class _Simulation:

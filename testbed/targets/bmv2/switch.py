@@ -18,7 +18,7 @@ from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.slots import slot_commands
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts
-from testbed.targets.common.statistics import TargetStatistics
+from testbed.targets.common.statistics import PartStatistics
 from topologies.commands import pipeline_commands
 
 _PROBE_SECONDS = 0.1
@@ -76,10 +76,10 @@ class Bmv2Switch:
     def queued_bytes(self) -> int:
         return int(self.command("register_read buffer_bytes 0").rpartition("=")[2])
 
-    def statistics(self) -> TargetStatistics:
+    def statistics(self) -> PartStatistics:
         """BMv2 counts no drops of its own: what it loses is the run's unexplained loss."""
         lateness = self._prober.lateness()
-        return TargetStatistics(self.name, lateness, details={"lateness": {"probes": lateness}})
+        return PartStatistics(self.name, lateness, details={"lateness": {"probes": lateness}})
 
     def stop(self) -> Samples:
         assert self._poller is not None

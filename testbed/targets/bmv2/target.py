@@ -19,7 +19,7 @@ from testbed.targets.bmv2.slots import worst_rate_error
 from testbed.targets.bmv2.switch import Bmv2Switch
 from testbed.targets.common.commands import PROGRAM, SAMPLE_NS
 from testbed.targets.common.interfaces import interface_of
-from testbed.targets.common.statistics import TargetStatistics
+from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import (
     Wire,
@@ -67,7 +67,7 @@ class Bmv2Target:
             each.set_up(program, epoch_ns, self._logs / f"{each.name}-commands.txt")
         return self._switches
 
-    def other_parts(self) -> Sequence[TargetStatistics]:
+    def other_parts(self) -> Sequence[PartStatistics]:
         return [process.statistics() for process in self._wire_processes]
 
     def notes(self) -> Sequence[str]:

@@ -14,7 +14,7 @@ from testbed.targets.common.drops import absorbed_frames, target_only_drops
 
 
 @dataclass(frozen=True)
-class TargetStatistics:
+class PartStatistics:
     """One part: a switch, or something else on the packets' way."""
 
     name: str
@@ -30,10 +30,10 @@ class TargetStatistics:
     """Everything it has to say, for the log."""
 
 
-def softswitch_statistics(name: str, answer: str) -> TargetStatistics:
+def softswitch_statistics(name: str, answer: str) -> PartStatistics:
     """From softswitch's answer to `statistics` (softswitch/src/switch/statistics.c)."""
     found: Mapping[str, Any] = json.loads(answer)
-    return TargetStatistics(
+    return PartStatistics(
         name=name,
         lateness=found["lateness"]["departures"],
         drops=target_only_drops(found),

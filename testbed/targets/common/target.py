@@ -11,7 +11,7 @@ from typing import Protocol
 from telemetry.queue_samples import Samples
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.counters import SwitchCounts
-from testbed.targets.common.statistics import TargetStatistics
+from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.wires import Wire
 
 
@@ -40,7 +40,7 @@ class RunningSwitch(Protocol):
     def queued_bytes(self) -> int:
         """Bytes that wait in its queues."""
 
-    def statistics(self) -> TargetStatistics:
+    def statistics(self) -> PartStatistics:
         """What the target counts and measures."""
 
     def stop(self) -> Samples:
@@ -59,7 +59,7 @@ class Target(Protocol):
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
         """Starts a switch for each of the topology's; returns once all forward."""
 
-    def other_parts(self) -> Sequence[TargetStatistics]:
+    def other_parts(self) -> Sequence[PartStatistics]:
         """What else stands on the packets' way."""
 
     def notes(self) -> Sequence[str]:

@@ -18,7 +18,7 @@ from softswitch.build import build_executable
 from softswitch.control import ControlClient
 from testbed.errors import RunError
 from testbed.system.child import Child
-from testbed.targets.common.statistics import TargetStatistics, softswitch_statistics
+from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from topologies.model import Link, Topology
 from wire.dilation import Dilation
 
@@ -85,7 +85,7 @@ class WireProcess:
         self._child.wait_for_line("ready", _READY_SECONDS)
         self._control = ControlClient(self._socket)
 
-    def statistics(self) -> TargetStatistics:
+    def statistics(self) -> PartStatistics:
         """What softswitch counts and measures here."""
         assert self._control is not None
         try:
