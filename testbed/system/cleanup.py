@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from testbed.system.run_ids import STATE_ROOT, Process, known_runs, owner_of, processes_of
+import psutil
+
+from testbed.system.run_ids import STATE_ROOT, is_alive, known_runs, owner_of, processes_of
 
 _TERMINATE_SECONDS = 2.0
 _POLL_SECONDS = 0.02
@@ -32,7 +35,7 @@ def clean(run_ids: list[str] | None = None) -> list[Cleaned]:
         if run_ids is not None and run_id not in run_ids:
             continue
         owner = owner_of(run_id)
-        if owner is not None and owner.is_alive():
+        if owner is not None:
             if run_ids is None:
                 results.append(Cleaned(run_id, 0, is_still_running=True))
                 continue
@@ -44,21 +47,21 @@ def clean(run_ids: list[str] | None = None) -> list[Cleaned]:
     return results
 
 
-def end_processes(processes: list[Process]) -> None:
-    """SIGTERM, then SIGKILL for those that stay; returns once all are gone."""
+def end_processes(processes: Sequence[psutil.Process]) -> None:
+    """SIGTERM, then SIGKILL for those that stay; returns once all are gone.
+
+    `psutil.wait_procs` would wait for zombies too, for ever where nobody reaps orphans (a container without an init).
+    """
     _signal_all(processes, signal.SIGTERM)
     deadline = time.monotonic() + _TERMINATE_SECONDS
-    while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
+    while any(map(is_alive, processes)) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
     _signal_all(processes, signal.SIGKILL)
-    while any(process.is_alive() for process in processes):
+    while any(map(is_alive, processes)):
         time.sleep(_POLL_SECONDS)
 
 
-def _signal_all(processes: list[Process], number: signal.Signals) -> None:
+def _signal_all(processes: Sequence[psutil.Process], number: signal.Signals) -> None:
     for process in processes:
-        if process.is_alive():
-            try:
-                os.kill(process.pid, number)
-            except ProcessLookupError:
-                continue
+        with suppress(psutil.NoSuchProcess):  # said as well when its pid has another owner by now
+            process.send_signal(number)

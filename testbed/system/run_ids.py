@@ -12,33 +12,22 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 RUN_VARIABLE = "SFC_TESTBED_RUN"
 STATE_ROOT = Path("/run/sfc-testbed")
 _OWNER_FILE = "owner"
+_GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A process that cannot be confused with a later one of the same pid: start time in clock ticks since boot."""
-
-    pid: int
-    started: int
-
-    @classmethod
-    def find(cls, pid: int) -> Process | None:
-        """The process that has this pid now."""
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_text()
-        except OSError:
-            return None
-        fields = stat.rpartition(")")[2].split()
-        return None if fields[0] in "ZX" else cls(pid, int(fields[19]))
-
-    def is_alive(self) -> bool:
-        return Process.find(self.pid) == self
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it still runs. A zombie does not; a later process of the same pid is another one."""
+    try:
+        return process.is_running() and process.status() not in _GONE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def new_run_id() -> str:
@@ -50,18 +39,17 @@ def claim_state_directory(run_id: str) -> Path:
     """Makes the run's state folder (sockets, command files) and notes who owns it."""
     folder = STATE_ROOT / run_id
     folder.mkdir(parents=True, mode=0o755)
-    owner = Process.find(os.getpid())
-    assert owner is not None
-    (folder / _OWNER_FILE).write_text(f"{owner.pid} {owner.started}\n")
+    (folder / _OWNER_FILE).write_text(f"{os.getpid()} {_started_s(psutil.Process())}\n")
     return folder
 
 
-def owner_of(run_id: str) -> Process | None:
-    """The runner of a run, if its state folder still says so."""
+def owner_of(run_id: str) -> psutil.Process | None:
+    """The living runner of a run, if its state folder still says so."""
     try:
-        pid, started = (STATE_ROOT / run_id / _OWNER_FILE).read_text().split()
-        return Process(int(pid), int(started))
-    except (OSError, ValueError):
+        pid, started_s = (STATE_ROOT / run_id / _OWNER_FILE).read_text().split()
+        owner = psutil.Process(int(pid))
+        return owner if is_alive(owner) and _started_s(owner) == float(started_s) else None
+    except (OSError, ValueError, psutil.NoSuchProcess):
         return None
 
 
@@ -73,23 +61,21 @@ def known_runs() -> Iterator[str]:
     yield from sorted(seen)
 
 
-def processes_of(run_id: str) -> list[Process]:
+def processes_of(run_id: str) -> list[psutil.Process]:
     """Living processes that carry the run's id, this one left out."""
     return [process for process in _processes_by_run().get(run_id, []) if process.pid != os.getpid()]
 
 
-def _processes_by_run() -> dict[str, list[Process]]:
-    marker = f"{RUN_VARIABLE}=".encode()
-    found: dict[str, list[Process]] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            environment = (entry / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        values = [item.removeprefix(marker) for item in environment if item.startswith(marker)]
-        process = Process.find(int(entry.name)) if values else None
-        if process is not None:
-            found.setdefault(values[0].decode(), []).append(process)
+def _processes_by_run() -> dict[str, list[psutil.Process]]:
+    found: dict[str, list[psutil.Process]] = {}
+    for process in psutil.process_iter(["environ"]):
+        run_id = (process.info["environ"] or {}).get(RUN_VARIABLE)  # None for processes of other users
+        if run_id is not None and is_alive(process):
+            found.setdefault(run_id, []).append(process)
     return found
+
+
+def _started_s(process: psutil.Process) -> float:
+    """When it was started, in seconds since boot: psutil gives it by the wall clock, which may be set in between."""
+    started_s: float = round(process.create_time() - psutil.boot_time(), 2)
+    return started_s

@@ -10,13 +10,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from testbed.system.namespace import can_make_namespaces
-from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, Process
+from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -40,18 +40,11 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 def remains() -> dict[str, set[str]]:
     """Everything of ours that could be left: processes, named namespaces, interfaces, state folders."""
-    processes = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if f"{RUN_VARIABLE}=".encode() in (entry / "environ").read_bytes():
-                    processes.add(entry.name)
-            except OSError:
-                continue
+    ours = (each.pid for each in psutil.process_iter(["environ"]) if RUN_VARIABLE in (each.info["environ"] or {}))
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     netns = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     return {
-        "processes": processes,
+        "processes": set(map(str, ours)),
         "interfaces": {line.split(":")[1].strip() for line in links.splitlines()},
         "namespaces": set(netns.splitlines()),
         "states": {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set(),
@@ -82,22 +75,14 @@ def hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def children_of(pid: int) -> list[Process]:
+def children_of(pid: int) -> list[psutil.Process]:
     """Living processes that this one started, and theirs."""
-    family, found = {pid}, []
-    for number in sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
-        with suppress(OSError):
-            parent = int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
-            child = Process.find(number) if parent in family else None
-            if child is not None:
-                family.add(number)
-                found.append(child)
-    return found
+    return [child for child in psutil.Process(pid).children(recursive=True) if is_alive(child)]
 
 
-def are_gone(processes: list[Process], patience_s: float = 60) -> bool:
+def are_gone(processes: list[psutil.Process], patience_s: float = 60) -> bool:
     """Whether all of them end within a while."""
     deadline = time.monotonic() + patience_s
-    while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
+    while any(map(is_alive, processes)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return not any(process.is_alive() for process in processes)
+    return not any(map(is_alive, processes))

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -65,27 +64,15 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
 def test_a_dead_agent_is_named_and_the_run_is_invalid(tmp_path: Path) -> None:
     """One agent's crash ends the run as invalid, says which agent, and keeps what was measured."""
     child = _started(tmp_path)
-    [agent] = [
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit()
-        and str(tmp_path).encode() in _command_line(entry)
-        and b"agent2.json" in _command_line(entry)
-    ]
-    os.kill(agent, signal.SIGKILL)
+    agents = running.children_of(child.pid)
+    [agent] = [each for each in agents if str(tmp_path) in str(each.cmdline()) and "agent2.json" in str(each.cmdline())]
+    agent.kill()
     assert child.wait(60) == 3, (tmp_path / "log").read_text()
     [folder] = (tmp_path / "runs").iterdir()
     result = json.loads((folder / "result.json").read_text())
     assert result["verdict"] == "invalid"
     assert "agent2 ended during the run" in result["verdict_reasons"][0]
     assert result["packets"]["sent"] > 0
-
-
-def _command_line(entry: Path) -> bytes:
-    try:
-        return (entry / "cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:

@@ -7,9 +7,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import psutil
+import pytest
+
+from testbed.system import run_ids
 from testbed.system.cleanup import end_processes
-from testbed.system.run_ids import RUN_VARIABLE, Process, known_runs, new_run_id, processes_of
+from testbed.system.run_ids import RUN_VARIABLE, is_alive, known_runs, new_run_id, processes_of
 
 SLEEPER = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"]
 
@@ -41,8 +47,28 @@ def test_processes_are_found_by_run_id_alone() -> None:
             child.stdout.close()
 
 
-def test_a_process_is_not_its_pids_next_owner() -> None:
-    """Pid and start time together name a process."""
-    own = Process.find(os.getpid())
-    assert own is not None and own.is_alive()
-    assert not Process(own.pid, own.started + 1).is_alive()
+def test_a_zombie_is_gone() -> None:
+    """Nobody may ever reap it: ending it does not wait for that."""
+    child = subprocess.Popen(["true"])
+    zombie = psutil.Process(child.pid)
+    while zombie.status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    assert not is_alive(zombie)
+    end_processes([zombie])
+    assert child.wait() == 0
+
+
+def test_a_run_is_its_owners_until_that_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Pid and start time together name the owner; setting the machine's clock meanwhile changes neither."""
+    monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path)
+    folder = run_ids.claim_state_directory("run")
+    owner = run_ids.owner_of("run")
+    assert owner is not None and owner.pid == os.getpid()
+    boot_s = psutil.boot_time()
+    for module in (psutil, psutil._pslinux):
+        monkeypatch.setattr(module, "boot_time", lambda: boot_s + 3_600)
+    assert run_ids.owner_of("run") == owner
+    pid, started_s = (folder / "owner").read_text().split()
+    (folder / "owner").write_text(f"{pid} {float(started_s) + 0.01}")
+    assert run_ids.owner_of("run") is None
+    assert run_ids.owner_of("another") is None
