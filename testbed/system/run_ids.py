@@ -39,16 +39,16 @@ def claim_state_directory(run_id: str) -> Path:
     """Makes the run's state folder (sockets, command files) and notes who owns it."""
     folder = STATE_ROOT / run_id
     folder.mkdir(parents=True, mode=0o755)
-    (folder / _OWNER_FILE).write_text(f"{os.getpid()} {_started_s(psutil.Process())}\n")
+    (folder / _OWNER_FILE).write_text(f"{os.getpid()} {_started_ticks(psutil.Process())}\n")
     return folder
 
 
 def owner_of(run_id: str) -> psutil.Process | None:
     """The living runner of a run, if its state folder still says so."""
     try:
-        pid, started_s = (STATE_ROOT / run_id / _OWNER_FILE).read_text().split()
+        pid, ticks = (STATE_ROOT / run_id / _OWNER_FILE).read_text().split()
         owner = psutil.Process(int(pid))
-        return owner if is_alive(owner) and _started_s(owner) == float(started_s) else None
+        return owner if is_alive(owner) and _started_ticks(owner) == int(ticks) else None
     except (OSError, ValueError, psutil.NoSuchProcess):
         return None
 
@@ -75,7 +75,7 @@ def _processes_by_run() -> dict[str, list[psutil.Process]]:
     return found
 
 
-def _started_s(process: psutil.Process) -> float:
-    """When it was started, in seconds since boot: psutil gives it by the wall clock, which may be set in between."""
-    started_s: float = round(process.create_time() - psutil.boot_time(), 2)
-    return started_s
+def _started_ticks(process: psutil.Process) -> int:
+    """When it was started, in the kernel's ticks since boot: psutil says it by the wall clock, which may be set."""
+    ticks: int = round((process.create_time() - psutil.boot_time()) * os.sysconf("SC_CLK_TCK"))
+    return ticks

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from testbed.system.namespace import can_make_namespaces
-from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive
+from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -40,15 +40,28 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 def remains() -> dict[str, set[str]]:
     """Everything of ours that could be left: processes, named namespaces, interfaces, state folders."""
-    ours = (each.pid for each in psutil.process_iter(["environ"]) if RUN_VARIABLE in (each.info["environ"] or {}))
+    strangers = _runs_of_others()
+    processes = set()
+    for each in psutil.process_iter(["environ"]):
+        run_id = (each.info["environ"] or {}).get(RUN_VARIABLE)
+        if run_id is not None and run_id not in strangers:
+            processes.add(str(each.pid))
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     netns = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    states = {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set()
     return {
-        "processes": set(map(str, ours)),
+        "processes": processes,
         "interfaces": {line.split(":")[1].strip() for line in links.splitlines()},
         "namespaces": set(netns.splitlines()),
-        "states": {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set(),
+        "states": states - strangers,
     }
+
+
+def _runs_of_others() -> set[str]:
+    """Runs under way on this machine that no test of this process started."""
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    owners = {run_id: owner_of(run_id) for run_id in known_runs()}
+    return {run_id for run_id, owner in owners.items() if owner is not None and owner not in family}
 
 
 def left_since(before: dict[str, set[str]]) -> dict[str, set[str]]:

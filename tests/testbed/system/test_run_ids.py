@@ -68,7 +68,8 @@ def test_a_run_is_its_owners_until_that_ends(monkeypatch: pytest.MonkeyPatch, tm
     for module in (psutil, psutil._pslinux):
         monkeypatch.setattr(module, "boot_time", lambda: boot_s + 3_600)
     assert run_ids.owner_of("run") == owner
-    pid, started_s = (folder / "owner").read_text().split()
-    (folder / "owner").write_text(f"{pid} {float(started_s) + 0.01}")
+    pid, ticks = (folder / "owner").read_text().split()
+    assert int(ticks) == int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    (folder / "owner").write_text(f"{pid} {int(ticks) + 1}")
     assert run_ids.owner_of("run") is None
     assert run_ids.owner_of("another") is None
