@@ -16,13 +16,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import polars as pl
+import psutil
 import pytest
 
 from testbed.errors import UsageError
 from testbed.jobs.job import Job, JobFinished
 from testbed.jobs.run_job import run_job
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
-from testbed.system.run_ids import Process
 from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,8 +65,8 @@ def _journal(folder: Path) -> Counter[str]:
     return Counter(json.loads(line)["job"] for line in (folder / "jobs" / "journal.jsonl").read_text().splitlines())
 
 
-def _is_job(process: Process) -> bool:
-    return b"testbed.jobs.run_job" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+def _is_job(process: psutil.Process) -> bool:
+    return "testbed.jobs.run_job" in process.cmdline()
 
 
 def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
