@@ -32,6 +32,8 @@ class Host:
     switch: str
     gateway_ip: IPv4Address
     gateway_mac: str
+    rate_bps: int
+    """Rate of its link, and so of its NIC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,11 @@ class Topology:
         return tuple(host for host in self.hosts if host.switch == switch)
 
     @cached_property
+    def link_at(self) -> Mapping[Port, Link]:
+        """The link that is plugged into a port."""
+        return {end: link for link in self.links for end in (link.a, link.b)}
+
+    @cached_property
     def host_link(self) -> Mapping[str, Link]:
         return {
             link.a.node if link.a.node in self.host else link.b.node: link
@@ -165,6 +172,7 @@ class TopologyBuilder:
                 switch=switch_name,
                 gateway_ip=switch.prefix.broadcast_address - 1,
                 gateway_mac=port_mac(switch.switch_id, port),
+                rate_bps=rate_bps,
             )
         )
         self._links.append(Link(Port(name, 0), Port(switch_name, port), rate_bps, delay_ns))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Routes from the wiring: for every switch, which ports lead on a shortest path to each ToR."""
+"""Routes from the wiring: for every switch, which ports lead on a shortest path to each ToR; the links of a path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from topologies.model import Topology
+from topologies.model import Link, Port, Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +54,33 @@ def routes(topology: Topology) -> Mapping[str, tuple[Route, ...]]:
             )
             tables[switch.name].append(Route(tor.prefix, ports))
     return {name: tuple(table) for name, table in tables.items()}
+
+
+class Paths:
+    """Shortest paths between hosts as links in the order in which a packet crosses them, the first of equals."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._towards: dict[str, Mapping[str, tuple[Link, ...]]] = {}
+
+    def between(self, src: str, dst: str) -> tuple[Link, ...]:
+        """From one host to another."""
+        topology = self._topology
+        fabric = self.across_fabric(topology.host[dst].switch)[topology.host[src].switch]
+        return (topology.host_link[src], *fabric, topology.host_link[dst])
+
+    def across_fabric(self, target: str) -> Mapping[str, tuple[Link, ...]]:
+        """From every switch that reaches it to one switch."""
+        if target not in self._towards:
+            self._towards[target] = self._links_towards(target)
+        return self._towards[target]
+
+    def _links_towards(self, target: str) -> Mapping[str, tuple[Link, ...]]:
+        topology = self._topology
+        hops = distances(topology, target)
+        found: dict[str, tuple[Link, ...]] = {target: ()}
+        for here in sorted(hops, key=hops.__getitem__):
+            if here != target:
+                nearer = [port for port in topology.ports[here] if hops.get(port.peer.node) == hops[here] - 1]
+                found[here] = (topology.link_at[Port(here, nearer[0].number)], *found[nearer[0].peer.node])
+        return found

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from topologies.model import Topology, TopologyBuilder
+from topologies.model import Topology, TopologyBuilder, TopologyError
 
 Rate = Annotated[int, Field(ge=1_000_000, le=25_600_000_000_000)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -22,12 +22,17 @@ Count = Annotated[int, Field(ge=1, le=400)]
 
 
 class Shape(BaseModel):
-    """Parameters of a network, model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host."""
+    """Parameters of a network, model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host.
+
+    Where `host_rates_bps` is given, hosts get its rates in turn, h1 the first, and `host_rate_bps` does not count: two
+    rates alternate, as many as hosts give each its own.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: ClassVar[str]
 
     host_rate_bps: Rate = 100_000_000_000
+    host_rates_bps: tuple[Rate, ...] = ()
     host_delay_ns: Delay = 1_000
 
     @abstractmethod
@@ -36,6 +41,15 @@ class Shape(BaseModel):
 
     def _builder(self) -> TopologyBuilder:
         return TopologyBuilder(self.name, self.model_dump())
+
+    def _add_hosts(self, builder: TopologyBuilder, counts: Mapping[str, int]) -> None:
+        """So many hosts under each switch."""
+        rates = self.host_rates_bps or (self.host_rate_bps,)
+        switches = [switch for switch, count in counts.items() for _ in range(count)]
+        if len(rates) > len(switches):
+            raise TopologyError(f"host_rates_bps has {len(rates)} rates for {len(switches)} hosts")
+        for number, switch in enumerate(switches):
+            builder.add_host(switch, rates[number % len(rates)], self.host_delay_ns)
 
 
 class Clos(Shape):
@@ -54,9 +68,7 @@ class Clos(Shape):
         builder = self._builder()
         tors = [builder.add_switch(f"tor{i + 1}", has_hosts=True) for i in range(self.tors)]
         spines = [builder.add_switch(f"spine{i + 1}", has_hosts=False) for i in range(self.spines)]
-        for tor in tors:
-            for _ in range(self.hosts_per_tor):
-                builder.add_host(tor, self.host_rate_bps, self.host_delay_ns)
+        self._add_hosts(builder, dict.fromkeys(tors, self.hosts_per_tor))
         for tor in tors:
             for spine in spines:
                 for _ in range(self.uplinks):
@@ -91,7 +103,7 @@ class Dumbbell(Shape):
 
     name: ClassVar[str] = "dumbbell"
 
-    left_hosts: Count = 4
+    left_hosts: Count = 8
     right_hosts: Count = 1
     trunk_rate_bps: Rate = 3_200_000_000_000
     trunk_delay_ns: Delay = 3_000
@@ -99,9 +111,7 @@ class Dumbbell(Shape):
     def build(self) -> Topology:
         builder = self._builder()
         left, right = (builder.add_switch(name, has_hosts=True) for name in ("s1", "s2"))
-        for switch, count in ((left, self.left_hosts), (right, self.right_hosts)):
-            for _ in range(count):
-                builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)
+        self._add_hosts(builder, {left: self.left_hosts, right: self.right_hosts})
         builder.add_link(left, right, self.trunk_rate_bps, self.trunk_delay_ns)
         return builder.build()
 
@@ -111,13 +121,12 @@ class Star(Shape):
 
     name: ClassVar[str] = "star"
 
-    hosts: Count = 4
+    hosts: Count = 9
 
     def build(self) -> Topology:
         builder = self._builder()
         switch = builder.add_switch("s1", has_hosts=True)
-        for _ in range(self.hosts):
-            builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)
+        self._add_hosts(builder, {switch: self.hosts})
         return builder.build()
 
 

@@ -48,6 +48,18 @@ def test_paper_simulation_is_the_papers() -> None:
     assert 2 * (2 * 1_000 + 2 * 1_500) == 10_000
 
 
+def test_hosts_get_mixed_rates_in_turn() -> None:
+    """h1 the first, over all switches; NIC, link and switch port agree. More rates than hosts are refused."""
+    rates = [100_000_000_000, 50_000_000_000, 25_000_000_000]
+    built = shape("clos", {"host_rates_bps": rates, "hosts_per_tor": 2}).build()
+    assert [host.rate_bps for host in built.hosts] == [*rates, rates[0]]
+    assert [built.host_link[host.name].rate_bps for host in built.hosts] == [*rates, rates[0]]
+    assert [port.rate_bps for port in built.ports["tor2"] if port.peer_is_host] == [rates[2], rates[0]]
+    assert built.parameters["host_rates_bps"] == tuple(rates)
+    with pytest.raises(TopologyError, match="3 rates for 2 hosts"):
+        shape("star", {"host_rates_bps": rates, "hosts": 2}).build()
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_builds_from_its_defaults(name: str) -> None:
     """A name alone is a network with hosts whose gateway is their ToR's port."""

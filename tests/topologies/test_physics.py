@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Base RTT, bottleneck and BDP against arithmetic by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from topologies.physics import network_physics, path_physics
+from topologies.routes import Paths
+from topologies.shapes import shape
+
+GBPS = 1_000_000_000
+NAMES = ("q_th_bytes", "suppression_ns")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "base_rtt_ns", "bdp_bytes"),
+    [
+        ("clos", {}, 10_000, 125_000),  # 2 x 5 us, and 0.2 us of serialization
+        ("paper-simulation", {}, 10_000, 125_000),
+        ("paper-testbed", {}, 10_000, 125_000),
+        ("clos", {"fabric_delay_ns": 3_000}, 16_000, 200_000),
+        ("star", {}, 4_200, 52_500),  # 2 x 2 us, and 1058 B twice: 0.17 us
+        ("dumbbell", {"host_delay_ns": 3_000}, 18_000, 225_000),  # three links of 3 us
+        ("star", {"host_rate_bps": 10 * GBPS}, 5_700, 7_125),  # of which 1.7 us are serialization
+        ("star", {"hosts": 1}, 4_200, 52_500),
+        ("star", {"host_delay_ns": 0}, 170, 2_125),
+    ],
+)
+def test_networks_by_hand(name: str, parameters: dict[str, Any], base_rtt_ns: int, bdp_bytes: int) -> None:
+    """The paper's networks have its 10 us and 125 KB, others what their links say."""
+    found = network_physics(shape(name, parameters).build())
+    assert (found.base_rtt_ns, found.bdp_bytes) == (base_rtt_ns, bdp_bytes)
+
+
+def test_mixed_rates_have_the_largest_pairs_bdp() -> None:
+    """Two hosts of 100 Gb/s give the network its BDP; a pair with one of 50 Gb/s has half of it, a near one less."""
+    network = shape("clos", {"host_rates_bps": [100 * GBPS, 50 * GBPS]}).build()
+    found = network_physics(network)
+    assert (found.base_rtt_ns, found.bottleneck_bps, found.bdp_bytes) == (10_000, 100 * GBPS, 125_000)
+    assert found.nic_rates_bps == {100 * GBPS: 4, 50 * GBPS: 4}
+    paths = Paths(network)
+    assert path_physics(paths.between("h1", "h6")).bdp_bytes == 62_500
+    assert path_physics(paths.between("h1", "h3")).base_rtt_ns == 4_200
+
+
+def test_one_fast_host_among_slow_ones_changes_nothing() -> None:
+    """No pair can use its rate."""
+    rates = [50 * GBPS] * 7 + [400 * GBPS]
+    found = network_physics(shape("clos", {"host_rates_bps": rates}).build())
+    assert (found.bottleneck_bps, found.bdp_bytes) == (50 * GBPS, 62_500)
+
+
+def test_a_slow_trunk_is_the_bottleneck() -> None:
+    """Hosts on one side reach each other faster than across, but nearer."""
+    built = shape("dumbbell", {"trunk_rate_bps": 10 * GBPS}).build()
+    found = network_physics(built)
+    assert found.base_rtt_ns == 11_000
+    assert found.bdp_bytes == 52_500  # 4.2 us at 100 Gb/s under one switch, against 11 us at 10 Gb/s
+
+
+def test_paths_are_links_in_order() -> None:
+    """Host, ToR, spine, ToR, host; within a rack two links."""
+    network = shape("clos", {"hosts_per_tor": 2}).build()
+    paths = Paths(network)
+    assert len(paths.between("h1", "h2")) == 2
+    nodes = [{link.a.node, link.b.node} for link in paths.between("h1", "h4")]
+    assert nodes == [{"h1", "tor1"}, {"tor1", "spine1"}, {"spine1", "tor2"}, {"tor2", "h4"}]
+
+
+def test_multiples_follow_the_network() -> None:
+    """`q_th_bdp` is `q_th_bytes` of this network, `suppression_rtt` its `suppression_ns`; other names stay."""
+    star = network_physics(shape("star", {}).build())
+    given = {"q_th_bdp": 2, "suppression_rtt": 0.5, "alpha": 1.0, "colour_bdp": 3}
+    expected = {"q_th_bytes": 105_000, "suppression_ns": 2_100, "alpha": 1.0, "colour_bdp": 3}
+    assert star.absolute(given, NAMES) == expected
+    with pytest.raises(ValueError, match="say the same thing"):
+        star.absolute({"q_th_bdp": 2, "q_th_bytes": 5}, NAMES)
+    for value in ("two", -1, True, float("nan"), None):
+        with pytest.raises(ValueError, match="is not a multiple"):
+            star.absolute({"q_th_bdp": value}, NAMES)
+
+
+def test_a_set_round_trip_or_nic_rate_moves_the_bdp() -> None:
+    """What follows from a number follows from the one that was set."""
+    clos = network_physics(shape("clos", {}).build())
+    assert clos.with_base_rtt(16_000).bdp_bytes == 200_000
+    slower = clos.with_nics_of(50 * GBPS)
+    assert (slower.bdp_bytes, slower.nic_rates_bps) == (62_500, {50 * GBPS: 8})
+    assert clos.with_nics_of(400 * GBPS) == clos

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What follows from a network: base RTT, bottleneck and bandwidth-delay product (BDP) of a pair of hosts and of all.
+
+The base RTT of a pair is defined as in the HPCC simulator: twice the propagation of its path, and one packet of 1000 B
+stored and forwarded once over each of its links. It is rounded to two digits, as base RTTs are quoted: for links of 1,
+1.5, 1.5 and 1 us the SFC paper says 10 us and leaves out 0.2 us of serialization. On slow or short links, where
+propagation alone would give windows too small to fill a path, serialization shows in the first two digits.
+
+A network's base RTT is that of its longest pair, its BDP the largest of any pair (GLOBAL_T of the HPCC simulator): one
+window, one set of thresholds for all, however near or slow a pair is (docs/sources.md#base-rtt-and-bdp).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topologies.model import Link, Topology
+from topologies.routes import Paths
+from wire.constants import DEFAULT_PAYLOAD_BYTES
+from wire.roce import data_frame_bytes
+from wire.units import bandwidth_delay_bytes, serialization_ns
+
+BDP_SUFFIX, RTT_SUFFIX = "_bdp", "_rtt"
+"""A setting of bytes may be given as a multiple of the BDP, one of ns as a multiple of the base RTT, by these names."""
+
+_PACKET_BYTES = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=False)
+_DIGITS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PathPhysics:
+    """Of one pair of hosts."""
+
+    base_rtt_ns: int
+    bottleneck_bps: int
+    """Rate of the slowest link."""
+
+    @property
+    def bdp_bytes(self) -> int:
+        """What the pair has in flight at the rate of its bottleneck."""
+        return bandwidth_delay_bytes(self.bottleneck_bps, self.base_rtt_ns)
+
+
+@dataclass(frozen=True)
+class NetworkPhysics:
+    """Of all pairs of hosts."""
+
+    base_rtt_ns: int
+    """Of the longest pair."""
+    bottleneck_bps: int
+    """Of the pair with the largest BDP."""
+    bdp_bytes: int
+    """The largest of any pair."""
+    nic_rates_bps: Mapping[int, int]
+    """How many hosts there are of each rate, the fastest first."""
+
+    def with_base_rtt(self, base_rtt_ns: int) -> NetworkPhysics:
+        """The same with a round trip that somebody has set; the BDP follows."""
+        bdp_bytes = bandwidth_delay_bytes(self.bottleneck_bps, base_rtt_ns)
+        return replace(self, base_rtt_ns=base_rtt_ns, bdp_bytes=bdp_bytes)
+
+    def with_nics_of(self, most_bps: int) -> NetworkPhysics:
+        """The same with NICs that are no faster than this; the BDP follows."""
+        rates: Counter[int] = Counter()
+        for rate_bps, hosts in self.nic_rates_bps.items():
+            rates[min(rate_bps, most_bps)] += hosts
+        slower = replace(self, bottleneck_bps=min(self.bottleneck_bps, most_bps), nic_rates_bps=rates)
+        return self if slower.bottleneck_bps == self.bottleneck_bps else slower.with_base_rtt(self.base_rtt_ns)
+
+    def absolute(self, settings: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+        """Settings with multiples such as `q_th_bdp` turned into `q_th_bytes`; `known` are the names of settings.
+
+        ValueError for a setting that is given both ways, or for a multiple that is no number.
+        """
+        found: dict[str, Any] = {}
+        for name, value in settings.items():
+            turned, unit = self._unit_of(name)
+            if turned not in known or name in known:
+                found[name] = value
+                continue
+            if turned in settings:
+                raise ValueError(f"{name} and {turned} say the same thing; give one of them")
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+                raise ValueError(f"{name}: {value!r} is not a multiple")
+            found[turned] = round(value * unit)
+        return found
+
+    def _unit_of(self, name: str) -> tuple[str, int]:
+        if name.endswith(BDP_SUFFIX):
+            return f"{name.removesuffix(BDP_SUFFIX)}_bytes", self.bdp_bytes
+        return f"{name.removesuffix(RTT_SUFFIX)}_ns", self.base_rtt_ns
+
+
+def path_physics(path: Sequence[Link]) -> PathPhysics:
+    """Of a path from host to host."""
+    propagation_ns = sum(link.delay_ns for link in path)
+    wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
+    return PathPhysics(_two_digits(2 * propagation_ns + wires_ns), min(link.rate_bps for link in path))
+
+
+def network_physics(topology: Topology) -> NetworkPhysics:
+    """Of a network; one with a single host is measured from that host to its switch and back."""
+    pairs = [path_physics(path) for path in _different_paths(topology)]
+    largest = max(pairs, key=lambda pair: (pair.bdp_bytes, pair.base_rtt_ns))
+    rates = Counter(host.rate_bps for host in topology.hosts)
+    return NetworkPhysics(
+        base_rtt_ns=max(pair.base_rtt_ns for pair in pairs),
+        bottleneck_bps=largest.bottleneck_bps,
+        bdp_bytes=largest.bdp_bytes,
+        nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
+    )
+
+
+def _different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:
+    """A path for every pair of ToRs and of kinds of host links there: thousands of hosts have few kinds of link."""
+    paths = Paths(topology)
+    tors = [switch.name for switch in topology.switches if switch.is_tor]
+    kinds = {tor: _link_kinds(topology, tor) for tor in tors}
+    for target in tors:
+        fabric = paths.across_fabric(target)
+        for source in tors:
+            for first in kinds[source]:
+                for last in kinds[target]:
+                    is_one_host = source == target and len(kinds[target][last]) == 1 and first == last
+                    if len(topology.hosts) == 1 or not is_one_host:
+                        yield (kinds[source][first][0], *fabric[source], kinds[target][last][0])
+
+
+def _link_kinds(topology: Topology, tor: str) -> Mapping[tuple[int, int], list[Link]]:
+    kinds: dict[tuple[int, int], list[Link]] = {}
+    for host in topology.hosts_of(tor):
+        link = topology.host_link[host.name]
+        kinds.setdefault((link.rate_bps, link.delay_ns), []).append(link)
+    return kinds
+
+
+def _two_digits(value: int) -> int:
+    unit: int = 10 ** max(0, len(str(value)) - _DIGITS)
+    return max(1, (value + unit // 2) // unit * unit)
