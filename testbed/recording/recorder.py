@@ -19,7 +19,8 @@ from telemetry.queue_samples import Samples, queue_rows
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from telemetry.writer import TraceWriter
 from testbed.plan.plan import RunPlan
-from testbed.recording.ideal import ideal_fct_ns, path_between
+from testbed.recording.ideal import ideal_fct_ns
+from topologies.routes import Paths
 
 _UNSENT: Mapping[str, Any] = {
     "packets_sent": 0,
@@ -44,6 +45,7 @@ class Recorder:
         self._goodput = TraceWriter(folder / GOODPUT.file_name, GOODPUT)
         self._flows = TraceWriter(folder / FLOWS.file_name, FLOWS)
         self._switch_names = {switch.switch_id: switch.name for switch in plan.topology.switches}
+        self._paths = Paths(plan.topology)
         self._ideal_us: dict[tuple[str, str, int], float] = {}
 
     def __enter__(self) -> Recorder:
@@ -126,6 +128,6 @@ class Recorder:
     def _ideal(self, flow: Flow) -> float:
         key = (flow.src, flow.dst, flow.size_bytes)
         if key not in self._ideal_us:
-            path = path_between(self._plan.topology, flow.src, flow.dst)
+            path = self._paths.between(flow.src, flow.dst)
             self._ideal_us[key] = ideal_fct_ns(path, flow.size_bytes, self._plan.transport.payload_bytes) / 1000
         return self._ideal_us[key]

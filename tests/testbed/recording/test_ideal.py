@@ -10,12 +10,11 @@ import pytest
 
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunRequest, plan_run
-from testbed.recording.ideal import ideal_fct_ns, path_between
+from testbed.recording.ideal import ideal_fct_ns
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 from topologies.model import Link, Port
-from topologies.shapes import shape
 
 
 def _wire(rate_bps: int, delay_ns: int) -> Link:
@@ -29,11 +28,11 @@ def test_two_equal_wires_by_hand() -> None:
     assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(2 * data + 2 * (last + 1_000) + 2 * (ack + 1_000))
 
 
-def test_path_crosses_the_fabric_once() -> None:
-    """Host, ToR, spine, ToR, host: four links; within a rack two."""
-    network = shape("clos", {"hosts_per_tor": 2}).build()
-    assert len(path_between(network, "h1", "h2")) == 2
-    assert len(path_between(network, "h1", "h4")) == 4
+def test_frames_queue_before_a_slower_link() -> None:
+    """3 packets from 100 to 50 Gb/s: they leave the second wire back to back at its pace, not the first's."""
+    path = [_wire(100_000_000_000, 1_000), _wire(50_000_000_000, 1_000)]
+    data, last, ack = 1058 * 0.16, 1062 * 0.16, 62 * 0.16
+    assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(data / 2 + 2 * data + last + 1.5 * ack + 4_000)
 
 
 @pytest.mark.parametrize("placement", ["remote", "local"])
