@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -122,8 +122,7 @@ class Agent:
                 self._resources.callback(silencer.close)
             socket = PacketSocket(host.interface, HOST_FRAMES if self._config.programs else NIC_FRAMES)
         self._resources.callback(socket.close)
-        own = replace(settings, line_rate_bps=host.rate_bps)
-        nic = build_nic(host, own, self._dilation, epoch_ns=self._config.epoch_ns)
+        nic = build_nic(host, settings, self._dilation, epoch_ns=self._config.epoch_ns)
         self._nics[host.name] = nic
         self._sockets[host.name] = socket
         self._loop.add_nic(nic, socket)

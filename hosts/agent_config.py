@@ -32,7 +32,7 @@ class AgentHost(_Part):
     mac: str
     ip: IPv4Address
     gateway_mac: str = Field(description="Destination MAC of everything the host sends.")
-    rate_bps: int = Field(gt=0, description="Line rate of its NIC (model).")
+    rate_bps: int = Field(gt=0, description="Rate of its link (model).")
 
 
 class AgentFlow(_Part):
@@ -94,7 +94,7 @@ def agent_configs(
             dilation=dilation.factor,
             settings=settings.as_dict(),
             programs=programs,
-            hosts=[_agent_host(host, settings, pids) for host in hosts[number::count]],
+            hosts=[_agent_host(host, pids) for host in hosts[number::count]],
             flows=flows_of[number],
             addresses={end: addresses[end] for flow in flows_of[number] for end in (flow.src, flow.dst)},
         )
@@ -102,7 +102,7 @@ def agent_configs(
     ]
 
 
-def _agent_host(host: HostData, settings: TransportSettings, pids: Mapping[str, int]) -> AgentHost:
+def _agent_host(host: HostData, pids: Mapping[str, int]) -> AgentHost:
     return AgentHost(
         name=host.name,
         pid=pids[host.name],
@@ -110,7 +110,7 @@ def _agent_host(host: HostData, settings: TransportSettings, pids: Mapping[str, 
         mac=host.mac,
         ip=host.ip,
         gateway_mac=host.gateway_mac,
-        rate_bps=settings.line_rate_bps,
+        rate_bps=host.rate_bps,
     )
 
 

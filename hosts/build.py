@@ -3,6 +3,7 @@
 """From hosts and flows as data to NICs with their messages. Knows the shape of that data, not whose classes it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Protocol
 
@@ -31,6 +32,10 @@ class HostData(Protocol):
     @property
     def gateway_mac(self) -> str:
         """The address of the switch port it is plugged into."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Rate of its link (model)."""
 
 
 class FlowData(Protocol):
@@ -70,9 +75,10 @@ class FlowData(Protocol):
 
 
 def build_nic(host: HostData, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0) -> Nic:
-    """The NIC of one host."""
+    """The NIC of one host, no faster than its link."""
+    own = replace(settings, line_rate_bps=min(settings.line_rate_bps, host.rate_bps))
     address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
-    return Nic(address, settings, dilation, epoch_ns=epoch_ns)
+    return Nic(address, own, dilation, epoch_ns=epoch_ns)
 
 
 def outgoing_message(flow: FlowData, destination_ip: IPv4Address, dilation: Dilation, start_ns: int) -> OutgoingMessage:

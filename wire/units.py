@@ -15,3 +15,20 @@ def serialization_ns(size_bytes: int, rate_bps: int) -> int:
 def bandwidth_delay_bytes(rate_bps: int, rtt_ns: int) -> int:
     """Bytes that fill a path of this rate for one round trip: the BDP, 125 000 for 100 Gb/s and 10 us."""
     return rate_bps * rtt_ns // (8 * NS_PER_S)
+
+
+def two_digits(value: int) -> int:
+    """A positive number to its two leading digits: 10 211 gives 10 000."""
+    unit = _unit_of_second_digit(value)
+    return (value + unit // 2) // unit * unit
+
+
+def two_digits_up(value: int) -> int:
+    """The same, never less than the number: 10 211 gives 11 000."""
+    unit = _unit_of_second_digit(value)
+    return -(-value // unit) * unit
+
+
+def _unit_of_second_digit(value: int) -> int:
+    unit: int = 10 ** max(0, len(str(value)) - 2)
+    return unit

@@ -2,6 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """From the names in the settings to new objects of the chosen algorithms, their parameters in wall units."""
 
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
 from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
@@ -15,23 +19,15 @@ class Algorithms:
 
     def __init__(self, settings: TransportSettings, dilation: Dilation) -> None:
         """`settings` in model units. Raises ValueError for an unknown algorithm or parameter."""
-        self._wall = wall = settings.dilated(dilation)
-        self.path = PathContext(
-            line_rate_bps=wall.line_rate_bps,
-            base_rtt_ns=wall.base_rtt_ns,
-            payload_bytes=wall.payload_bytes,
-            bdp_bytes=bandwidth_delay_bytes(wall.line_rate_bps, wall.base_rtt_ns),
-        )
+        self._wall = settings.dilated(dilation)
+        self.path = path_context(self._wall)
         self.congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
         self.flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
         self.loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
-        self._for_congestion = build_parameters(self.congestion.Parameters, settings.congestion_parameters, dilation)
-        self._for_flow_control = build_parameters(
-            self.flow_control.Parameters, settings.flow_control_parameters, dilation
-        )
-        self._for_recovery = build_parameters(
-            self.loss_recovery.Parameters, settings.loss_recovery_parameters, dilation
-        )
+        full = resolved(settings)
+        self._for_congestion = build_parameters(self.congestion.Parameters, full.congestion_parameters, dilation)
+        self._for_flow_control = build_parameters(self.flow_control.Parameters, full.flow_control_parameters, dilation)
+        self._for_recovery = build_parameters(self.loss_recovery.Parameters, full.loss_recovery_parameters, dilation)
 
     @property
     def uses_telemetry(self) -> bool:
@@ -53,3 +49,33 @@ class Algorithms:
     def new_order(self) -> PacketOrder:
         """For the receiving half of a queue pair."""
         return self.loss_recovery.Order(self._for_recovery)
+
+
+def path_context(settings: TransportSettings) -> PathContext:
+    """What the settings tell algorithms, in the settings' own units."""
+    return PathContext(
+        line_rate_bps=settings.line_rate_bps,
+        base_rtt_ns=settings.base_rtt_ns,
+        payload_bytes=settings.payload_bytes,
+        bdp_bytes=settings.bdp_bytes or max(1, bandwidth_delay_bytes(settings.line_rate_bps, settings.base_rtt_ns)),
+        full_queue_ns=settings.full_queue_ns,
+    )
+
+
+def resolved(settings: TransportSettings) -> TransportSettings:
+    """The settings with every parameter of their algorithms spelled out. ValueError for an unknown one."""
+    path = path_context(settings)
+
+    def complete(row: type[Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+        return asdict(row.resolve(build_parameters(row.Parameters, chosen, Dilation()), path))
+
+    congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
+    flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
+    loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+    return replace(
+        settings,
+        bdp_bytes=path.bdp_bytes,
+        congestion_parameters=complete(congestion, settings.congestion_parameters),
+        flow_control_parameters=complete(flow_control, settings.flow_control_parameters),
+        loss_recovery_parameters=complete(loss_recovery, settings.loss_recovery_parameters),
+    )

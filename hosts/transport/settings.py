@@ -34,10 +34,18 @@ class TransportSettings:
     """How a NIC behaves. Durations and rates are model units; `dilated` gives the wall values the engine uses."""
 
     line_rate_bps: int = 100_000_000_000
-    """Rate of the NIC's one wire (bits/s). Ethernet frame bytes without preamble, gap and FCS count."""
+    """Rate of the NIC's one wire (bits/s). Ethernet frame bytes without preamble, gap and FCS count. In a network of
+    mixed rates that of the fastest host: no NIC is faster than its own link."""
 
     base_rtt_ns: int = 10_000
     """Round trip of the longest path with empty queues: the T of window and rate computations."""
+
+    bdp_bytes: int = 0
+    """Bytes that fill the longest path, the W_init of windows; 0: line rate x base RTT."""
+
+    full_queue_ns: int = 310_000
+    """How long the deepest queue of a switch takes to drain, for timeouts. The default makes IRN's RTO_high the 320 us
+    of its paper."""
 
     payload_bytes: int = DEFAULT_PAYLOAD_BYTES
     """Message bytes in a full data packet (the MTU of the RDMA world)."""
@@ -97,8 +105,9 @@ class TransportSettings:
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.receiver_rate_bps < 0:
-            raise ValueError(f"receiver_rate_bps must not be negative, but is {self.receiver_rate_bps}")
+        for name in ("bdp_bytes", "full_queue_ns", "receiver_rate_bps"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         congestion = row_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
         flow_control = row_of(FLOW_CONTROLS, self.flow_control, "flow control")
         loss_recovery = row_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")

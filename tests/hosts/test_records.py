@@ -124,6 +124,7 @@ class Host:
     ip: IPv4Address
     mac: str
     gateway_mac: str
+    rate_bps: int = 100_000_000_000
 
 
 @dataclass(frozen=True)

@@ -70,13 +70,16 @@ class PathContext:
     """Rate of the NIC."""
 
     base_rtt_ns: int
-    """Round trip with empty queues."""
+    """Round trip of the network's longest path with empty queues."""
 
     payload_bytes: int
     """Bytes of a full packet's payload."""
 
     bdp_bytes: int
-    """line_rate x base_rtt."""
+    """Bytes that fill the network's longest path: the same for all hosts, also where this NIC is slower than others."""
+
+    full_queue_ns: int = 0
+    """How long the deepest queue that a switch allows takes to drain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ class CongestionControl:
     """Base of all rows: limits nothing. Override the hooks you need; the queue pair skips those you do not.
 
     A new algorithm is one file and one row of CONGESTION_CONTROLS. `Parameters` is a frozen dataclass in model units
-    whose `_ns` and `_bps` fields arrive in wall units.
+    whose `_ns` and `_bps` fields arrive in wall units. Those that follow from the network unless somebody sets them are
+    filled in by `resolve`.
     """
 
     __slots__ = ("path", "rate_bps", "window_bytes")
@@ -104,7 +108,13 @@ class CongestionControl:
     rate_bps: int
     """Pacing rate (wall); the line rate means unpaced."""
 
+    @classmethod
+    def resolve(cls, parameters: Any, path: PathContext) -> Any:
+        """The parameters with what was left open worked out from the path. Both in one kind of units."""
+        return parameters
+
     def __init__(self, parameters: Any, path: PathContext) -> None:
+        """`parameters` are resolved."""
         self.path = path
         self.window_bytes = UNLIMITED_WINDOW
         self.rate_bps = path.line_rate_bps

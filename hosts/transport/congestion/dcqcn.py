@@ -6,7 +6,7 @@ The timers run from the first CNP on: alpha every `alpha_interval_ns`, the cut 1
 Only those at which something can happen are asked for; alpha's are caught up with when it is read, to the same value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
 
@@ -59,13 +59,15 @@ class Dcqcn(CongestionControl):
         """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before it; if not, only a cut after an increase
         does, so that a burst of cuts is undone by halves."""
 
+    @classmethod
+    def resolve(cls, parameters: Parameters, path: PathContext) -> Parameters:
+        """The static window is the network's BDP."""
+        return replace(parameters, window_bytes=path.bdp_bytes) if parameters.window_bytes == ONE_BDP else parameters
+
     def __init__(self, parameters: Parameters, path: PathContext) -> None:
         super().__init__(parameters, path)
         self._parameters = parameters
-        if parameters.window_bytes:
-            self.window_bytes = path.bdp_bytes if parameters.window_bytes == ONE_BDP else parameters.window_bytes
-        else:
-            self.window_bytes = UNLIMITED_WINDOW
+        self.window_bytes = parameters.window_bytes or UNLIMITED_WINDOW
         self._target_bps = float(self.rate_bps)
         self._alpha = 1.0
         self._alpha_marked = self._cut_marked = False

@@ -84,7 +84,8 @@ class Hpcc(CongestionControl):
 
     def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
         """Fold the most loaded hop into U; False if a hop names no rate, or no time has passed there, or less."""
-        base_rtt_ns = self.path.base_rtt_ns
+        path = self.path
+        base_rtt_ns = path.base_rtt_ns
         highest, its_elapsed_ns = -1.0, 0
         for new, old in zip(hops, self._hops, strict=True):
             elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
@@ -92,8 +93,8 @@ class Hpcc(CongestionControl):
                 return False
             sent_bytes = (new.sent_bytes - old.sent_bytes) % SENT_MODULUS_BYTES
             sent_bps = sent_bytes * 8 * NS_PER_S / elapsed_ns
-            queue_bits = 8 * min(new.queue_bytes, old.queue_bytes)
-            load = sent_bps / new.rate_bps + queue_bits * NS_PER_S / (new.rate_bps * base_rtt_ns)
+            queue_bytes = min(new.queue_bytes, old.queue_bytes)
+            load = sent_bps / new.rate_bps + queue_bytes * path.line_rate_bps / (new.rate_bps * path.bdp_bytes)
             if load > highest:
                 highest, its_elapsed_ns = load, elapsed_ns
         weight = min(its_elapsed_ns, base_rtt_ns) / base_rtt_ns

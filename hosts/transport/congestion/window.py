@@ -5,7 +5,7 @@
 See docs/sources.md#the-paper and docs/sources.md#static-window.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hosts.transport.congestion.base import CongestionControl, PathContext
 
@@ -23,10 +23,17 @@ class FixedWindow(CongestionControl):
         """Bytes in flight; 0: derive from `window_ns`."""
 
         window_ns: int = 0
-        """Window as a time at line rate; 0: the base RTT."""
+        """Window as a time at the rate of which the BDP is one base RTT; 0: the base RTT. (The 50 us of Fig. 1 are no
+        window but the time over which its senders start.)"""
+
+    @classmethod
+    def resolve(cls, parameters: Parameters, path: PathContext) -> Parameters:
+        """Bytes and time of the one window."""
+        of_time = round(path.bdp_bytes * (parameters.window_ns or path.base_rtt_ns) / path.base_rtt_ns)
+        window_bytes = parameters.window_bytes or max(1, of_time)
+        window_ns = round(path.base_rtt_ns * window_bytes / path.bdp_bytes)
+        return replace(parameters, window_bytes=window_bytes, window_ns=window_ns)
 
     def __init__(self, parameters: Parameters, path: PathContext) -> None:
         super().__init__(parameters, path)
-        duration_ns = parameters.window_ns or path.base_rtt_ns
-        derived = round(path.line_rate_bps * duration_ns / 8e9)
-        self.window_bytes = parameters.window_bytes or max(1, derived)
+        self.window_bytes = parameters.window_bytes

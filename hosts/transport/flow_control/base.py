@@ -24,6 +24,11 @@ class FlowControl:
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp; samples then carry `one_way_delay_ns`."""
 
+    @classmethod
+    def resolve(cls, parameters: Any, path: PathContext) -> Any:
+        """The parameters with what was left open worked out from the path. Both in one kind of units."""
+        return parameters
+
     def __init__(self, parameters: Any, path: PathContext, max_pause_ns: int) -> None:
         """`max_pause_ns` (wall) bounds what any one signal may ask for."""
         self.max_pause_ns = max_pause_ns

@@ -9,7 +9,7 @@ of flows, and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hosts.transport.congestion.base import AckSample, PathContext
 from hosts.transport.flow_control.base import FlowControl
@@ -44,10 +44,15 @@ class OnRampStrawMan(FlowControl):
     Parameters = OnRampParameters
     wants_delay = True
 
+    @classmethod
+    def resolve(cls, parameters: OnRampParameters, path: PathContext) -> OnRampParameters:
+        """T is the base RTT."""
+        return parameters if parameters.threshold_ns else replace(parameters, threshold_ns=path.base_rtt_ns)
+
     def __init__(self, parameters: OnRampParameters, path: PathContext, max_pause_ns: int) -> None:
         super().__init__(parameters, path, max_pause_ns)
         self._parameters = parameters
-        self._threshold_ns = parameters.threshold_ns or path.base_rtt_ns
+        self._threshold_ns = parameters.threshold_ns
         self._pause_end_ns = 0
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:

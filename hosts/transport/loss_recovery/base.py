@@ -11,9 +11,15 @@ from enum import IntEnum
 from typing import Any, ClassVar
 
 from hosts.transport.congestion.base import NoParameters, PathContext
+from wire.units import two_digits_up
 
 NEVER = 1 << 62
 """A deadline that does not come."""
+
+
+def queue_timeout_ns(path: PathContext) -> int:
+    """A timeout that one full queue does not cause: the base RTT and its drain, rounded up as people set it."""
+    return two_digits_up(path.base_rtt_ns + path.full_queue_ns)
 
 
 class Arrival(IntEnum):
@@ -56,6 +62,11 @@ class LossRecovery:
 
     Parameters: ClassVar[type[Any]] = NoParameters
     Order: ClassVar[type[PacketOrder]] = PacketOrder
+
+    @classmethod
+    def resolve(cls, parameters: Any, path: PathContext) -> Any:
+        """The parameters with what was left open worked out from the path. Both in one kind of units."""
+        return parameters
 
     def __init__(self, parameters: Any, path: PathContext, rto_ns: int, first_index: int) -> None:
         """`rto_ns` is the settings' timeout; an algorithm with several has its own Parameters."""

@@ -7,21 +7,23 @@ one that came. The sender holds a packet for lost only if a later one has arrive
 new. Two timeouts, a short one for when hardly anything is in flight, cover lost tails and lost retransmissions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
+from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder, queue_timeout_ns
+
+_RTO_LOW_RTTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class IrnParameters:
-    """Knobs of IRN. The defaults are the paper's; deep queues want longer timeouts (docs/sources.md#irn)."""
+    """Knobs of IRN (docs/sources.md#irn)."""
 
-    rto_low_ns: int = 100_000
-    """RTO_low: while fewer than `rto_low_packets` are in flight."""
+    rto_low_ns: int = 0
+    """RTO_low: while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, its paper's 100 us for 10 us."""
 
-    rto_high_ns: int = 320_000
-    """RTO_high: otherwise."""
+    rto_high_ns: int = 0
+    """RTO_high: otherwise; 0: by its paper's rule, the longest path and one full queue."""
 
     rto_low_packets: int = 3
     """N of the paper."""
@@ -84,13 +86,22 @@ class Irn(LossRecovery):
     Parameters = IrnParameters
     Order = SelectiveOrder
 
+    @classmethod
+    def resolve(cls, parameters: IrnParameters, path: PathContext) -> IrnParameters:
+        """Timeouts and cap by the rules of its paper."""
+        cap_packets = parameters.cap_packets
+        return replace(
+            parameters,
+            rto_low_ns=parameters.rto_low_ns or _RTO_LOW_RTTS * path.base_rtt_ns,
+            rto_high_ns=parameters.rto_high_ns or queue_timeout_ns(path),
+            cap_packets=cap_packets if cap_packets >= 0 else max(1, -(-path.bdp_bytes // path.payload_bytes)),
+        )
+
     def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
         super().__init__(parameters, path, rto_ns, first_index)
         self._parameters = parameters
         self._base_rtt_ns = path.base_rtt_ns
         self._cap_packets = parameters.cap_packets or NEVER
-        if parameters.cap_packets < 0:
-            self._cap_packets = max(1, -(-path.bdp_bytes // path.payload_bytes))
         self._sacked: set[int] = set()
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1

@@ -220,7 +220,8 @@ def test_every_row_documents_its_parameters() -> None:
 @pytest.mark.parametrize(("name", "row"), CONGESTION_CONTROLS.items())
 def test_congestion_controls_start_with_room_to_send(name: str, row: type[Any]) -> None:
     """Positive window and rate, and the state can be plotted."""
-    control = row(row.Parameters(), PathContext(100_000_000_000, 10_000, 1000, 125_000))
+    path = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+    control = row(row.resolve(row.Parameters(), path), path)
     assert control.window_bytes > 0
     assert control.rate_bps > 0
     assert set(control.trace_fields()) >= {"window_bytes", "rate_bps"}

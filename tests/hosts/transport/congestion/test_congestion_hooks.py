@@ -82,7 +82,7 @@ def test_parameters_and_path_arrive_in_wall_units(probe: type[Probe]) -> None:
     link.run()
     ((_, parameters, path),) = of("init")
     assert (parameters.pace_bps, parameters.period_ns, parameters.gain) == (50_000_000, 3_000_000, 0.25)
-    assert path == PathContext(100_000_000, 10_000_000, 1000, 125_000)
+    assert path == PathContext(100_000_000, 10_000_000, 1000, 125_000, 310_000_000)
 
 
 def test_samples_carry_rtt_bytes_and_progress(probe: type[Probe]) -> None:

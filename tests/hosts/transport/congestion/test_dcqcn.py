@@ -17,7 +17,7 @@ BDP = 125_000
 
 def control(**parameters: Any) -> Dcqcn:
     """At 100 Gb/s, the defaults unless said."""
-    return Dcqcn(Dcqcn.Parameters(**parameters), PATH)
+    return Dcqcn(Dcqcn.resolve(Dcqcn.Parameters(**parameters), PATH), PATH)
 
 
 def run(dcqcn: Dcqcn, until_ns: int) -> list[tuple[int, int]]:

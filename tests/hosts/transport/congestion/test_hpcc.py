@@ -33,6 +33,15 @@ def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) ->
     return HopTelemetry(gbps * GBPS, time_us * 1000, sent_bytes, queue_bytes)
 
 
+def test_a_slower_nic_has_the_networks_window() -> None:
+    """W_init is the largest BDP of any pair: at 50 Gb/s, too, 125 000 B, of which 12 500 B queued are a tenth."""
+    hpcc = Hpcc(Hpcc.Parameters(), PathContext(50 * GBPS, 10_000, 1000, 125_000))
+    assert hpcc.window_bytes == 125_000
+    ack(hpcc, hop(0, 0, 12_500, 50), acked=1_000, sent=2_000)
+    ack(hpcc, hop(10, 0, 12_500, 50), acked=3_000, sent=5_000)
+    assert hpcc.trace_fields()["utilization"] == pytest.approx(0.1)
+
+
 def test_rates_follow_the_hand_computed_sequence() -> None:
     """A first, a full, a fast-reacting and again a full update, over two hops of 100 and 50 Gb/s.
 

@@ -41,7 +41,7 @@ def test_the_corrected_rule_allows_for_holds_the_delay_has_not_seen() -> None:
 
     After 35 us of holds within the round trip 40 < 10 + 35: 5 us worth (62.5 kB) may go, then it is held again.
     """
-    control = OnRamp(OnRampParameters(gain_exponent=1.0), PATH, 10**9)
+    control = OnRamp(OnRamp.resolve(OnRampParameters(gain_exponent=1.0), PATH), PATH, 10**9)
     busy = sample(40_000, in_flight_bytes=312_500)
     control.on_ack(busy, 0)
     hold_ns = round(30_000 * 25 / 45)
@@ -59,14 +59,14 @@ def test_the_corrected_rule_allows_for_holds_the_delay_has_not_seen() -> None:
 
 def test_what_a_window_held_back_is_no_hold() -> None:
     """A flow that has one BDP in flight and waits for acknowledgements is held once the queue is deep."""
-    control = OnRamp(OnRampParameters(gain_exponent=1.0), PATH, 10**9)
+    control = OnRamp(OnRamp.resolve(OnRampParameters(gain_exponent=1.0), PATH), PATH, 10**9)
     control.on_ack(sample(40_000, in_flight_bytes=125_000), 50_000)
     assert control.earliest_send_ns(50_000) > 50_000
 
 
 def test_a_short_delay_holds_nothing() -> None:
     """Below T the flow is free, whatever it sends; a resent packet changes nothing."""
-    control = OnRamp(OnRampParameters(), PATH, 10**9)
+    control = OnRamp(OnRamp.resolve(OnRampParameters(), PATH), PATH, 10**9)
     control.on_ack(sample(9_999, in_flight_bytes=10**6), 5_000)
     control.on_sent(10**6, 6_000)
     control.on_ack(sample(10**6, rtt_ns=None), 7_000)

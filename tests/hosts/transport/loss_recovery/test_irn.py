@@ -12,13 +12,13 @@ from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000)
 IRN = TransportSettings(loss_recovery="irn")
 
 
 def sender(sent: int = 10, **parameters: int) -> Irn:
     """Has sent packets 0..sent-1 at time 0."""
-    recovery = Irn(IrnParameters(**parameters), PATH, 4_000, 0)
+    recovery = Irn(Irn.resolve(IrnParameters(**parameters), PATH), PATH, 4_000, 0)
     for _ in range(sent):
         recovery.on_sent(recovery.next_packet(), 0)
     return recovery

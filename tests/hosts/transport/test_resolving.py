@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What algorithms make of a path where nobody has set their parameters, and that what is set stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosts.transport.algorithms import Algorithms, resolved
+from hosts.transport.congestion import CONGESTION_CONTROLS
+from hosts.transport.flow_control import FLOW_CONTROLS
+from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from hosts.transport.settings import TransportSettings
+from wire.dilation import Dilation
+
+STAR: dict[str, Any] = {"base_rtt_ns": 4_200, "bdp_bytes": 52_500, "full_queue_ns": 1_280_000}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "expected"),
+    [
+        ("congestion", "window", {"window_bytes": 52_500, "window_ns": 4_200}),
+        ("congestion", "dcqcn", {"window_bytes": 52_500}),
+        ("flow_control", "onramp", {"threshold_ns": 4_200}),
+        ("flow_control", "onramp-straw-man", {"threshold_ns": 4_200}),
+        ("loss_recovery", "irn", {"cap_packets": 53, "rto_low_ns": 42_000, "rto_high_ns": 1_300_000}),
+    ],
+)
+def test_open_parameters_follow_from_the_path(kind: str, name: str, expected: dict[str, int]) -> None:
+    """Window, threshold, cap and timeouts of a star of 4.2 us."""
+    found = getattr(resolved(TransportSettings.from_dict({**STAR, kind: name})), f"{kind}_parameters")
+    assert found | expected == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "chosen"),
+    [
+        ("congestion", "window", {"window_bytes": 7_000}),
+        ("congestion", "window", {"window_ns": 8_400}),
+        ("congestion", "dcqcn", {"window_bytes": 0}),
+        ("flow_control", "onramp", {"threshold_ns": 9_000}),
+        ("loss_recovery", "irn", {"cap_packets": 0, "rto_low_ns": 1, "rto_high_ns": 2}),
+    ],
+)
+def test_what_is_set_stays(kind: str, name: str, chosen: dict[str, int]) -> None:
+    """No derivation overrules a person."""
+    settings = TransportSettings.from_dict({**STAR, kind: name, f"{kind}_parameters": chosen})
+    found = getattr(resolved(settings), f"{kind}_parameters")
+    assert found | chosen == found
+
+
+@pytest.mark.parametrize("congestion", CONGESTION_CONTROLS)
+@pytest.mark.parametrize("flow_control", FLOW_CONTROLS)
+@pytest.mark.parametrize("loss_recovery", LOSS_RECOVERIES)
+def test_resolving_twice_changes_nothing(congestion: str, flow_control: str, loss_recovery: str) -> None:
+    """A plan resolves, writes it down, and a NIC resolves what it was sent."""
+    settings = TransportSettings(**STAR, congestion=congestion, flow_control=flow_control, loss_recovery=loss_recovery)
+    once = resolved(settings)
+    assert resolved(once) == once
+    assert once.bdp_bytes == 52_500
+
+
+@pytest.mark.parametrize(("congestion", "window_bytes"), [("window", 52_500), ("dcqcn", 52_500), ("hpcc", 52_500)])
+def test_every_nic_has_the_networks_window(congestion: str, window_bytes: int) -> None:
+    """Also one of half the rate, in wall units too."""
+    for line_rate_bps in (100_000_000_000, 50_000_000_000):
+        settings = TransportSettings(**STAR, congestion=congestion, line_rate_bps=line_rate_bps)
+        assert Algorithms(settings, Dilation(1000)).new_congestion().window_bytes == window_bytes
