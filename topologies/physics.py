@@ -22,13 +22,12 @@ from topologies.model import Link, Topology
 from topologies.routes import Paths
 from wire.constants import DEFAULT_PAYLOAD_BYTES
 from wire.roce import data_frame_bytes
-from wire.units import bandwidth_delay_bytes, serialization_ns
+from wire.units import bandwidth_delay_bytes, serialization_ns, two_digits
 
 BDP_SUFFIX, RTT_SUFFIX = "_bdp", "_rtt"
 """A setting of bytes may be given as a multiple of the BDP, one of ns as a multiple of the base RTT, by these names."""
 
 _PACKET_BYTES = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=False)
-_DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def path_physics(path: Sequence[Link]) -> PathPhysics:
     """Of a path from host to host."""
     propagation_ns = sum(link.delay_ns for link in path)
     wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
-    return PathPhysics(_two_digits(2 * propagation_ns + wires_ns), min(link.rate_bps for link in path))
+    return PathPhysics(two_digits(2 * propagation_ns + wires_ns), min(link.rate_bps for link in path))
 
 
 def network_physics(topology: Topology) -> NetworkPhysics:
@@ -136,8 +135,3 @@ def _link_kinds(topology: Topology, tor: str) -> Mapping[tuple[int, int], list[L
         link = topology.host_link[host.name]
         kinds.setdefault((link.rate_bps, link.delay_ns), []).append(link)
     return kinds
-
-
-def _two_digits(value: int) -> int:
-    unit: int = 10 ** max(0, len(str(value)) - _DIGITS)
-    return max(1, (value + unit // 2) // unit * unit)
