@@ -32,7 +32,7 @@ class Algorithms:
     @property
     def uses_telemetry(self) -> bool:
         """Whether data packets carry the header of `wire.int_header`."""
-        return self.congestion.wants_telemetry or self.flow_control.wants_delay
+        return self.congestion.wants_telemetry or self.congestion.wants_delay or self.flow_control.wants_delay
 
     def new_congestion(self) -> CongestionControl:
         """For a new queue pair."""

@@ -80,7 +80,7 @@ class SenderQueuePair:
             flow_control, FlowControl, "on_ack"
         )
         self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
-        self._stamped = flow_control.wants_delay
+        self._stamped = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
         self._sent_ns: dict[int, int] = {}

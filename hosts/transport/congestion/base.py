@@ -50,7 +50,7 @@ class AckSample(NamedTuple):
     """The acknowledged data packet carried Congestion Experienced."""
 
     one_way_delay_ns: int | None
-    """Sender to receiver; None unless the data packet carried a time stamp."""
+    """Sender to receiver; None unless the data packet carried a time stamp (`wants_delay`)."""
 
     hops: tuple[HopTelemetry, ...]
     """In the order of the path; empty unless the data packet carried telemetry."""
@@ -102,6 +102,8 @@ class CongestionControl:
     """Whether data packets are sent as ECN-capable (ECT(0)), so that switches mark instead of ignoring them."""
     wants_telemetry: ClassVar[bool] = False
     """Whether data packets ask switches for INT records; samples then carry `hops`."""
+    wants_delay: ClassVar[bool] = False
+    """Whether data packets carry a time stamp; samples then carry `one_way_delay_ns`."""
 
     window_bytes: int
     """The flow may send while less than this is in flight (one packet may always fly)."""
