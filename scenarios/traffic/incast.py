@@ -32,7 +32,9 @@ class Incast(Workload):
         1_000.0, description="From the start of a round to the start of the next."
     )
     placement: Literal["remote", "local", "spread"] = Field(
-        "remote", description="Senders under other ToRs, under the receiver's own, or dealt over all ToRs in turn."
+        "remote",
+        description="Senders under other ToRs, under the receiver's own, or dealt over all ToRs in turn. "
+        "Where there is one ToR, all are under it.",
     )
     receiver: str | None = Field(None, description="The receiver; by default the last host.")
 
@@ -56,10 +58,11 @@ class Incast(Workload):
         return topology.host[self.receiver]
 
     def _senders(self, topology: Topology, receiver: Host, random: np.random.Generator) -> list[Host]:
+        is_only_tor = sum(switch.is_tor for switch in topology.switches) == 1
         by_tor = [
             [host for host in topology.hosts_of(switch.name) if host != receiver]
             for switch in topology.switches
-            if switch.is_tor and self._may_send(switch.name, receiver)
+            if switch.is_tor and (is_only_tor or self._may_send(switch.name, receiver))
         ]
         candidates = sum(len(hosts) for hosts in by_tor)
         if self.degree > candidates:

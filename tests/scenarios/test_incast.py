@@ -46,6 +46,14 @@ def test_placement_chooses_the_racks(placement: str, racks: set[str]) -> None:
     assert {NETWORK.host[flow.src].switch for flow in made} == racks
 
 
+def test_a_star_has_senders_whatever_the_placement() -> None:
+    """One switch is remote and local at once."""
+    star = shape("star", {}).build()
+    for placement in ("remote", "local", "spread"):
+        made = Incast(degree=8, placement=placement).flows(star, random_stream(1, "workload"))
+        assert len({flow.src for flow in made} - {"h9"}) == 8
+
+
 def test_rounds_follow_each_other() -> None:
     """Each round starts one interval after the one before."""
     made = Incast(degree=2, window_us=0, rounds=3, round_interval_us=500).flows(NETWORK, random_stream(1, "w"))
