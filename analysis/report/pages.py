@@ -22,6 +22,7 @@ from analysis.plots.canvas import to_svg, write_png
 from analysis.plots.distributions import DistributedRun, plot_distributions
 from analysis.plots.goodput import GoodputRun, plot_goodput
 from analysis.report import page
+from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult
 from analysis.results.stored import CONFIG_FILE, Run, load_run
@@ -67,7 +68,7 @@ def write_run_report(folder: Path) -> Path:
         problems=run.problems,
         cards=page.run_cards(run.result),
         plots=place_figures(folder, figures, captions),
-        tables=page.run_tables(run.result),
+        tables=[*page.run_tables(run.result), *physics_tables(run.config)],
         settings=page.setting_rows(run.result),
         configuration=page.configuration_rows(run),
         command=run.command,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.formatting import format_bytes, format_number, format_ratio
+from analysis.report.physics import physics_rows
 from analysis.results.comparison import Comparison, ComparisonRow
 from analysis.results.fidelity import Level
 from analysis.results.result import RunResult
@@ -19,13 +20,15 @@ from analysis.results.result import RunResult
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 
 
-def run_table(result: RunResult) -> RenderableType:
-    """One run: verdict with reasons, key figures, slowdown by traffic class."""
+def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType:
+    """One run: verdict with reasons, network and limits from config.json, key figures, slowdown by traffic class."""
     title = f"{result.scenario} · {result.scheme}"
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
-    return Group(Text(title, style="bold"), verdict, _figures(result), _slowdowns(result))
+    return Group(
+        Text(title, style="bold"), verdict, _figures([*physics_rows(config), *key_figures(result)]), _slowdowns(result)
+    )
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
@@ -75,11 +78,11 @@ def _cells(row: ComparisonRow) -> list[str | Text]:
     ]
 
 
-def _figures(result: RunResult) -> Table:
+def _figures(figures: Sequence[tuple[str, str]]) -> Table:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
-    for name, value in key_figures(result):
+    for name, value in figures:
         table.add_row(name, value)
     return table
 

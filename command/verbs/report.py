@@ -33,7 +33,8 @@ def verb(
             print_reproduction(judge_again(folders[0]))
             return
         if len(folders) == 1:
-            console.print(run_table(load_run(folders[0]).result))
+            stored = load_run(folders[0])
+            console.print(run_table(stored.result, stored.config))
             page = write_run_report(folders[0])
         else:
             results = [load_run(folder).result for folder in folders]

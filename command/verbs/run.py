@@ -71,6 +71,6 @@ def verb(
     if json:
         sys.stdout.write(run.result.to_json())
     else:
-        console.print(run_table(run.result))
+        console.print(run_table(run.result, plan.config.model_dump()))
         console.print(f"report: {run.report}", soft_wrap=True)
     exit_by_verdict([run])

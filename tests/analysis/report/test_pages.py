@@ -159,7 +159,7 @@ def test_nothing_cannot_be_compared() -> None:
 
 def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
     """Verdict with reasons, peak buffer and slowdown of each class."""
-    text = text_of(run_table(results[1]))
+    text = text_of(run_table(results[1], {}))
     assert "faithful" in text
     assert results[1].verdict_reasons[0] in text
     assert format_bytes(results[1].max_buffer_bytes) in text

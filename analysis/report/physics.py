@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The numbers that a run took from its network, or that were set in their place, as names and texts.
+
+Read from config.json; one of an older release says nothing of physics and gives no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.formatting import format_bytes, format_us, three_digits
+from analysis.report.page import DataTable
+
+Config = Mapping[str, object]
+
+
+def physics_rows(config: Config) -> list[tuple[str, str]]:
+    """Base RTT, BDP, NICs, windows, timeouts, thresholds: those that the run used."""
+    physics, switch, transport = (_part(config, name) for name in ("physics", "switch_settings", "transport_settings"))
+    if not physics:
+        return []
+    return [*_network(physics), *_limits(transport), *_thresholds(switch)]
+
+
+def physics_tables(config: Config) -> list[DataTable]:
+    """The same for a page."""
+    rows = physics_rows(config)
+    note = (
+        "From the topology, unless they were set: windows, timeouts and thresholds follow from the base RTT of its "
+        "longest pair of hosts and the largest BDP of any."
+    )
+    return [DataTable("Network and limits", ("quantity", "value"), rows, note)] if rows else []
+
+
+def _part(config: Config, name: str) -> Mapping[str, Any]:
+    found = config.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "base RTT", _time(physics["base_rtt_ns"])
+    yield "BDP", format_bytes(physics["bdp_bytes"])
+    rates = (f"{hosts} x {three_digits(int(rate) / 1e9)} Gb/s" for rate, hosts in physics["nic_rates_bps"].items())
+    yield "NICs", ", ".join(rates)
+    window_bytes = physics["window_bytes"]
+    yield "first window", "none" if window_bytes is None else format_bytes(window_bytes)
+
+
+def _limits(transport: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    recovery = transport.get("loss_recovery_parameters") or {}
+    if "cap_packets" in recovery:
+        yield "cap in flight (BDP-FC)", f"{recovery['cap_packets']:,} packets" if recovery["cap_packets"] else "none"
+    if "rto_high_ns" in recovery:
+        yield "timeouts", f"{_time(recovery['rto_low_ns'])}, {_time(recovery['rto_high_ns'])}"
+    elif "rto_ns" in transport:
+        yield "timeout", _time(transport["rto_ns"])
+    threshold_ns = (transport.get("flow_control_parameters") or {}).get("threshold_ns")
+    if threshold_ns is not None:
+        yield "one-way delay threshold", _time(threshold_ns)
+
+
+def _thresholds(switch: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if switch.get("bts", "off") != "off":
+        yield "Q_th, Q_tg", f"{format_bytes(switch['q_th_bytes'])}, {format_bytes(switch['q_tg_bytes'])}"
+        yield "suppression period", _time(switch["suppression_ns"]) if switch["suppression_ns"] else "none"
+        if switch.get("estimator"):
+            yield "estimator's time constant", _time(switch["estimator_tau_ns"])
+    if switch.get("ecn_kmin_bytes") is not None:
+        k_max = switch["ecn_kmin_bytes"] if switch["ecn_kmax_bytes"] is None else switch["ecn_kmax_bytes"]
+        yield "ECN Kmin, Kmax", f"{format_bytes(switch['ecn_kmin_bytes'])}, {format_bytes(k_max)}"
+
+
+def _time(duration_ns: float) -> str:
+    return format_us(duration_ns / 1000)

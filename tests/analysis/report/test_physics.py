@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The network's numbers as people read them, from what config.json says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis.report.physics import physics_rows, physics_tables
+
+PHYSICS = {
+    "base_rtt_ns": 4_200,
+    "bottleneck_bps": 100_000_000_000,
+    "bdp_bytes": 52_500,
+    "nic_rates_bps": {"100000000000": 8, "50000000000": 1},
+    "window_bytes": None,
+}
+
+
+def config(switch: dict[str, Any], transport: dict[str, Any]) -> dict[str, object]:
+    """Of a run in a star."""
+    return {"physics": PHYSICS, "switch_settings": switch, "transport_settings": transport}
+
+
+def test_only_what_the_run_used_is_shown() -> None:
+    """Without BTS there is no Q_th, without marking no Kmin."""
+    rows = physics_rows(config({"bts": "off", "q_th_bytes": 1, "ecn_kmin_bytes": None}, {"rto_ns": 4_000_000}))
+    assert rows == [
+        ("base RTT", "4.2 µs"),
+        ("BDP", "52.5 KB"),
+        ("NICs", "8 x 100 Gb/s, 1 x 50 Gb/s"),
+        ("first window", "none"),
+        ("timeout", "4 ms"),
+    ]
+
+
+def test_thresholds_and_limits_have_their_names() -> None:
+    """Everything at once."""
+    switch = {
+        "bts": "ingress",
+        "q_th_bytes": 105_000,
+        "q_tg_bytes": 52_500,
+        "suppression_ns": 2_100,
+        "estimator": True,
+        "estimator_tau_ns": 4_200,
+        "ecn_kmin_bytes": 52_500,
+        "ecn_kmax_bytes": None,
+    }
+    transport = {
+        "loss_recovery_parameters": {"cap_packets": 53, "rto_low_ns": 42_000, "rto_high_ns": 1_300_000},
+        "flow_control_parameters": {"threshold_ns": 4_200},
+    }
+    assert dict(physics_rows(config(switch, transport))[4:]) == {
+        "cap in flight (BDP-FC)": "53 packets",
+        "timeouts": "42 µs, 1.3 ms",
+        "one-way delay threshold": "4.2 µs",
+        "Q_th, Q_tg": "105 KB, 52.5 KB",
+        "suppression period": "2.1 µs",
+        "estimator's time constant": "4.2 µs",
+        "ECN Kmin, Kmax": "52.5 KB, 52.5 KB",
+    }
+
+
+def test_an_older_config_has_no_such_table() -> None:
+    """Nor has a run whose config.json cannot be read."""
+    assert physics_rows({}) == []
+    assert physics_tables({"switch_settings": {}, "physics": None}) == []
