@@ -41,8 +41,7 @@ class RateControl:
     """Whether its own window, or the lack of one, takes the place of IRN's cap of one BDP."""
 
 
-# RTO_high by IRN's own rule, the path and one full queue: half of 32 MB at 100 Gb/s take 1.28 ms (docs/sources.md#irn).
-_IRN = {"loss_recovery": "irn", "loss_recovery_parameters": {"rto_high_ns": 1_300_000}}
+_IRN: Mapping[str, Any] = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
 _GBN = {"loss_recovery": "go-back-n"}
 _SFC = {"flow_control": "sfc", **_IRN}
 _INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
@@ -73,7 +72,7 @@ SCHEMES: Mapping[str, Scheme] = {
 }
 
 # The paper's step threshold of 1 BDP (section 5.1).
-_MARKING = {"ecn_kmin_bytes": 125_000, "ecn_kmax_bytes": 125_000, "ecn_pmax": 1.0}
+_MARKING = {"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1, "ecn_pmax": 1.0}
 
 RATE_CONTROLS: Mapping[str, RateControl] = {
     control.name: control

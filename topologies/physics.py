@@ -62,6 +62,10 @@ class NetworkPhysics:
         bdp_bytes = bandwidth_delay_bytes(self.bottleneck_bps, base_rtt_ns)
         return replace(self, base_rtt_ns=base_rtt_ns, bdp_bytes=bdp_bytes)
 
+    def with_bdp(self, bdp_bytes: int) -> NetworkPhysics:
+        """The same with a BDP that somebody has set."""
+        return replace(self, bdp_bytes=bdp_bytes)
+
     def with_nics_of(self, most_bps: int) -> NetworkPhysics:
         """The same with NICs that are no faster than this; the BDP follows."""
         rates: Counter[int] = Counter()

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -13,8 +14,21 @@ from wire.constants import CLASS_DATA
 Bytes = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
 
+FROM_NETWORK: Mapping[str, float] = {
+    "q_th_bdp": 2,
+    "q_tg_bdp": 1,
+    "suppression_rtt": 0.5,
+    "estimator_tau_rtt": 1,
+}
+"""What follows from a network's BDP and base RTT unless somebody sets it."""
+
+
 class SwitchSettings(BaseModel):
-    """Data-plane settings. Defaults are the paper's (section 5.1): BDP 125 KB, 32 MB buffer, alpha 1."""
+    """Data-plane settings. Defaults are the paper's (section 5.1): base RTT 10 us, BDP 125 KB, 32 MB buffer, alpha 1.
+
+    A run takes `FROM_NETWORK` of its own network instead. Every setting in bytes may be given in BDP (`q_th_bdp`), and
+    every one in ns in base RTTs (`suppression_rtt`).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -30,12 +44,12 @@ class SwitchSettings(BaseModel):
     bts: Literal["off", "ingress", "egress"] = Field("off", description="Where BTS is triggered.")
     q_th_bytes: Bytes = Field(250_000, description="Q_th, the depth above which a BTS is triggered: 2 BDP.")
     q_tg_bytes: Bytes = Field(125_000, description="Q_tg, the depth down to which senders pause: 1 BDP.")
-    suppression_ns: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
+    suppression_ns: Annotated[int, Field(ge=0, le=10_000_000_000)] = Field(
         5_000, description="Period in which a flow gets one BTS, half an RTT; 0 sends a BTS for every packet."
     )
     pause_cache: bool = Field(False, description="Whether switches remember the pauses of destinations.")
     estimator: bool = Field(False, description="Whether ToRs estimate incast from what their own servers send.")
-    estimator_tau_ns: Annotated[int, Field(ge=100, le=10_000_000)] = Field(
+    estimator_tau_ns: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(
         10_000, description="Time constant of the estimator; the paper gives none, one RTT is ours."
     )
     sfc_p: bool = Field(False, description="Whether ToRs turn a BTS for one of their servers into an 802.1Qbb frame.")

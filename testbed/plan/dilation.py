@@ -19,12 +19,12 @@ _CPU_NS_PER_PACKET: Mapping[str, int] = {"soft": 60_000, "bmv2": 500_000}
 _CPU_SHARE = 0.5
 _PACKET_BITS = 8 * 1_058
 
-# No faster than this: a sleeper wakes up to 1 ms late, and a base RTT (10 us of model time) must be far longer.
-_LEAST = 2_000
+# A base RTT takes no less than this: a sleeper wakes up to 1 ms late.
+_LEAST_RTT_WALL_NS = 20_000_000
 _STEPS = (1, 2, 3, 5)
 
 
-def choose_dilation(clock: str, switch: str, topology: Topology, flows: Iterable[Flow]) -> int:
+def choose_dilation(clock: str, switch: str, topology: Topology, flows: Iterable[Flow], base_rtt_ns: int) -> int:
     """The factor D of a run: fixed in virtual time, else so slow that all senders at line rate take half the cores."""
     if clock == "virtual":
         return VIRTUAL_DILATION
@@ -32,7 +32,7 @@ def choose_dilation(clock: str, switch: str, topology: Topology, flows: Iterable
     packets_per_model_second = sum(topology.host_link[name].rate_bps for name in senders) / _PACKET_BITS
     cores = len(os.sched_getaffinity(0))
     needed = packets_per_model_second * _CPU_NS_PER_PACKET[switch] / 1e9 / (cores * _CPU_SHARE)
-    return _round_up(max(_LEAST, needed))
+    return _round_up(max(_LEAST_RTT_WALL_NS / base_rtt_ns, needed))
 
 
 def _round_up(value: float) -> int:

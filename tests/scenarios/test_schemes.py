@@ -11,8 +11,11 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.settings import TransportSettings
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES, UnknownScheme, resolve_scheme
+from topologies.physics import network_physics
 from topologies.settings import SwitchSettings
+from topologies.shapes import shape
 
+NETWORK = network_physics(shape("clos", {}).build())
 EVERY_SCHEME = [*SCHEMES, *(f"{name}+{suffix}" for name in SCHEMES for suffix in CONGESTION_SUFFIXES)]
 
 
@@ -20,7 +23,7 @@ EVERY_SCHEME = [*SCHEMES, *(f"{name}+{suffix}" for name in SCHEMES for suffix in
 def test_scheme_names_rows_that_exist(name: str) -> None:
     """Every scheme's settings are accepted by switches and hosts."""
     scheme = resolve_scheme(name)
-    SwitchSettings(**scheme.switch)
+    SwitchSettings(**NETWORK.absolute(scheme.switch, tuple(SwitchSettings.model_fields)))
     TransportSettings(**scheme.transport)
     assert scheme.transport["congestion"] in CONGESTION_CONTROLS
     assert scheme.transport.get("flow_control", "none") in FLOW_CONTROLS
@@ -38,10 +41,10 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
     ("name", "switch", "transport"),
     [
         ("pfc", {"pfc": True}, {"flow_control": "pfc", "congestion": "window"}),
-        ("sfc-p+dcqcn", {"sfc_p": True, "ecn_kmin_bytes": 125_000}, {"flow_control": "pfc", "congestion": "dcqcn"}),
+        ("sfc-p+dcqcn", {"sfc_p": True, "ecn_kmin_bdp": 1}, {"flow_control": "pfc", "congestion": "dcqcn"}),
         ("sfc-est+hpcc", {"estimator": True, "int_telemetry": True}, {"flow_control": "sfc", "congestion": "hpcc"}),
         ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
-        ("onramp+dcqcn-no-window", {"ecn_kmax_bytes": 125_000}, {"congestion_parameters": {"window_bytes": 0}}),
+        ("onramp+dcqcn-no-window", {"ecn_kmax_bdp": 1}, {"congestion_parameters": {"window_bytes": 0}}),
     ],
 )
 def test_suffixes_add_to_what_the_scheme_sets(

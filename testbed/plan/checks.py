@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Checks of what was asked for: each gives the thing that a word stands for, or a UsageError of one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from scenarios.catalogue import SCENARIOS
+from scenarios.files.flow_file import FlowList, read_flows
+from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
+from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
+from testbed.errors import UsageError
+from testbed.plan.request import RunRequest
+from topologies.model import Topology, TopologyError
+from topologies.settings import SwitchSettings
+from topologies.shapes import SHAPES, shape
+
+MAX_SEED = 2**63 - 1
+MAX_DURATION_MS = 3_600_000.0
+BACKGROUND_NAMES = ("iperf3",)
+SWITCH_TARGETS = ("soft", "bmv2")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
+    """The scenario and its size."""
+    if request.scenario not in SCENARIOS:
+        raise UsageError(f"no scenario {request.scenario!r}; there are {', '.join(SCENARIOS)}")
+    scenario = SCENARIOS[request.scenario]
+    scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
+    if request.scale not in scales:
+        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; there are {', '.join(scales)}")
+    return scenario, scales[request.scale]
+
+
+def scheme_named(text: str) -> Scheme:
+    """The scheme, its congestion control filled in."""
+    try:
+        return resolve_scheme(text)
+    except UnknownScheme as error:
+        raise UsageError(str(error)) from error
+
+
+def switch_target(name: str, clock: str, settings: SwitchSettings) -> str:
+    """The target that a name stands for. UsageError for what it cannot do; whether it is there, nobody asks here."""
+    if name == "auto":
+        return "soft"
+    if name not in SWITCH_TARGETS:
+        raise UsageError(f"no switch {name!r}; there are auto, {', '.join(SWITCH_TARGETS)}")
+    if name == "bmv2" and clock == "virtual":
+        raise UsageError("--switch bmv2 has no virtual clock: BMv2 reads the machine's; use --clock real")
+    if name == "bmv2" and settings.pfc:
+        raise UsageError("--switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft")
+    return name
+
+
+def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
+    """The network of these parameters."""
+    if name not in SHAPES:
+        raise UsageError(f"no topology {name!r}; there are {', '.join(SHAPES)}")
+    try:
+        return shape(name, parameters).build()
+    except ValidationError as error:
+        raise UsageError(_first_line(error, f"topology {name}")) from error
+    except TopologyError as error:
+        raise UsageError(f"topology {name}: {error}") from error
+
+
+def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> FlowList:
+    """The flows of the file that was named, else the workload's."""
+    check_seed(request.seed)
+    try:
+        if request.flow_file is not None:
+            return read_flows(request.flow_file, topology)
+        made = workload.flows(topology, random_stream(request.seed, "workload"))
+        return FlowList(tuple(made), workload.measured_window_us)
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+
+
+def check_seed(seed: int) -> None:
+    """A seed that random streams take."""
+    if not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
+
+
+def duration_ms_of(request: RunRequest, scale: Scale) -> float:
+    """What was asked for, else the scale's."""
+    duration_ms = scale.duration_ms if request.duration_ms is None else request.duration_ms
+    if not 0 < duration_ms <= MAX_DURATION_MS:
+        raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
+    return duration_ms
+
+
+def check_background(request: RunRequest) -> None:
+    """Programs beside a scenario need the machine's own clock."""
+    if request.background is None:
+        return
+    if request.background not in BACKGROUND_NAMES:
+        raise UsageError(f"no background {request.background!r}; there are {', '.join(BACKGROUND_NAMES)}")
+    if request.clock != "real":
+        raise UsageError("--background needs --clock real: programs know no virtual time")
+
+
+def captured_hosts(names: Sequence[str], topology: Topology) -> tuple[str, ...]:
+    """Hosts of this network."""
+    for name in names:
+        if name not in topology.host:
+            raise UsageError(f"--pcap: no host {name!r} in this network (h1 to h{len(topology.hosts)})")
+    return tuple(names)
+
+
+def validated(model: type[Model], fields: Mapping[str, Any], where: str) -> Model:
+    """A model of these fields; the error says `where` they are wrong."""
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        raise UsageError(_first_line(error, where)) from error
+
+
+def _first_line(error: ValidationError, where: str) -> str:
+    """One line for a person out of pydantic's many."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "there is no such setting"
+    return f"{where}: {name + ': ' if name else ''}{message}"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""config.json: all that is needed to repeat a run, every number that it used resolved."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from testbed.plan.request import ClockName
+
+CONFIG_SCHEMA = "sfc-testbed/config/1"
+
+
+class PhysicsConfig(BaseModel):
+    """What followed from the network, or from a number in its place that was set."""
+
+    model_config = ConfigDict(frozen=True)
+
+    base_rtt_ns: int = Field(description="Of the longest pair of hosts: T, and the verdict's yardstick.")
+    bottleneck_bps: int = Field(description="The slowest link of the pair with the largest BDP.")
+    bdp_bytes: int = Field(description="The largest of any pair.")
+    nic_rates_bps: dict[int, int] = Field(description="How many hosts have a NIC of which rate.")
+    window_bytes: int | None = Field(description="What a new flow may have in flight; null: no limit.")
+
+
+class RunConfig(BaseModel):
+    """The file. Model units."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_name: str = Field(default=CONFIG_SCHEMA, serialization_alias="schema")
+    scenario: str
+    scheme: str
+    scale: str
+    switch: str
+    clock: ClockName
+    dilation: int
+    seed: int
+    duration_ms: float
+    topology: str
+    topology_parameters: dict[str, Any]
+    physics: PhysicsConfig
+    workload: dict[str, Any]
+    switch_settings: dict[str, Any]
+    transport_settings: dict[str, Any]
+    thresholds_bytes: dict[str, int]
+    captures: tuple[str, ...] = ()
+    background: str | None = None
+    measured_window_us: tuple[float, float] | None = None
+    command: str
+    versions: dict[str, str]
+
+
+def versions() -> dict[str, str]:
+    """What ran: our version, Python, and the packages whose results depend on their version."""
+    found = {"python": platform.python_version(), "kernel": platform.release()}
+    for package in ("sfc-testbed", "numpy", "polars"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Settings of switches and NICs that follow from the network unless a scale, a scheme or a person sets them.
+
+What is set may itself be what others follow from: a `transport.base_rtt_ns` moves the BDP, and this the thresholds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hosts.transport.algorithms import Algorithms, resolved
+from hosts.transport.congestion import UNLIMITED_WINDOW
+from hosts.transport.settings import TransportSettings
+from testbed.errors import UsageError
+from testbed.plan.checks import validated
+from testbed.plan.config import PhysicsConfig
+from topologies.model import Topology
+from topologies.physics import NetworkPhysics, network_physics
+from topologies.settings import FROM_NETWORK, SwitchSettings
+from wire.dilation import Dilation
+from wire.units import NS_PER_S, two_digits_up
+
+Layer = Mapping[str, Any]
+
+_TRANSPORT_NAMES = tuple(each.name for each in fields(TransportSettings))
+_PROGRAM_QUEUE = {"program_queue_bdp": 2}
+
+# The deepest queue of the paper's switch, half of 32 MB. Timeouts allow for it even where a run has a smaller buffer:
+# one that is too long costs a little, one that is too short resends what is merely queued. An endless buffer has no
+# deepest queue.
+_PAPERS_QUEUE_BYTES = 16_000_000
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """All that a run's switches and NICs are told, with nothing left open."""
+
+    physics: NetworkPhysics
+    switch: SwitchSettings
+    transport: TransportSettings
+
+    @property
+    def config(self) -> PhysicsConfig:
+        """The physics as config.json has them."""
+        window_bytes = Algorithms(self.transport, Dilation()).new_congestion().window_bytes
+        return PhysicsConfig(
+            base_rtt_ns=self.physics.base_rtt_ns,
+            bottleneck_bps=self.physics.bottleneck_bps,
+            bdp_bytes=self.physics.bdp_bytes,
+            nic_rates_bps=dict(self.physics.nic_rates_bps),
+            window_bytes=None if window_bytes == UNLIMITED_WINDOW else window_bytes,
+        )
+
+    @property
+    def thresholds_bytes(self) -> dict[str, int]:
+        """The depths that plots draw as lines."""
+        if self.switch.bts == "off":
+            return {}
+        return {"Q_th": self.switch.q_th_bytes, "Q_tg": self.switch.q_tg_bytes}
+
+
+def network_settings(topology: Topology, switch: Sequence[Layer], transport: Sequence[Layer]) -> NetworkSettings:
+    """From layers of settings, of which a later one overrides an earlier one. UsageError for a wrong one."""
+    physics = _physics(topology, transport)
+    switches = validated(SwitchSettings, _merged("switch", (FROM_NETWORK, *switch), physics), "switch")
+    return NetworkSettings(physics, switches, _transport(physics, switches, transport))
+
+
+def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
+    """The network's, unless somebody has set the numbers themselves."""
+    physics = network_physics(topology)
+    chosen = {name: value for layer in transport for name, value in layer.items()}
+    for name in ("line_rate_bps", "base_rtt_ns", "bdp_bytes"):
+        value = chosen.get(name, 1)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise UsageError(f"transport: {name} must be a whole number of at least 1, not {value!r}")
+    if "line_rate_bps" in chosen:
+        physics = physics.with_nics_of(chosen["line_rate_bps"])
+    if "base_rtt_ns" in chosen:
+        physics = physics.with_base_rtt(chosen["base_rtt_ns"])
+    if "bdp_bytes" in chosen:
+        physics = physics.with_bdp(chosen["bdp_bytes"])
+    return physics
+
+
+def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequence[Layer]) -> TransportSettings:
+    """The NICs' settings; a wrong parameter of an algorithm is refused here."""
+    full_queue_ns = 8 * NS_PER_S * _deepest_queue_bytes(switches) // physics.bottleneck_bps
+    derived = {
+        "full_queue_ns": full_queue_ns,
+        "rto_ns": max(TransportSettings().rto_ns, two_digits_up(physics.base_rtt_ns + full_queue_ns)),
+        **_PROGRAM_QUEUE,
+    }
+    fixed = {
+        "line_rate_bps": max(physics.nic_rates_bps),
+        "base_rtt_ns": physics.base_rtt_ns,
+        "bdp_bytes": physics.bdp_bytes,
+    }
+    chosen = {**_merged("transport", (derived, *layers), physics), **fixed}
+    unknown = set(chosen) - set(_TRANSPORT_NAMES)
+    if unknown:
+        raise UsageError(f"transport: there is no setting {', '.join(sorted(unknown))}")
+    try:
+        return resolved(TransportSettings(**chosen))
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"transport: {error}") from error
+
+
+def _deepest_queue_bytes(switches: SwitchSettings) -> int:
+    """A lone queue may hold alpha / (1 + alpha) of the buffer."""
+    if switches.buffer_bytes is None:
+        return _PAPERS_QUEUE_BYTES
+    return max(_PAPERS_QUEUE_BYTES, round(switches.buffer_bytes * switches.alpha / (1 + switches.alpha)))
+
+
+def _merged(part: str, layers: Sequence[Layer], physics: NetworkPhysics) -> dict[str, Any]:
+    """Later layers over earlier ones, multiples turned into numbers first, so that either form overrides the other."""
+    names = tuple(SwitchSettings.model_fields) if part == "switch" else _TRANSPORT_NAMES
+    found: dict[str, Any] = {}
+    for layer in layers:
+        try:
+            found |= physics.absolute(layer, names)
+        except ValueError as error:
+            raise UsageError(f"{part}: {error}") from error
+    return found

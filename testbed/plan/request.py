@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a person asks for, as typed, and the command line that asks for it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+ClockName = Literal["real", "virtual"]
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What was typed. `dilation` None and `duration_ms` None are chosen; `topology` None is the scale's.
+
+    Flows come from `flow_file` if there is one, else from the scenario's workload.
+    """
+
+    scenario: str
+    scheme: str = "sfc"
+    switch: str = "auto"
+    clock: ClockName = "real"
+    dilation: int | None = None
+    scale: str = "ci"
+    seed: int = 1
+    duration_ms: float | None = None
+    topology: str | None = None
+    settings: Sequence[str] = field(default_factory=tuple)
+    captures: Sequence[str] = field(default_factory=tuple)
+    background: str | None = None
+    flow_file: Path | None = None
+
+
+def repeat_command(request: RunRequest, factor: int) -> str:
+    """The command line that repeats a run."""
+    words = ["./runner.py", "run", request.scenario, "--scheme", request.scheme, "--clock", request.clock]
+    if request.switch != "auto":
+        words += ["--switch", request.switch]
+    words += ["--scale", request.scale, "--seed", str(request.seed), "--dilation", str(factor)]
+    if request.duration_ms is not None:
+        words += ["--duration", f"{request.duration_ms:g}"]
+    if request.topology is not None:
+        words += ["--topology", request.topology]
+    for setting in request.settings:
+        words += ["--set", setting]
+    if request.flow_file is not None:
+        words += ["--flows", str(request.flow_file)]
+    if request.captures:
+        words += ["--pcap", ",".join(request.captures)]
+    if request.background is not None:
+        words += ["--background", request.background]
+    return shlex.join(words)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a plan takes from its network: windows, timeouts, thresholds, NICs; that each may be set; how runs show it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from analysis.metrics.buffers import whole_buffer
+from analysis.report.physics import physics_rows
+from testbed.errors import UsageError
+from testbed.execution.execute import StoredRun, execute
+from testbed.interrupt import Interrupt
+from testbed.plan.plan import RunPlan, RunRequest, plan_network, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GBPS = 1_000_000_000
+STAR = {"topology": "star"}
+DUMBBELL = {"topology": "dumbbell", "settings": ("topology.host_delay_ns=3000",)}
+MIXED = "topology.host_rates_bps=[100000000000,50000000000]"
+
+
+def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
+    """A virtual incast of 8 senders."""
+    words = (*request.pop("settings", ()), *settings)
+    return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=words, **request))
+
+
+def ran(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
+    """The run, its config.json and its flows."""
+    finished = execute(plan, tmp_path, Silent())
+    config = json.loads((finished.folder / "config.json").read_text())
+    return finished, config, pl.read_parquet(finished.folder / "flows.parquet")
+
+
+@pytest.mark.parametrize(
+    ("request_", "rtt_ns", "bdp"), [(STAR, 4_200, 52_500), (DUMBBELL, 18_000, 225_000), ({}, 10_000, 125_000)]
+)
+def test_everything_follows_from_the_network(request_: dict[str, Any], rtt_ns: int, bdp: int) -> None:
+    """In a star of 4.2 us, over three links of 3 us, and on the paper's links."""
+    plan = planned("sfc-est+dcqcn", **request_)
+    switch, transport = plan.switch_settings, plan.transport
+    assert (transport.base_rtt_ns, transport.bdp_bytes) == (rtt_ns, bdp)
+    assert (switch.q_tg_bytes, switch.q_th_bytes) == (bdp, 2 * bdp)
+    assert (switch.suppression_ns, switch.estimator_tau_ns) == (rtt_ns // 2, rtt_ns)
+    assert (switch.ecn_kmin_bytes, switch.ecn_kmax_bytes) == (bdp, bdp)
+    assert transport.congestion_parameters["window_bytes"] == bdp
+    assert transport.loss_recovery_parameters["rto_low_ns"] == 10 * rtt_ns
+    assert transport.loss_recovery_parameters["rto_high_ns"] == 1_300_000
+    assert transport.program_queue_bytes == 2 * bdp
+    capped = planned("irn+none", **request_).transport.loss_recovery_parameters
+    assert capped["cap_packets"] == -(-bdp // 1000)
+    assert planned("onramp", **request_).transport.flow_control_parameters["threshold_ns"] == rtt_ns
+
+
+def test_what_is_set_stays_and_others_follow_from_it() -> None:
+    """A round trip moves the BDP, the BDP the thresholds; a threshold moves nothing; multiples are settings too."""
+    longer = planned("sfc", "transport.base_rtt_ns=16000")
+    assert (longer.transport.bdp_bytes, longer.switch_settings.q_th_bytes) == (200_000, 400_000)
+    assert longer.switch_settings.suppression_ns == 8_000
+    chosen = planned("sfc", "switch.q_th_bytes=300000", "transport.base_rtt_ns=16000")
+    assert (chosen.switch_settings.q_th_bytes, chosen.switch_settings.q_tg_bytes) == (300_000, 200_000)
+    multiple = planned("sfc+dcqcn", "switch.q_th_bdp=4", "switch.suppression_rtt=2", "switch.ecn_kmin_bytes=7000")
+    assert (multiple.switch_settings.q_th_bytes, multiple.switch_settings.suppression_ns) == (500_000, 20_000)
+    assert (multiple.switch_settings.ecn_kmin_bytes, multiple.switch_settings.ecn_kmax_bytes) == (7_000, 125_000)
+    slower = planned("sfc", "transport.line_rate_bps=50000000000")
+    assert (slower.transport.bdp_bytes, slower.config.physics.nic_rates_bps) == (62_500, {50 * GBPS: 16})
+    given = planned("sfc", "transport.bdp_bytes=100000")
+    assert (given.switch_settings.q_tg_bytes, given.config.physics.window_bytes) == (100_000, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("transport.base_rtt_ns=0", "transport: base_rtt_ns must be a whole number of at least 1, not 0"),
+        ("transport.base_rtt_ns=soon", "transport: base_rtt_ns must be a whole number"),
+        ("transport.line_rate_bps=true", "transport: line_rate_bps must be a whole number"),
+        ("switch.q_th_bdp=many", "switch: q_th_bdp: 'many' is not a multiple"),
+        ("switch.colour_bdp=2", "switch: colour_bdp: there is no such setting"),
+        ("switch.q_th_bdp=1", "must be below q_th_bytes"),
+    ],
+)
+def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
+    """Named as they were typed."""
+    with pytest.raises(UsageError) as refused:
+        planned("sfc", setting)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_same_setting_in_both_forms_is_refused() -> None:
+    """Nobody knows which was meant."""
+    with pytest.raises(UsageError, match="say the same thing"):
+        planned("sfc", "switch.q_th_bdp=2", "switch.q_th_bytes=250000")
+
+
+def test_timeouts_outlast_the_queues_of_slow_links() -> None:
+    """Half of 32 MB take 12.8 ms at 10 Gb/s, longer than go-back-N's usual 4 ms."""
+    slow = ("topology.host_rate_bps=10000000000",)
+    assert planned("gbn", *slow).transport.rto_ns == 13_000_000
+    assert planned("gbn").transport.rto_ns == 4_000_000
+    assert planned("irn", *slow).transport.loss_recovery_parameters["rto_high_ns"] == 13_000_000
+
+
+def test_a_shorter_round_trip_wants_a_slower_clock() -> None:
+    """A wake-up that is 1 ms late must stay far below a base RTT in wall time."""
+    for topology in ("clos", "star"):
+        plan = plan_network(RunRequest("none", topology=topology))
+        assert plan.config.dilation * plan.transport.base_rtt_ns >= 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("request_", "rtt", "bdp", "q_th"),
+    [(STAR, "4.2 µs", "52.5 KB", "105 KB, 52.5 KB"), (DUMBBELL, "18 µs", "225 KB", "450 KB, 225 KB")],
+)
+def test_config_and_report_tell_what_a_run_used(
+    request_: dict[str, Any], rtt: str, bdp: str, q_th: str, tmp_path: Path
+) -> None:
+    """config.json has numbers, the page and the verdict's yardstick agree with them."""
+    finished, config, flows = ran(planned("sfc", **request_), tmp_path)
+    assert finished.result.base_rtt_us * 1000 == config["physics"]["base_rtt_ns"]
+    assert config["physics"]["bdp_bytes"] == config["physics"]["window_bytes"]
+    assert config["transport_settings"]["bdp_bytes"] == config["physics"]["bdp_bytes"]
+    assert config["switch_settings"]["q_tg_bytes"] == config["physics"]["bdp_bytes"]
+    rows = dict(physics_rows(config))
+    assert (rows["base RTT"], rows["BDP"], rows["first window"], rows["Q_th, Q_tg"]) == (rtt, bdp, bdp, q_th)
+    page = finished.report.read_text()
+    assert "Network and limits" in page
+    assert all(text in page for text in (rtt, bdp, q_th))
+    assert (flows["slowdown"] >= 1 - 1e-4).all()
+
+
+@pytest.mark.parametrize(("scheme", "overhead"), [("sfc", 1e-4), ("irn+hpcc", 0.12), ("onramp", 0.02)])
+@pytest.mark.parametrize(("source", "receiver"), [("h2", "h15"), ("h2", "h16"), ("h1", "h16"), ("h1", "h3")])
+def test_a_lone_flow_is_as_fast_as_its_slowest_link(
+    scheme: str, overhead: float, source: str, receiver: str, tmp_path: Path
+) -> None:
+    """From 50 to 100 Gb/s, 50 to 50, 100 to 50, and 100 to 100 in a rack: slowdown 1, and no queue at the sender's ToR.
+
+    Odd hosts have 100 Gb/s, even ones 50. Telemetry and time stamps make packets longer, and HPCC aims at 95 %.
+    """
+    flows = tmp_path / "one.csv"
+    flows.write_text(f"src,dst,size_bytes,start_ns,tag\n{source},{receiver},250000,0,lone\n")
+    plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=(MIXED,), flow_file=flows))
+    assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
+    with Recorder(plan, tmp_path) as recorder:
+        simulate(plan, tmp_path, recorder, Silent(), Interrupt())
+    table, queues, _ = recorder.frames()
+    [slowdown] = table["slowdown"]
+    assert slowdown == pytest.approx(1.0, abs=overhead)
+    if receiver in ("h15", "h16"):
+        assert max(whole_buffer(queues, "tor1")["high_water_bytes"].to_list()) <= 2 * 1_200
