@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.figures import against, fct_by_size
@@ -16,18 +14,8 @@ from scenarios.paper.data_centre.long_rtt import SCENARIO
 _NONE, _ONRAMP, _SFC = _SCHEMES = ("irn+hpcc", "onramp+hpcc", "sfc+hpcc")
 
 
-def _rtt_us(rtt_us: int, fabric_delay_ns: int) -> dict[str, Any]:
-    bdp = 12_500 * rtt_us
-    return {
-        "topology.fabric_delay_ns": fabric_delay_ns,
-        "transport.base_rtt_ns": rtt_us * 1000,
-        "switch.q_tg_bytes": bdp,
-        "switch.q_th_bytes": 2 * bdp,
-        "switch.suppression_ns": rtt_us * 500,
-    }
-
-
-_AXIS = Axis("base RTT (µs)", {10: _rtt_us(10, 1_500), 16: _rtt_us(16, 3_000)})
+_FABRIC_DELAY_NS = {10: 1_500, 16: 3_000}
+_AXIS = Axis("base RTT (µs)", {rtt: {"topology.fabric_delay_ns": delay} for rtt, delay in _FABRIC_DELAY_NS.items()})
 _GRID = Grid(_SCHEMES, (_AXIS,))
 
 
@@ -59,5 +47,5 @@ EXPERIMENT = Experiment(
         Judged("without flow control and with OnRamp it grows more", "increases significantly", _others_grow_more),
     ),
     figures=(fct_by_size(), against(_AXIS.name, slowdown(95)), against(_AXIS.name, PEAK_BUFFER)),
-    notes=(SCALING_NOTE, "Thresholds and suppression period follow the RTT (1 and 2 BDP, half an RTT)."),
+    notes=(SCALING_NOTE, "Windows, timeouts, thresholds and suppression period follow from the links."),
 )

@@ -11,15 +11,11 @@ from reproduction.model.quantities import PEAK_BUFFER, slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.parameters import SCENARIO
 
-_BDP = 125_000
 _PAIRS = ((0.5, 1), (1, 2), (2, 4), (1, 4))
 _AXIS = Axis(
     "Q_tg, Q_th (BDP)",
     {
-        f"{target:g}, {threshold:g}": {
-            "switch.q_tg_bytes": int(target * _BDP),
-            "switch.q_th_bytes": int(threshold * _BDP),
-        }
+        f"{target:g}, {threshold:g}": {"switch.q_tg_bdp": target, "switch.q_th_bdp": threshold}
         for target, threshold in _PAIRS
     },
 )
