@@ -8,14 +8,16 @@ the same path, and the folders of results on a file system that all share.
 
 from __future__ import annotations
 
+import logging
 import secrets
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import cloudpickle
-from distributed import Client, Event, Future, get_worker, wait
+from distributed import Client, Event, Future, get_worker
 
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
@@ -46,8 +48,10 @@ class ClusterExecutor:
             futures = {_submit(client, task, name, number): number for number, task in enumerate(tasks)}
             while futures:
                 if interrupt.is_requested:
-                    stop.set()
-                for future in _ended(list(futures)):
+                    with suppress(OSError):  # a scheduler that is gone has cancelled them all
+                        stop.set()
+                time.sleep(_POLL_S)
+                for future in [each for each in futures if each.done()]:
                     take(futures.pop(future), _end_of(future))
 
 
@@ -70,14 +74,9 @@ def _watch(name: str, key: str) -> Callable[[], bool]:
     return is_wanted
 
 
-def _ended(futures: list[Future[Any]]) -> Iterator[Future[Any]]:
-    try:
-        yield from wait(futures, timeout=_POLL_S, return_when="FIRST_COMPLETED").done
-    except TimeoutError:
-        return
-
-
 def _end_of(future: Future[Any]) -> TaskEnd:
+    if future.cancelled():
+        return TaskEnd(1, "", "the connection to the scheduler was lost", was_stopped=False)
     error = future.exception()
     if error is not None:
         return TaskEnd(1, "", f"not started by its worker: {error}", was_stopped=False)
@@ -86,6 +85,7 @@ def _end_of(future: Future[Any]) -> TaskEnd:
 
 @contextmanager
 def _client(scheduler: str) -> Iterator[Client]:
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is said once, by the command
     try:
         client = Client(scheduler, timeout=_ANSWER_S)
     except (OSError, ValueError) as error:

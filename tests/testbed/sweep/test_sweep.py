@@ -211,6 +211,24 @@ def test_nothing_outlives_the_command_on_a_cluster(number: signal.Signals, clust
     assert (tmp_path / "out" / "small" / "results.parquet").exists() == (number == signal.SIGINT)
 
 
+def test_a_scheduler_that_goes_away_fails_its_jobs_and_ends_them(cluster: str, tmp_path: Path) -> None:
+    """In a line for each job; what was done before is in the table."""
+    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
+    process = _start(file, tmp_path / "out", "--scheduler", cluster)
+    while not list((tmp_path / "out").glob("small/jobs/.*.partial/*/flows-input.csv")):
+        time.sleep(0.1)
+    family = children_of(os.getpid())
+    running = [each for each in family if _is_job(each)]
+    [scheduler] = [each for each in family if b"\0scheduler\0" in Path(f"/proc/{each.pid}/cmdline").read_bytes()]
+    os.kill(scheduler.pid, signal.SIGKILL)
+    _, problems = process.communicate(timeout=100)
+    assert process.returncode == 3
+    assert "Traceback" not in problems
+    assert problems.count("the connection to the scheduler was lost") == 12
+    assert are_gone(running)
+    assert (tmp_path / "out" / "small" / "results.parquet").exists()
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_path: Path) -> None:
     """Exit 2 and no job's folder."""
