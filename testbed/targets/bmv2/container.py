@@ -21,7 +21,7 @@ from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
 from testbed.system.run_ids import RUN_VARIABLE
 from testbed.targets.bmv2.process import READY_SECONDS, SwitchSpec
-from testbed.targets.bmv2.thrift import ThriftConnection, i32, text
+from testbed.targets.bmv2.thrift import ThriftConnection
 
 IMAGE = "p4lang/behavioral-model:latest"
 _RETRY_SECONDS = 0.05
@@ -96,7 +96,7 @@ class ContainerSwitch:
                 time.sleep(_RETRY_SECONDS)  # between two attempts; there is nothing to wait on in a container
                 continue
             for port, interface in sorted(self._spec.interfaces.items()):
-                connection.call("standard", "bm_dev_mgr_add_port", text(interface), i32(port), text(""))
+                connection.call("standard", "bm_dev_mgr_add_port", interface, port, "")
             return connection
         raise RunError(f"{self._spec.name} ended before it was ready: {self.last_words()}")
 

@@ -19,25 +19,12 @@ from softswitch.control import CommandError
 from testbed.targets.bmv2 import errors, values
 from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
-from testbed.targets.bmv2.thrift import (
-    DeclaredException,
-    ThriftConnection,
-    Value,
-    binary,
-    boolean,
-    i32,
-    i64,
-    list_of_binaries,
-    list_of_records,
-    record,
-    record_of,
-    text,
-)
+from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
 
 _STANDARD = "standard"
 _TARGET = "simple_switch"
 _REPLICATION = "simple_pre_lag"
-_CONTEXT = i32(0)
+_CONTEXT = 0
 
 
 class Bmv2Control:
@@ -86,14 +73,16 @@ class Bmv2Control:
     def register_values(self, name: str) -> NDArray[np.int64]:
         """All cells of a register, in one exchange."""
         register = self._program.register(name)
-        cells: NDArray[np.int64] = self._call("bm_register_read_all", _CONTEXT, text(register.name), known=errors.ARRAY)
-        return cells
+        cells = self._call("bm_register_read_all", _CONTEXT, register.name, known=errors.ARRAY)
+        if len(cells) != register.size:
+            raise ThriftError(f"{register.name} has {register.size} cells, BMv2 gave {len(cells)}")
+        return np.array(cells, dtype=np.int64)
 
     def register_value(self, name: str, index: int) -> int:
         """One cell of a register."""
         register = self._program.register(name)
         _check_index(index, register.name, register.size)
-        return int(self._call("bm_register_read", _CONTEXT, text(register.name), i32(index), known=errors.ARRAY))
+        return int(self._call("bm_register_read", _CONTEXT, register.name, index, known=errors.ARRAY))
 
     def elapsed_us(self) -> int:
         """Microseconds since the switch's clock began."""
@@ -102,19 +91,19 @@ class Bmv2Control:
     def ports_up(self) -> set[int]:
         """Ports whose interface is open and has carrier."""
         found = self._call("bm_dev_mgr_show_ports")
-        return {port[1] for port in found if port[3]}
+        return {port.number for port in found if port.is_up}
 
     def close(self) -> None:
         self._connection.close()
 
     def _call(
-        self, method: str, *arguments: Value, service: str = _STANDARD, known: Mapping[int, str] = errors.TABLE
+        self, method: str, *arguments: Any, service: str = _STANDARD, known: Mapping[int, str] = errors.TABLE
     ) -> Any:
         with self._lock:
             try:
                 return self._connection.call(service, method, *arguments)
-            except DeclaredException as error:
-                raise CommandError(errors.words(error, known)) from None
+            except Refusal as error:
+                raise CommandError(errors.words(error.code, known)) from None
 
     # Tables
 
@@ -131,11 +120,11 @@ class Bmv2Control:
         handle = self._call(
             "bm_mt_add_entry",
             _CONTEXT,
-            text(table.name),
-            list_of_records([values.match_parameter(word, key) for word, key in zip(keys, table.keys, strict=True)]),
-            text(action.name),
+            table.name,
+            [values.match_parameter(word, key) for word, key in zip(keys, table.keys, strict=True)],
+            action.name,
             self._action_data(action.name, rest, action.parameter_bits),
-            record(None if priority is None else i32(priority)),
+            interface().EntryOptions(priority=priority),
         )
         return f"Entry has been added with handle {handle}"
 
@@ -143,31 +132,31 @@ class Bmv2Control:
         table = self._program.table(words[0])
         action = self._program.action(table, words[1])
         data = self._action_data(action.name, [word for word in words[2:] if word != "=>"], action.parameter_bits)
-        self._call("bm_mt_set_default_action", _CONTEXT, text(table.name), text(action.name), data)
+        self._call("bm_mt_set_default_action", _CONTEXT, table.name, action.name, data)
         return ""
 
     def _table_modify(self, words: list[str]) -> str:
         table = self._program.table(words[0])
         action = self._program.action(table, words[1])
         data = self._action_data(action.name, [word for word in words[3:] if word != "=>"], action.parameter_bits)
-        self._call("bm_mt_modify_entry", _CONTEXT, text(table.name), i32(int(words[2])), text(action.name), data)
+        self._call("bm_mt_modify_entry", _CONTEXT, table.name, int(words[2]), action.name, data)
         return ""
 
     def _table_delete(self, words: list[str]) -> str:
-        self._call("bm_mt_delete_entry", _CONTEXT, text(self._program.table(words[0]).name), i32(int(words[1])))
+        self._call("bm_mt_delete_entry", _CONTEXT, self._program.table(words[0]).name, int(words[1]))
         return ""
 
     def _table_clear(self, words: list[str]) -> str:
-        self._call("bm_mt_clear_entries", _CONTEXT, text(self._program.table(words[0]).name), boolean(False))
+        self._call("bm_mt_clear_entries", _CONTEXT, self._program.table(words[0]).name, False)
         return ""
 
     def _table_num_entries(self, words: list[str]) -> str:
-        return str(self._call("bm_mt_get_num_entries", _CONTEXT, text(self._program.table(words[0]).name)))
+        return str(self._call("bm_mt_get_num_entries", _CONTEXT, self._program.table(words[0]).name))
 
-    def _action_data(self, action: str, words: list[str], widths: tuple[int, ...]) -> Value:
+    def _action_data(self, action: str, words: list[str], widths: tuple[int, ...]) -> list[bytes]:
         if len(words) != len(widths):
             raise CommandError(f"action {action} has {len(widths)} parameters, not {len(words)}")
-        return list_of_binaries(values.parameters(words, widths))
+        return values.parameters(words, widths)
 
     # Registers and counters
 
@@ -182,27 +171,27 @@ class Bmv2Control:
         register = self._program.register(words[0])
         index = int(words[1], 0)
         _check_index(index, register.name, register.size)
-        arguments = (_CONTEXT, text(register.name), i32(index), i64(int(words[2], 0)))
+        arguments = (_CONTEXT, register.name, index, int(words[2], 0))
         self._call("bm_register_write", *arguments, known=errors.ARRAY)
         return ""
 
     def _register_reset(self, words: list[str]) -> str:
-        self._call("bm_register_reset", _CONTEXT, text(self._program.register(words[0]).name), known=errors.ARRAY)
+        self._call("bm_register_reset", _CONTEXT, self._program.register(words[0]).name, known=errors.ARRAY)
         return ""
 
     def _counter_read(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
-        found = self._call("bm_counter_read", _CONTEXT, text(counter), i32(index), known=errors.ARRAY)
-        return f"{counter}[{index}]= ({found[1]} bytes, {found[2]} packets)"
+        found = self._call("bm_counter_read", _CONTEXT, counter, index, known=errors.ARRAY)
+        return f"{counter}[{index}]= ({found.bytes} bytes, {found.packets} packets)"
 
     def _counter_write(self, words: list[str]) -> str:
         counter, index = self._counter_cell(words)
-        value = record(i64(int(words[3])), i64(int(words[2])))
-        self._call("bm_counter_write", _CONTEXT, text(counter), i32(index), value, known=errors.ARRAY)
+        value = interface().Count(bytes=int(words[3]), packets=int(words[2]))
+        self._call("bm_counter_write", _CONTEXT, counter, index, value, known=errors.ARRAY)
         return ""
 
     def _counter_reset(self, words: list[str]) -> str:
-        self._call("bm_counter_reset_all", _CONTEXT, text(self._program.counter(words[0]).name), known=errors.ARRAY)
+        self._call("bm_counter_reset_all", _CONTEXT, self._program.counter(words[0]).name, known=errors.ARRAY)
         return ""
 
     def _counter_cell(self, words: list[str]) -> tuple[str, int]:
@@ -213,35 +202,35 @@ class Bmv2Control:
     # Mirroring and replication
 
     def _mirroring_add(self, words: list[str]) -> str:
-        return self._add_session(int(words[0]), record(i32(int(words[1]))))
+        return self._add_session(int(words[0]), interface().MirroringSession(port=int(words[1])))
 
     def _mirroring_add_mc(self, words: list[str]) -> str:
-        return self._add_session(int(words[0]), record_of({2: i32(int(words[1]))}))
+        return self._add_session(int(words[0]), interface().MirroringSession(group=int(words[1])))
 
-    def _add_session(self, session: int, config: Value) -> str:
-        self._call("mirroring_session_add", i32(session), config, service=_TARGET, known=errors.MIRROR)
+    def _add_session(self, session: int, target: Any) -> str:
+        self._call("mirroring_session_add", session, target, service=_TARGET, known=errors.MIRROR)
         return ""
 
     def _mirroring_delete(self, words: list[str]) -> str:
-        self._call("mirroring_session_delete", i32(int(words[0])), service=_TARGET, known=errors.MIRROR)
+        self._call("mirroring_session_delete", int(words[0]), service=_TARGET, known=errors.MIRROR)
         return ""
 
     def _group_create(self, words: list[str]) -> str:
-        self._replicate("bm_mc_mgrp_create", i32(int(words[0])))
+        self._replicate("bm_mc_mgrp_create", int(words[0]))
         return ""
 
     def _node_create(self, words: list[str]) -> str:
         """A node is a replication id and ports; the ports travel as text, port 0 as its last digit."""
         ports = {int(word) for word in words[1:]}
         bits = "".join("1" if port in ports else "0" for port in range(max(ports, default=0), -1, -1))
-        handle = self._replicate("bm_mc_node_create", i32(int(words[0])), binary(bits.encode()), binary(b"0"))
+        handle = self._replicate("bm_mc_node_create", int(words[0]), bits, "0")
         return f"node was created with handle {handle}"
 
     def _node_associate(self, words: list[str]) -> str:
-        self._replicate("bm_mc_node_associate", i32(int(words[0])), i32(int(words[1])))
+        self._replicate("bm_mc_node_associate", int(words[0]), int(words[1]))
         return ""
 
-    def _replicate(self, method: str, *arguments: Value) -> Any:
+    def _replicate(self, method: str, *arguments: Any) -> Any:
         return self._call(method, _CONTEXT, *arguments, service=_REPLICATION, known=errors.REPLICATION)
 
     # Queues and time
@@ -252,14 +241,14 @@ class Bmv2Control:
                 f"a queue of fewer than {LEAST_QUEUE_PACKETS} packets may drop one whose bytes the P4 program has "
                 "counted, and they would stay counted for ever; buffer_size and class_threshold bound queues"
             )
-        return self._set_queues("depth", i32(int(words[0])), words[1:])
+        return self._set_queues("depth", int(words[0]), words[1:])
 
     def _set_queue_rate(self, words: list[str]) -> str:
-        return self._set_queues("rate", i64(int(words[0])), words[1:])
+        return self._set_queues("rate", int(words[0]), words[1:])
 
-    def _set_queues(self, what: str, value: Value, where: list[str]) -> str:
+    def _set_queues(self, what: str, value: int, where: list[str]) -> str:
         method = (f"set_all_egress_queue_{what}s", f"set_egress_queue_{what}", f"set_egress_priority_queue_{what}")
-        self._call(method[len(where)], *(i32(int(word)) for word in where), value, service=_TARGET)
+        self._call(method[len(where)], *map(int, where), value, service=_TARGET)
         return ""
 
     def _get_time_elapsed(self, words: list[str]) -> str:

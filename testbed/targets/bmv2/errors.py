@@ -5,9 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from testbed.targets.bmv2.thrift import DeclaredException
 
 TABLE: Mapping[int, str] = {
     1: "the table is full",
@@ -37,7 +34,6 @@ REPLICATION: Mapping[int, str] = {
 }
 
 
-def words(error: DeclaredException, known: Mapping[int, str]) -> str:
-    """One phrase for a declared exception, whose first field is always its code."""
-    code: Any = error.fields.get(1)
+def words(code: int, known: Mapping[int, str]) -> str:
+    """One phrase for the code of a refusal."""
     return known.get(code, f"BMv2 refuses it with code {code}")

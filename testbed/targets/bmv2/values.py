@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Any
 
 from softswitch.control import CommandError
 from testbed.targets.bmv2.program import Key
-from testbed.targets.bmv2.thrift import Value, binary, i32, record, record_of
+from testbed.targets.bmv2.thrift import interface
 
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
-_EXACT, _LPM, _TERNARY, _RANGE = 0, 1, 2, 4
 
 
 def number(word: str, bits: int) -> int:
@@ -49,37 +49,40 @@ def parameters(words: Sequence[str], widths: Sequence[int]) -> list[bytes]:
     return [encoded(word, bits) for word, bits in zip(words, widths, strict=True)]
 
 
-def match_parameter(word: str, key: Key) -> Value:
-    """BmMatchParam of one key: `V`, `V/LENGTH`, `V&&&MASK`, `LOW->HIGH`; `*` for anything."""
+def match_parameter(word: str, key: Key) -> Any:
+    """One key of an entry: `V`, `V/LENGTH`, `V&&&MASK`, `LOW->HIGH`; `*` for anything."""
     if key.match_type == "lpm":
         return _lpm(word, key.bits)
     if key.match_type in ("ternary", "optional"):
         return _ternary(word, key)
     if key.match_type == "range":
         return _range(word, key.bits)
-    return record(i32(_EXACT), record(binary(encoded(word, key.bits))))
+    return _match("EXACT", exact=interface().Exact(encoded(word, key.bits)))
 
 
-def _lpm(word: str, bits: int) -> Value:
+def _lpm(word: str, bits: int) -> Any:
     prefix, slash, length = word.partition("/")
     if not slash or not length.isdecimal() or int(length) > bits:
         raise CommandError(f"{word!r} is not VALUE/LENGTH with a length up to {bits}")
-    return record_of({1: i32(_LPM), 3: record(binary(encoded(prefix, bits)), i32(int(length)))})
+    return _match("LPM", lpm=interface().Lpm(encoded(prefix, bits), int(length)))
 
 
-def _ternary(word: str, key: Key) -> Value:
+def _ternary(word: str, key: Key) -> Any:
     value, ands, mask = ("0", "&&&", "0") if word == "*" else word.partition("&&&")
     if not ands:
         if key.match_type != "optional":
             raise CommandError(f"{word!r} is not VALUE&&&MASK")
         mask = str((1 << key.bits) - 1)
     content = number(value, key.bits) & number(mask, key.bits)
-    field = record(binary(encoded(str(content), key.bits)), binary(encoded(mask, key.bits)))
-    return record_of({1: i32(_TERNARY), 4: field})
+    return _match("TERNARY", ternary=interface().Ternary(encoded(str(content), key.bits), encoded(mask, key.bits)))
 
 
-def _range(word: str, bits: int) -> Value:
+def _range(word: str, bits: int) -> Any:
     low, arrow, high = ("0", "->", str((1 << bits) - 1)) if word == "*" else word.partition("->")
     if not arrow:
         raise CommandError(f"{word!r} is not LOW->HIGH")
-    return record_of({1: i32(_RANGE), 6: record(binary(encoded(low, bits)), binary(encoded(high, bits)))})
+    return _match("RANGE", range=interface().Range(encoded(low, bits), encoded(high, bits)))
+
+
+def _match(kind: str, **field: Any) -> Any:
+    return interface().Match(type=getattr(interface().MatchType, kind), **field)

@@ -6,24 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from softswitch.control import CommandError
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.slots import slot_commands
-from testbed.targets.bmv2.thrift import (
-    DeclaredException,
-    Value,
-    binary,
-    i32,
-    i64,
-    list_of_binaries,
-    record,
-    record_of,
-    text,
-)
+from testbed.targets.bmv2.thrift import Refusal, ThriftError, interface
 from testbed.targets.common.commands import PROGRAM
 from testbed.targets.common.counters import read_counts
 from topologies.commands import pipeline_commands
@@ -39,10 +28,10 @@ class FakeConnection:
     """Keeps calls and gives prepared answers by method."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, str, tuple[Value, ...]]] = []
+        self.calls: list[tuple[str, str, tuple[Any, ...]]] = []
         self.answers: dict[str, Any] = {}
 
-    def call(self, service: str, method: str, *arguments: Value) -> Any:
+    def call(self, service: str, method: str, *arguments: Any) -> Any:
         self.calls.append((service, method, arguments))
         answer = self.answers.get(method)
         if isinstance(answer, Exception):
@@ -72,12 +61,13 @@ def test_an_entry_goes_out_with_full_names_and_padded_fields(control: Bmv2Contro
     assert answer == "Entry has been added with handle 4"
     [(service, method, arguments)] = fake.calls
     assert (service, method) == ("standard", "bm_mt_add_entry")
-    assert arguments[1] == text("SfcIngress.forwarding.ipv4_lpm")
-    key = record_of({1: i32(1), 3: record(binary(b"\x0a\x01\x00\x02"), i32(32))})
-    assert arguments[2].payload.endswith(key.payload)
-    assert arguments[3] == text("SfcIngress.forwarding.next_hop")
-    data = [b"\x00\x03", bytes.fromhex("060000010003"), bytes.fromhex("02000a010002")]
-    assert arguments[4] == list_of_binaries(data)
+    table, keys, action, data, options = arguments[1:]
+    assert (table, action) == ("SfcIngress.forwarding.ipv4_lpm", "SfcIngress.forwarding.next_hop")
+    [key] = keys
+    assert (key.type, key.lpm.key, key.lpm.prefix_bits) == (1, b"\x0a\x01\x00\x02", 32)
+    assert (key.exact, key.ternary, key.range) == (None, None, None)
+    assert data == [b"\x00\x03", bytes.fromhex("060000010003"), bytes.fromhex("02000a010002")]
+    assert options.priority is None
 
 
 def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake: FakeConnection) -> None:
@@ -85,9 +75,9 @@ def test_mirroring_and_queues_are_the_targets_service(control: Bmv2Control, fake
     for line in ("mirroring_add 1 510", "set_queue_depth 900000000", "set_queue_rate 236 3 7"):
         assert control.command(line) == ""
     assert fake.calls == [
-        ("simple_switch", "mirroring_session_add", (i32(1), record(i32(510)))),
-        ("simple_switch", "set_all_egress_queue_depths", (i32(900_000_000),)),
-        ("simple_switch", "set_egress_priority_queue_rate", (i32(3), i32(7), i64(236))),
+        ("simple_switch", "mirroring_session_add", (1, interface().MirroringSession(port=510))),
+        ("simple_switch", "set_all_egress_queue_depths", (900_000_000,)),
+        ("simple_switch", "set_egress_priority_queue_rate", (3, 7, 236)),
     ]
 
 
@@ -120,7 +110,7 @@ def test_a_wrong_word_is_named(control: Bmv2Control, fake: FakeConnection, line:
 
 def test_a_refusal_of_bmv2_becomes_words(control: Bmv2Control, fake: FakeConnection) -> None:
     """Error codes are for machines."""
-    fake.answers["bm_mt_add_entry"] = DeclaredException({1: 17})
+    fake.answers["bm_mt_add_entry"] = Refusal(17)
     with pytest.raises(CommandError, match="table_add: there is an entry with this key already"):
         control.command("table_add dscp_to_class set_class 26 => 3")
 
@@ -129,16 +119,23 @@ def test_counters_are_read_as_on_softswitch(control: Bmv2Control, fake: FakeConn
     """The testbed's reader of counts does not know which target it talks to."""
     dropped = (2 << 4) | DropReason.BUFFER_FULL
 
-    def counter(arguments: tuple[Value, ...]) -> dict[int, int]:
-        cells = {(text("drops"), i32(dropped)): 5, (text("bts_events"), i32(BtsEvent.SENT_QUEUE)): 8}
+    def counter(arguments: tuple[Any, ...]) -> Any:
+        cells = {("drops", dropped): 5, ("bts_events", BtsEvent.SENT_QUEUE): 8}
         packets = cells.get((arguments[1], arguments[2]), 0)
-        return {1: 100 * packets, 2: packets}
+        return interface().Count(bytes=100 * packets, packets=packets)
 
-    fake.answers |= {"bm_counter_read": counter, "bm_register_read": 12, "bm_register_read_all": np.array([1, 2])}
+    fake.answers |= {"bm_counter_read": counter, "bm_register_read": 12, "bm_register_read_all": [4, 0, 5]}
     counts = read_counts(control.command, [1, 2])
     assert counts.drops == {"buffer_full": 5}
     assert (counts.bts_sent, counts.max_suppression_entries) == (8, 12)
-    assert control.command("register_read suppression_state") == "suppression_state= 1, 2"
+    assert control.command("register_read suppression_state") == "suppression_state= 4, 0, 5"
+
+
+def test_a_register_of_another_size_is_an_error(control: Bmv2Control, fake: FakeConnection) -> None:
+    """Half of the queues would look empty."""
+    fake.answers["bm_register_read_all"] = [1, 2]
+    with pytest.raises(ThriftError, match="has 4096 cells, BMv2 gave 2"):
+        control.register_values("queue_bytes")
 
 
 @pytest.mark.parametrize("settings", [SwitchSettings(), SwitchSettings(bts="ingress", pause_cache=True, sfc_p=True)])

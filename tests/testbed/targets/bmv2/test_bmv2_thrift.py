@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The Thrift client's encoding, byte for byte, against a server that only plays back what it was told to answer."""
+"""What goes to BMv2 and what is made of its answers, byte for byte: the server only plays back what it was told to."""
 
 from __future__ import annotations
 
@@ -10,22 +10,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
-import numpy as np
 import pytest
 
-from testbed.targets.bmv2.thrift import (
-    DeclaredException,
-    ThriftConnection,
-    ThriftError,
-    boolean,
-    i32,
-    i64,
-    list_of_binaries,
-    list_of_records,
-    record,
-    record_of,
-    text,
-)
+from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
 
 
 class FakeServer:
@@ -70,82 +57,123 @@ def _head(kind: int, name: str, sequence: int) -> bytes:
     return struct.pack(">Ii", 0x8001_0000 | kind, len(name)) + name.encode() + struct.pack(">i", sequence)
 
 
-def _reply(fields: bytes, sequence: int = 1, kind: int = 2) -> bytes:
-    return _head(kind, "method", sequence) + fields + b"\0"
+def _reply(fields: bytes, kind: int = 2) -> bytes:
+    return _head(kind, "method", 0) + fields + b"\0"
 
 
 def _call(server: FakeServer, answer: bytes) -> object:
     server.answers.append(answer)
     with ThriftConnection("127.0.0.1", server.port) as connection:
-        return connection.call("standard", "method", i32(0))
+        return connection.call("standard", "bm_register_read", 0, "depth", 5)
+
+
+def _i32(number: int, value: int) -> bytes:
+    return b"\x08" + struct.pack(">hi", number, value)
+
+
+def _string(number: int, value: bytes) -> bytes:
+    return b"\x0b" + struct.pack(">hi", number, len(value)) + value
 
 
 def test_a_call_is_encoded_as_the_protocol_says(server: FakeServer) -> None:
     """Version and type, multiplexed name, sequence number, then each argument with its type and number."""
-    server.answers.append(_reply(b"\x08\x00\x00" + struct.pack(">i", 7)))
+    assert _call(server, _reply(b"\x0a\x00\x00" + struct.pack(">q", 7))) == 7
+    [request] = server.requests
+    assert request == _head(1, "standard:bm_register_read", 0) + _i32(1, 0) + _string(2, b"depth") + _i32(3, 5) + b"\0"
+
+
+def test_an_entry_is_structs_in_a_list(server: FakeServer) -> None:
+    """A key is a struct of which only one kind is there; no priority is an empty struct; bytes stay bytes."""
+    lpm = interface().Match(type=interface().MatchType.LPM, lpm=interface().Lpm(b"\x0a\x80\0\xff", 32))
+    any_of = interface().Match(type=interface().MatchType.RANGE, range=interface().Range(b"\0", b"\xff"))
+    server.answers.append(_reply(_i32(0, 4)))
     with ThriftConnection("127.0.0.1", server.port) as connection:
-        answer = connection.call("standard", "add", i32(5), text("ab"), boolean(True), i64(-1))
-    assert answer == 7
+        arguments = (0, "t", [lpm, any_of], "a", [b"\x80", b""], interface().EntryOptions())
+        assert connection.call("standard", "bm_mt_add_entry", *arguments) == 4
     [request] = server.requests
     assert request == (
-        _head(1, "standard:add", 1)
-        + b"\x08\x00\x01" + struct.pack(">i", 5)
-        + b"\x0b\x00\x02" + struct.pack(">i", 2) + b"ab"
-        + b"\x02\x00\x03\x01"
-        + b"\x0a\x00\x04" + struct.pack(">q", -1)
-        + b"\x00"
+        _head(1, "standard:bm_mt_add_entry", 0)
+        + _i32(1, 0)
+        + _string(2, b"t")
+        + b"\x0f\x00\x03\x0c" + struct.pack(">i", 2)
+        + _i32(1, 1) + b"\x0c\x00\x03" + _string(1, b"\x0a\x80\0\xff") + _i32(2, 32) + b"\0\0"
+        + _i32(1, 4) + b"\x0c\x00\x06" + _string(1, b"\0") + _string(2, b"\xff") + b"\0\0"
+        + _string(4, b"a")
+        + b"\x0f\x00\x05\x0b" + struct.pack(">ii", 2, 1) + b"\x80" + struct.pack(">i", 0)
+        + b"\x0c\x00\x06\0"
+        + b"\0"
     )  # fmt: skip
 
 
-def test_lists_and_structs() -> None:
-    """A list has its type and length; a struct leaves out what is None and ends with a stop."""
-    assert list_of_binaries([b"x", b""]).payload == b"\x0b" + struct.pack(">ii", 2, 1) + b"x" + struct.pack(">i", 0)
-    inner = record(None, i32(1))
-    assert inner.payload == b"\x08\x00\x02" + struct.pack(">i", 1) + b"\0"
-    assert inner == record_of({2: i32(1)})
-    assert list_of_records([inner]).payload == b"\x0c" + struct.pack(">i", 1) + inner.payload
-
-
 def test_answers_of_every_kind(server: FakeServer) -> None:
-    """Void, structs in lists, maps, and 64-bit integers as an array."""
-    extra = b"\x0d\x00\x02\x0b\x0b" + struct.pack(">i", 1) + 2 * (struct.pack(">i", 1) + b"k")
-    port = b"\x08\x00\x01" + struct.pack(">i", 3) + extra + b"\0"
+    """Void, structs in lists with what we do not know in them, and 64-bit integers."""
+    extra = b"\x0d\x00\x04\x0b\x0b" + struct.pack(">i", 1) + 2 * (struct.pack(">i", 1) + b"k")
+    port = _i32(1, 3) + _string(2, b"eth0") + b"\x02\x00\x03\x01" + extra + _i32(99, 5) + b"\0"
     server.answers += [
         _reply(b""),
-        _reply(b"\x0f\x00\x00\x0c" + struct.pack(">i", 1) + port, 2),
-        _reply(b"\x0f\x00\x00\x0a" + struct.pack(">i3q", 3, 1, -2, 1 << 40), 3),
+        _reply(b"\x0f\x00\x00\x0c" + struct.pack(">i", 1) + port),
+        _reply(b"\x0f\x00\x00\x0a" + struct.pack(">i3q", 3, 1, -2, 1 << 40)),
     ]
     with ThriftConnection("127.0.0.1", server.port) as connection:
-        assert connection.call("s", "void") is None
-        assert connection.call("s", "ports") == [{1: 3, 2: {b"k": b"k"}}]
-        cells = connection.call("s", "cells")
-    assert np.array_equal(cells, [1, -2, 1 << 40])
+        assert connection.call("simple_switch", "mirroring_session_delete", 1) is None
+        [found] = connection.call("standard", "bm_dev_mgr_show_ports")
+        assert (found.number, found.device, found.is_up) == (3, "eth0", True)
+        assert connection.call("standard", "bm_register_read_all", 0, "r") == [1, -2, 1 << 40]
+    assert server.requests[0].startswith(_head(1, "simple_switch:mirroring_session_delete", 0))
 
 
-def test_a_declared_exception_is_told_apart(server: FakeServer) -> None:
-    """A result's field above 0 is an exception of the service, here with code 17."""
-    with pytest.raises(DeclaredException) as caught:
-        _call(server, _reply(b"\x0c\x00\x01\x08\x00\x01" + struct.pack(">i", 17) + b"\0"))
-    assert caught.value.fields == {1: 17}
+def test_a_refusal_is_told_apart(server: FakeServer) -> None:
+    """A result's field above 0 is an exception that BMv2 declares, here with code 17; the connection stays good."""
+    server.answers += [_reply(b"\x0c\x00\x01" + _i32(1, 17) + b"\0"), _reply(b"")]
+    with ThriftConnection("127.0.0.1", server.port) as connection:
+        with pytest.raises(Refusal) as caught:
+            connection.call("standard", "bm_mt_delete_entry", 0, "t", 1)
+        assert caught.value.code == 17
+        assert connection.call("standard", "bm_mt_delete_entry", 0, "t", 1) is None
+
+
+def test_a_number_that_does_not_fit_is_not_sent(server: FakeServer) -> None:
+    """Nor is a part of that call: the next one is whole."""
+    server.answers.append(_reply(b""))
+    with ThriftConnection("127.0.0.1", server.port) as connection:
+        with pytest.raises(ValueError, match="session"):
+            connection.call("simple_switch", "mirroring_session_delete", 1 << 40)
+        connection.call("simple_switch", "mirroring_session_delete", 1)
+    [request] = server.requests
+    assert request == _head(1, "simple_switch:mirroring_session_delete", 0) + _i32(1, 1) + b"\0"
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (_reply(b"\x0b\x00\x01" + struct.pack(">i", 4) + b"nope", kind=3), "nope"),
-        (_reply(b"", sequence=9), "not asked for"),
-        (b"HTTP/1.1 400 Bad Request", "not a strict binary"),
-        (_reply(b"\x0b\x00\x00" + struct.pack(">i", -5)), "length of -5"),
-        (_reply(b"\x07\x00\x00"), "type 7"),
-        (_head(2, "method", 1), "closed"),
+        (_reply(_string(1, b"nope") + _i32(2, 1), kind=3), "bm_register_read: nope"),
+        (_reply(b""), "bm_register_read: Missing result"),
+        (_reply(b"\x07\x00\x00"), "bm_register_read: Missing result"),
     ],
+    ids=["a method it does not know", "nothing", "an unknown type"],
 )
-def test_anything_else_is_an_error(server: FakeServer, answer: bytes, words: str) -> None:
-    """Unknown methods, foreign protocols and cut connections end a call with a reason."""
-    if words == "closed":
-        server.answers = []
-        with ThriftConnection("127.0.0.1", server.port) as connection, pytest.raises(ThriftError, match=words):
-            connection.call("standard", "method")
-        return
+def test_an_answer_without_a_result_is_an_error(server: FakeServer, answer: bytes, words: str) -> None:
+    """Read whole, so that the connection stays good."""
     with pytest.raises(ThriftError, match=words):
         _call(server, answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 400 Bad Request", _head(2, "method", 0) + b"\x0a\x00\x00\x01", _head(2, "method", 0)[:3]],
+    ids=["a foreign protocol", "half an answer", "less"],
+)
+def test_a_broken_answer_ends_the_connection(server: FakeServer, answer: bytes) -> None:
+    """What comes after it would be taken for the answer to another call."""
+    server.answers.append(answer)
+    with ThriftConnection("127.0.0.1", server.port, timeout_s=0.2) as connection:
+        with pytest.raises((ThriftError, TimeoutError)):
+            connection.call("standard", "bm_register_read", 0, "r", 0)
+        with pytest.raises(ThriftError, match="closed"):
+            connection.call("standard", "bm_register_read", 0, "r", 0)
+
+
+def test_a_lost_connection_is_an_error(server: FakeServer) -> None:
+    """The server ends without an answer."""
+    with ThriftConnection("127.0.0.1", server.port) as connection, pytest.raises(ThriftError):
+        connection.call("standard", "bm_register_read", 0, "r", 0)
