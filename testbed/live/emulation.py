@@ -2,27 +2,37 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The network of a run on Mininet: namespaces, veth pairs, addresses. The only module that imports Mininet.
 
-Mininet makes the nodes and links and gives people its prompt; switches and NICs are processes of
-ours (`testbed.live.run`).
+Mininet makes the nodes, knows their links and gives people its prompt. The links themselves are made over netlink: what
+Mininet does by commands to the shells of nodes takes most of the start of a large network. Switches and NICs are
+processes of ours (`testbed.live.run`).
 """
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 from mininet.cli import CLI
+from mininet.link import Intf, Link
 from mininet.log import output, setLogLevel
 from mininet.net import Mininet
 from mininet.node import Host, Switch
 
+from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
-from testbed.system.namespace import disable_ipv6_command, private_network
+from testbed.system.links import Links, turn_off_offloads
+from testbed.system.namespace import disable_ipv6, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of
 from testbed.targets.common.wires import Wire
 from topologies.model import Host as HostData
+from topologies.model import Link as LinkData
 from topologies.model import Port, Topology
+
+_SHELLS_AT_ONCE = 8
 
 
 class P4SwitchNode(Switch):  # type: ignore[misc]
@@ -31,8 +41,25 @@ class P4SwitchNode(Switch):  # type: ignore[misc]
     def start(self, controllers: Any) -> None:
         """Nothing to start here."""
 
-    def stop(self, deleteIntfs: bool = True) -> None:
+    def stop(self, deleteIntfs: bool = False) -> None:
+        """Its interfaces are removed with all others (`Emulation.close`), unless Mininet removes this switch alone."""
         super().stop(deleteIntfs)
+
+
+class MadeInterface(Intf):  # type: ignore[misc]
+    """An interface that is there already, as it should be."""
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        """Nothing to set."""
+        return {}
+
+
+class MadeLink(Link):  # type: ignore[misc]
+    """Two interfaces that are joined already."""
+
+    @classmethod
+    def makeIntfPair(cls, *arguments: Any, **options: Any) -> None:
+        """Nothing to make."""
 
 
 class Emulation:
@@ -42,7 +69,11 @@ class Emulation:
         self.topology = topology
         self._wires = {wire.link: wire for wire in wires}
         self.net = Mininet(controller=None, switch=P4SwitchNode, host=Host, build=False, waitConnected=False)
-        self._build()
+        try:
+            self._build()
+        except BaseException:
+            self.close()
+            raise
 
     def host_pid(self, name: str) -> int:
         """The process whose network namespace is the host's."""
@@ -60,43 +91,71 @@ class Emulation:
         type("Prompt", (CLI,), methods)(self.net)
 
     def close(self) -> None:
+        """Removes all links at once, then the nodes, whose shells are told to end before any is waited for."""
+        with Links() as links:
+            links.remove_pairs()
+        self.net.links.clear()
+        for node in self.net.values():
+            if node.shell is not None and node.shell.poll() is None:
+                os.killpg(node.pid, signal.SIGHUP)
         self.net.stop()
 
     def _build(self) -> None:
         for switch in self.topology.switches:
             self.net.addSwitch(switch.name)
-        for host in self.topology.hosts:
-            node = self.net.addHost(host.name, ip=None)
-            node.cmd(disable_ipv6_command())
         for node in dict.fromkeys(wire.node for wire in self._wires.values()):
             self.net.addSwitch(node)
-        for link in self.topology.links:
-            if link in self._wires:
-                wire = self._wires[link]
-                for end, port, interface in zip((link.a, link.b), wire.ports, wire.interfaces, strict=True):
-                    self._join(end, Port(wire.node, port), interface)
-            else:
-                self._join(link.a, link.b, interface_of(self.topology, link.b))
-        for host in self.topology.hosts:
-            self._address(host)
+        self._add_hosts()
+        try:
+            with Links() as links:
+                for link in self.topology.links:
+                    self._make(links, link)
+            for host in self.topology.hosts:
+                self._address(host)
+        except OSError as error:
+            raise RunError(f"cannot wire the network: {error.strerror}") from error
 
-    def _join(self, a: Port, b: Port, b_interface: str) -> None:
-        names = {"intfName1": interface_of(self.topology, a), "intfName2": b_interface}
-        self.net.addLink(a.node, b.node, port1=a.number, port2=b.number, **names)
+    def _add_hosts(self) -> None:
+        """Several at once: Mininet waits until each one's shell has answered."""
+        names = [host.name for host in self.topology.hosts]
+        with ThreadPoolExecutor(_SHELLS_AT_ONCE) as pool:
+            list(pool.map(lambda name: self.net.addHost(name, ip=None), names))
+        self.net.hosts.sort(key=lambda node: names.index(node.name))
+        for node in self.net.hosts:
+            with network_namespace(node.pid):
+                disable_ipv6()
+
+    def _make(self, links: Links, link: LinkData) -> None:
+        if link not in self._wires:
+            self._join(links, link.a, link.b, interface_of(self.topology, link.b))
+            return
+        wire = self._wires[link]
+        for end, port, interface in zip((link.a, link.b), wire.ports, wire.interfaces, strict=True):
+            self._join(links, end, Port(wire.node, port), interface)
+
+    def _join(self, links: Links, a: Port, b: Port, b_interface: str) -> None:
+        """Makes a link and lets Mininet know. Switches live in the current namespace, hosts in their own."""
+        a_interface = interface_of(self.topology, a)
+        ends = [(a.node, a_interface), (b.node, b_interface)]
+        (_, here), (node, there) = sorted(ends, key=lambda end: end[0] in self.topology.host)
+        if node in self.topology.host:
+            links.add_pair(here, there, peer_pid=self.host_pid(node))
+        else:
+            links.add_pair(here, there)
+            links.set_up(there)
+        names = {"intfName1": a_interface, "intfName2": b_interface}
+        self.net.addLink(a.node, b.node, a.number, b.number, cls=MadeLink, intf=MadeInterface, **names)
 
     def _address(self, host: HostData) -> None:
         """One address, its ToR as the way to everything, nothing learned by ARP and nothing offloaded."""
-        interface = HOST_INTERFACE.format(name=host.name)
-        script = (
-            f"ip link set {interface} address {host.mac} && ip address add {host.ip}/32 dev {interface} && "
-            f"ip link set lo up && ip link set {interface} up && "
-            f"ip neighbour replace {host.gateway_ip} lladdr {host.gateway_mac} nud permanent dev {interface} && "
-            f"ip route replace default via {host.gateway_ip} dev {interface} onlink && "
-            f"ethtool --offload {interface} tx off rx off tso off gso off gro off > /dev/null && echo addressed"
-        )
-        output = self.net.get(host.name).cmd(script)
-        if "addressed" not in output:
-            raise RunError(f"cannot set up {host.name}: {output.strip()}")
+        name = HOST_INTERFACE.format(name=host.name)
+        with network_namespace(self.host_pid(host.name)), Links() as links:
+            links.set_up("lo")
+            links.set_up(name, mac=host.mac)
+            links.address_host(name, host.ip, host.gateway_ip, host.gateway_mac)
+            turn_off_offloads([name])
+        interface = self.net.get(host.name).intf(name)
+        interface.mac, interface.ip, interface.prefixLen = host.mac, str(host.ip), "32"
 
 
 def _prompt_method(verb: Callable[[Sequence[str]], str]) -> Callable[[Any, str], None]:

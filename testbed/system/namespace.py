@@ -34,7 +34,7 @@ def private_network() -> Iterator[None]:
     try:
         _check(_libc.unshare(_CLONE_NEWNET), "unshare")
         try:
-            _prepare()
+            disable_ipv6()
             yield
         finally:
             _check(_libc.setns(own, _CLONE_NEWNET), "setns")
@@ -42,12 +42,8 @@ def private_network() -> Iterator[None]:
         os.close(own)
 
 
-def disable_ipv6_command() -> str:
-    """Shell text that keeps the kernel from sending neighbour discovery into the modelled network."""
-    return "for each in all default; do echo 1 > /proc/sys/net/ipv6/conf/$each/disable_ipv6; done 2> /dev/null"
-
-
-def _prepare() -> None:
+def disable_ipv6() -> None:
+    """Keeps the kernel from sending neighbour discovery into the modelled network, from the current namespace."""
     for each in ("all", "default"):
         setting = Path(f"/proc/sys/net/ipv6/conf/{each}/disable_ipv6")
         if setting.exists():

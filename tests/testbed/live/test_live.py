@@ -121,6 +121,20 @@ def test_prompt_pings(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+def test_prompt_knows_every_host() -> None:
+    """Mininet's own verbs work on links and addresses that Mininet did not set."""
+    done = subprocess.run(
+        running.command("cli", "--topology", "star", "--set", "topology.hosts=3", "--dilation", "1000"),
+        input="pingall\nlink h1 s1 down\nh2 ping -c 1 -W 1 h1\nexit\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "0% dropped (6/6 received)" in done.stderr, done.stdout + done.stderr
+    assert "1 packets transmitted, 0 received" in done.stderr
+
+
 def test_iperf3_beside_an_incast_is_paused_by_bts(tmp_path: Path) -> None:
     """An unmodified program's TCP goes through the NIC: it gets its share, and BTS for its 5-tuple are obeyed."""
     words = ("--scheme", "sfc", "--scale", "ci", "--dilation", "10000", "--duration", "1")

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The network of a live run, without a run: what its hosts find, what Mininet knows, what is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+from pyroute2.ethtool.ioctl import IoctlEthtool
+
+from hosts.io.namespaces import network_namespace
+from testbed.errors import RunError
+from testbed.system.links import Links
+from testbed.targets.common.wires import cut_links
+from tests.testbed import running
+from topologies.shapes import shape
+
+pytestmark = [
+    *running.NEEDS_MININET,
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # Mininet's, where Python still has it
+]
+STAR = shape("star", {"hosts": 3}).build()
+
+
+def _descendants() -> list[psutil.Process]:
+    return running.children_of(os.getpid())
+
+
+def test_a_host_has_one_address_one_way_out_and_no_offloads() -> None:
+    """As the kernel says it, in the host's namespace; no IPv6, whose neighbour discovery nobody modelled."""
+    from testbed.live.emulation import emulation
+
+    with emulation(STAR) as network:
+        for host in STAR.hosts:
+            name = f"{host.name}-eth0"
+            [link] = json.loads(network.shell(host.name, f"ip -json address show dev {name}"))
+            assert (link["operstate"], link["address"]) == ("UP", host.mac)
+            assert [(each["local"], each["prefixlen"]) for each in link["addr_info"]] == [(str(host.ip), 32)]
+            [route] = json.loads(network.shell(host.name, "ip -json route"))
+            assert (route["dst"], route["gateway"], route["dev"]) == ("default", str(host.gateway_ip), name)
+            [neighbour] = json.loads(network.shell(host.name, "ip -json neighbour"))
+            assert (neighbour["dst"], neighbour["lladdr"]) == (str(host.gateway_ip), host.gateway_mac)
+            assert neighbour["state"] == ["PERMANENT"]
+            with network_namespace(network.host_pid(host.name)), closing(IoctlEthtool(name)) as ethtool:
+                flags = ethtool.get_offload_flags()
+            assert not any(flags[f"{each}-offload"] for each in ("generic-segmentation", "generic-receive"))
+            assert not any(flags[f"{each}-checksumming"] for each in ("tx", "rx"))
+            assert "::" not in network.shell(host.name, "ip address")
+
+
+def test_mininet_knows_what_it_did_not_make() -> None:
+    """Nodes in the topology's order, both ends of each link, each host's address."""
+    from testbed.live.emulation import emulation
+
+    with emulation(STAR) as network:
+        assert [node.name for node in network.net.hosts] == ["h1", "h2", "h3"]
+        ends = [f"{link} {link.status()}" for link in network.net.links]
+        assert len(ends) == 3
+        assert all("h" in end and "s1-eth" in end and end.endswith("(OK OK)") for end in ends), ends
+        host = network.net.get("h2")
+        assert (host.IP(), host.MAC()) == (str(STAR.host["h2"].ip), STAR.host["h2"].mac)
+
+
+def test_a_cut_link_ends_at_its_wire() -> None:
+    """Both halves are there, under the names that the wire's process opens."""
+    from testbed.live.emulation import emulation
+
+    wires = cut_links(STAR)
+    with emulation(STAR, wires):
+        names = _interfaces()
+        assert {name for wire in wires for name in wire.interfaces} <= names
+        assert {"s1-eth1", "s1-eth2", "s1-eth3"} <= names
+
+
+def _interfaces() -> set[str]:
+    return {line.split(":")[0].strip() for line in Path("/proc/thread-self/net/dev").read_text().splitlines()[2:]}
+
+
+def test_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of a network that was used nor of one that could not be wired: no shell, and this thread is back."""
+    from testbed.live.emulation import emulation
+
+    before, namespace = _descendants(), Path("/proc/thread-self/ns/net").readlink()
+    with emulation(STAR):
+        assert len(_descendants()) == len(before) + 4
+    assert _descendants() == before
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError(28, "cannot address h1-eth0: No space left on device")
+
+    monkeypatch.setattr(Links, "address_host", refuse)
+    with pytest.raises(RunError, match="cannot wire the network: cannot address h1-eth0"), emulation(STAR):
+        pytest.fail("it is not there")
+    assert _descendants() == before
+    assert Path("/proc/thread-self/ns/net").readlink() == namespace
