@@ -88,8 +88,7 @@ def require(clock: str, switch: str) -> None:
     needed = [EVERY_RUN]
     if clock == "real":
         needed.append(LIVE_RUN)
-    if switch == "bmv2":
-        needed.append(BMV2_RUN)
+    needed.append(f"--switch {switch}")
     for capability in CAPABILITIES:
         if capability.needed_for in needed:
             missing = capability.probe()

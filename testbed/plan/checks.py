@@ -16,13 +16,11 @@ from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
 from testbed.errors import UsageError
 from testbed.plan.request import RunRequest
 from topologies.model import Topology, TopologyError
-from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
 
 MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
 BACKGROUND_NAMES = ("iperf3",)
-SWITCH_TARGETS = ("soft", "bmv2")
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -43,19 +41,6 @@ def scheme_named(text: str) -> Scheme:
         return resolve_scheme(text)
     except UnknownScheme as error:
         raise UsageError(str(error)) from error
-
-
-def switch_target(name: str, clock: str, settings: SwitchSettings) -> str:
-    """The target that a name stands for. UsageError for what it cannot do; whether it is there, nobody asks here."""
-    if name == "auto":
-        return "soft"
-    if name not in SWITCH_TARGETS:
-        raise UsageError(f"no switch {name!r}; there are auto, {', '.join(SWITCH_TARGETS)}")
-    if name == "bmv2" and clock == "virtual":
-        raise UsageError("--switch bmv2 has no virtual clock: BMv2 reads the machine's; use --clock real")
-    if name == "bmv2" and settings.pfc:
-        raise UsageError("--switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft")
-    return name
 
 
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:

@@ -20,6 +20,7 @@ from testbed.plan.dilation import choose_dilation
 from testbed.plan.network_settings import NetworkSettings, network_settings
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
+from testbed.plan.switch_targets import switch_target
 from topologies.model import Topology
 from topologies.settings import SwitchSettings
 from wire.constants import DSCP_DATA
@@ -65,14 +66,14 @@ def plan_run(request: RunRequest) -> RunPlan:
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
     listed = checks.flow_list(request, workload, topology)
     flows = number_flows(listed.requests)
-    target = checks.switch_target(request.switch, request.clock, settings.switch)
+    target = switch_target(request.switch, request.clock, settings.switch)
     base_rtt_ns = settings.physics.base_rtt_ns
     factor = request.dilation or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)
     told: dict[str, Any] = {
         "scenario": scenario.name,
         "scheme": scheme.name,
         "scale": request.scale,
-        "switch": target,
+        "switch": target.name,
         "clock": request.clock,
         "dilation": factor,
         "seed": request.seed,
@@ -94,13 +95,13 @@ def plan_network(request: RunRequest) -> RunPlan:
         raise UsageError(f"--set {next(iter(overrides.workload))}: a network without a scenario has no such setting")
     topology = checks.network_named(request.topology or "clos", overrides.topology)
     settings = network_settings(topology, (scheme.switch, overrides.switch), (scheme.transport, overrides.transport))
-    target = checks.switch_target(request.switch, "real", settings.switch)
+    target = switch_target(request.switch, "real", settings.switch)
     base_rtt_ns = settings.physics.base_rtt_ns
     told: dict[str, Any] = {
         "scenario": "none",
         "scheme": scheme.name,
         "scale": "none",
-        "switch": target,
+        "switch": target.name,
         "clock": "real",
         "dilation": request.dilation or choose_dilation("real", target, topology, (), base_rtt_ns),
         "seed": request.seed,

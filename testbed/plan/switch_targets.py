@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a plan must know of each switch target: what it cannot do, and what it costs. Starts none of them.
+
+`testbed.targets.table` has the target of each name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from testbed.errors import UsageError
+from topologies.settings import SwitchSettings
+
+DEFAULT_TARGET = "soft"
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTarget:
+    """A target as a plan sees it."""
+
+    name: str
+    cpu_ns_per_packet: int
+    """What one data packet and its acknowledgment cost all processes together on a plain core. Generous: too slow a
+    clock costs time, too fast a one costs the run's verdict."""
+    no_virtual_clock: str | None = None
+    """Why it has no virtual clock; None: it has one."""
+    no_pfc: str | None = None
+    """Why its queues cannot be paused; None: they can."""
+
+
+SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
+    target.name: target
+    for target in (
+        SwitchTarget("soft", 60_000),
+        SwitchTarget(
+            "bmv2",
+            500_000,
+            no_virtual_clock="BMv2 reads the machine's",
+            no_pfc="a queue of BMv2 cannot be paused",
+        ),
+    )
+}
+
+
+def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarget:
+    """The target that a name stands for. UsageError for what it cannot do; whether it is there, nobody asks here."""
+    target = SWITCH_TARGETS.get(DEFAULT_TARGET if name == "auto" else name)
+    if target is None:
+        raise UsageError(f"no switch {name!r}; there are auto, {', '.join(SWITCH_TARGETS)}")
+    if clock == "virtual" and target.no_virtual_clock is not None:
+        raise UsageError(f"--switch {name} has no virtual clock: {target.no_virtual_clock}; use --clock real")
+    if settings.pfc and target.no_pfc is not None:
+        raise UsageError(f"--switch {name} cannot do pfc: {target.no_pfc}; use --switch {DEFAULT_TARGET}")
+    return target
