@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A small change to the tree, made in a copy of it: which files it touches, and what shows that it works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = "# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: SFC Testbed contributors\n"
+
+
+Need = Callable[[], str | None]
+"""Why a change cannot be shown here; None: it can."""
+
+
+def p4c() -> str | None:
+    """The compiler, for changes to P4."""
+    return None if shutil.which("p4c-bm2-ss") else "p4c-bm2-ss is not on the PATH"
+
+
+def mininet() -> str | None:
+    """A live network, for changes to what forwards its packets."""
+    if os.geteuid() != 0:
+        return "needs root"
+    return None if shutil.which("mnexec") else "Mininet is not installed"
+
+
+@dataclass(frozen=True)
+class Before:
+    """Text put before the first place where another stands."""
+
+    place: str
+    text: str
+
+    def applied(self, content: str) -> str:
+        assert self.place in content, f"{self.place!r} is not there any more"
+        return content.replace(self.place, self.text + self.place, 1)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What somebody types to add one thing of a kind."""
+
+    kind: str
+    """As CONTRIBUTING calls it."""
+    new: Mapping[str, str]
+    """New files, without the licence's head."""
+    rows: Mapping[str, tuple[Before, ...]]
+    """Files that exist, and what is put into them."""
+    command: tuple[str, ...]
+    """Words that show it, `&&` between two commands; `python` is this interpreter. Each must end with 0."""
+    shows: str
+    """What the last command's output must contain, a regular expression."""
+    needs: tuple[Need, ...] = ()
+
+    @property
+    def places(self) -> set[str]:
+        return {*self.new, *self.rows}
+
+    def apply(self, tree: Path) -> None:
+        for name, text in self.new.items():
+            path = tree / name
+            assert not path.exists(), f"{name} is there already"
+            path.write_text(text if path.suffix == ".p4" else f"{HEAD}{text}")
+        for name, insertions in self.rows.items():
+            content = (tree / name).read_text()
+            for insertion in insertions:
+                content = insertion.applied(content)
+            (tree / name).write_text(content)
+
+    def skip_where_it_cannot_be_shown(self) -> None:
+        for need in self.needs:
+            reason = need()
+            if reason is not None:
+                pytest.skip(reason)
+
+    def shown(self, tree: Path) -> str:
+        """What the last command prints in the changed tree."""
+        output = ""
+        for words in self._commands():
+            done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
+            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+            output = done.stdout
+        return output
+
+    def _commands(self) -> Iterator[list[str]]:
+        words: list[str] = []
+        for word in (*self.command, "&&"):
+            if word == "&&":
+                yield words
+                words = []
+            else:
+                words.append(sys.executable if word == "python" else word)
+
+
+def copy_of_tree(folder: Path) -> Path:
+    """The files of this checkout, those not added yet among them."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip(f"not a git checkout: {listed.stderr.strip()}")
+    tree = folder / "tree"
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("docs/images"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    return tree

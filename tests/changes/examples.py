@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One change of each kind that CONTRIBUTING lists."""
+
+from __future__ import annotations
+
+from tests.changes.change import Before, Change, mininet, p4c
+
+_MAKE_P4 = ("python", "-m", "tools.compile_p4", "&&")
+_RUN = ("python", "runner.py", "run")
+_TINY = ("--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000", "--json", "--out", "out")
+
+CONGESTION_CONTROL = Change(
+    "congestion control",
+    {
+        "hosts/transport/congestion/by_delay.py": '''"""Halves the window when the one-way delay is long."""
+
+from hosts.transport.congestion.base import AckSample, CongestionControl
+
+
+class ByDelay(CongestionControl):
+    """Looks at nothing else."""
+
+    __slots__ = ()
+
+    wants_delay = True
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        assert sample.one_way_delay_ns is not None
+        is_long = sample.one_way_delay_ns > self.path.base_rtt_ns
+        self.window_bytes = max(1_000, self.path.bdp_bytes // (2 if is_long else 1))
+'''
+    },
+    {
+        "hosts/transport/congestion/__init__.py": (
+            Before(
+                "from hosts.transport.congestion.dcqcn", "from hosts.transport.congestion.by_delay import ByDelay\n"
+            ),
+            Before('    "hpcc":', '    "by-delay": ByDelay,\n'),
+        ),
+        "scenarios/schemes.py": (
+            Before(
+                '        RateControl("hpcc"',
+                '        RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n',
+            ),
+        ),
+    },
+    (*_RUN, "incast", "--scheme", "sfc+by-delay", *_TINY),
+    '"scheme": "sfc+by-delay"',
+)
+
+FLOW_CONTROL = Change(
+    "flow control",
+    {
+        "hosts/transport/flow_control/half_hearted.py": '''"""Obeys half of every pause."""
+
+from dataclasses import replace
+
+from hosts.transport.flow_control.sfc import SourceFlowControl
+from wire.bts import BackToSender
+
+
+class HalfHearted(SourceFlowControl):
+    """SFC that comes back too soon."""
+
+    __slots__ = ()
+
+    def on_signal(self, signal: BackToSender, now_ns: int) -> None:
+        super().on_signal(replace(signal, pause_us=signal.pause_us // 2), now_ns)
+'''
+    },
+    {
+        "hosts/transport/flow_control/__init__.py": (
+            Before(
+                "from hosts.transport.flow_control.none",
+                "from hosts.transport.flow_control.half_hearted import HalfHearted\n",
+            ),
+            Before('    "onramp":', '    "half-hearted": HalfHearted,\n'),
+        ),
+        "scenarios/schemes.py": (
+            Before(
+                '        Scheme("sfc",',
+                '        Scheme("half-sfc", "half", _INGRESS_AND_CACHE, {"flow_control": "half-hearted", **_IRN}),\n',
+            ),
+        ),
+    },
+    (*_RUN, "incast", "--scheme", "half-sfc", *_TINY),
+    '"scheme": "half-sfc"',
+)
+
+LOSS_RECOVERY = Change(
+    "loss recovery",
+    {
+        "hosts/transport/loss_recovery/hasty.py": '''"""IRN with a shorter patience."""
+
+from hosts.transport.congestion.base import PathContext
+from hosts.transport.loss_recovery.irn import Irn, IrnParameters
+
+
+class Hasty(Irn):
+    """Its timeouts are those of IRN, its cap half of it."""
+
+    __slots__ = ()
+
+    def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
+        super().__init__(parameters, path, rto_ns, first_index)
+        self._cap_packets = max(1, self._cap_packets // 2)
+'''
+    },
+    {
+        "hosts/transport/loss_recovery/__init__.py": (
+            Before("from hosts.transport.loss_recovery.irn", "from hosts.transport.loss_recovery.hasty import Hasty\n"),
+            Before('    "irn":', '    "hasty": Hasty,\n'),
+        ),
+        "scenarios/schemes.py": (
+            Before(
+                '        Scheme("irn",',
+                '        Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n',
+            ),
+        ),
+    },
+    (*_RUN, "incast", "--scheme", "hasty", *_TINY),
+    '"scheme": "hasty"',
+)
+
+SCHEME = Change(
+    "scheme",
+    {},
+    {
+        "scenarios/schemes.py": (
+            Before('        Scheme("sfc",', '        Scheme("cache-only", "cache", {"pause_cache": True}, _SFC),\n'),
+        ),
+    },
+    (*_RUN, "incast", "--scheme", "cache-only", *_TINY),
+    '"scheme": "cache-only"',
+)
+
+SCENARIO = Change(
+    "scenario",
+    {
+        "scenarios/pairs.py": '''"""Every host of the first half sends to its partner in the second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import Scale, Scenario, Workload
+from topologies.model import Topology
+
+
+class Pairs(Workload):
+    """One message a pair."""
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        names = [host.name for host in topology.hosts]
+        half = len(names) // 2
+        return [FlowRequest(a, b, 20_000, 0, "pair") for a, b in zip(names[:half], names[half:], strict=False)]
+
+
+SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clos")})
+'''
+    },
+    {
+        "scenarios/catalogue.py": (
+            Before("from scenarios import datacentre, incast\n", "from scenarios import pairs\n"),
+            Before("    datacentre,\n", "    pairs,\n"),
+        ),
+    },
+    (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),
+    '"scenario": "pairs"',
+)
+
+EXPERIMENT = Change(
+    "experiment",
+    {
+        "reproduction/experiments/bottleneck/lone_incast.py": '''"""Does SFC keep a small incast from dropping?"""
+
+from __future__ import annotations
+
+from reproduction.model.claims import Bound
+from reproduction.model.experiment import Experiment, Grid
+from reproduction.model.figures import buffer_over_time
+from reproduction.model.quantities import DROPS
+from scenarios.incast import SCENARIO
+
+EXPERIMENT = Experiment(
+    title="A lone incast",
+    paper="none",
+    scenario=SCENARIO,
+    grids={"ci": Grid(("sfc",))},
+    claims=(Bound("SFC drops nothing", "nothing", DROPS, "sfc", at_most=0.0),),
+    figures=(buffer_over_time(),),
+)
+'''
+    },
+    {
+        "reproduction/catalogue.py": (
+            Before(
+                "from reproduction.model.experiment",
+                "from reproduction.experiments.bottleneck import lone_incast\n",
+            ),
+            Before("    signaling,\n    incast_degree", "    lone_incast,\n"),
+        ),
+    },
+    ("python", "runner.py", "reproduce", "incast", "--scale", "ci", "--json", "--strict", "--out", "out"),
+    '"title": "A lone incast"',
+)
+
+TOPOLOGY = Change(
+    "topology",
+    {},
+    {
+        "topologies/shapes.py": (
+            Before(
+                "SHAPES: Mapping",
+                '''class Line(Shape):
+    """Three switches in a row, a host at each."""
+
+    name: ClassVar[str] = "line"
+
+    def build(self) -> Topology:
+        builder = self._builder()
+        switches = [builder.add_switch(f"s{number}", has_hosts=True) for number in (1, 2, 3)]
+        for switch in switches:
+            builder.add_host(switch, self.host_rate_bps, self.host_delay_ns)
+        for left, right in zip(switches, switches[1:], strict=False):
+            builder.add_link(left, right, self.host_rate_bps, self.host_delay_ns)
+        return builder.build()
+
+
+''',
+            ),
+            Before("Dumbbell, Star)\n", "Line, "),
+        ),
+    },
+    (*_RUN, "incast", "--topology", "line", *_TINY),
+    '"completed": 2',
+)
+
+TARGET = Change(
+    "switch target",
+    {
+        "testbed/targets/patient.py": '''"""softswitch under another name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testbed.targets.softswitch import SoftswitchTarget
+
+
+class PatientTarget(SoftswitchTarget):
+    """Says so."""
+
+    def notes(self) -> Sequence[str]:
+        return ("The switches were patient.",)
+'''
+    },
+    {
+        "testbed/targets/table.py": (
+            Before("from testbed.targets.softswitch", "from testbed.targets.patient import PatientTarget\n"),
+            Before('"bmv2": Bmv2Target', '"patient": PatientTarget, '),
+        ),
+        "testbed/plan/switch_targets.py": (
+            Before('        SwitchTarget("soft"', '        SwitchTarget("patient", 60_000),\n'),
+        ),
+    },
+    (
+        *_RUN,
+        "incast",
+        "--switch",
+        "patient",
+        "--dilation",
+        "20000",
+        "--set",
+        "degree=2",
+        "--set",
+        "message_bytes=20000",
+        "--json",
+        "--out",
+        "out",
+    ),
+    "The switches were patient.",
+    needs=(mininet,),
+)
+
+P4_COUNTER = Change(
+    "P4 counter",
+    {},
+    {
+        "wire/counters.py": (
+            Before(
+                "    PFC_UNDERFLOW = 1",
+                '    QUEUE_JOINED = 2, Role.NEUTRAL, "a packet was let into a queue", "bts.sent"\n',
+            ),
+        ),
+        "switch-bmv2/include/control/queue/queue_state.p4": (
+            Before(
+                "        join();\n",
+                "        queue_events.count((bit<32>) (bit<EVENT_BITS>) queue_event_t.queue_joined);\n",
+            ),
+        ),
+    },
+    (*_MAKE_P4, *_RUN, "incast", "--scheme", "irn", *_TINY),
+    r'"sent": [1-9]',
+    needs=(p4c,),
+)
+
+P4_MECHANISM = Change(
+    "P4 mechanism",
+    {
+        "switch-bmv2/include/control/forwarding/size_limit.p4": """// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// Drops frames that are longer than a limit.
+#ifndef SFC_SIZE_LIMIT_P4
+#define SFC_SIZE_LIMIT_P4
+
+control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
+    Drop() drop;
+    bytes_t most_bytes = 0;
+
+    action limit(bytes_t bytes) {
+        most_bytes = bytes;
+    }
+
+    action no_limit() {
+        most_bytes = 0xffffffff;
+    }
+
+    table size_limit {
+        actions = { @defaultonly limit; @defaultonly no_limit; }
+        default_action = no_limit();
+    }
+
+    apply {
+        size_limit.apply();
+        if (meta.accounted_bytes > most_bytes) {
+            drop.apply(meta, std, std.egress_spec, drop_reason_t.malformed);
+        }
+    }
+}
+
+#endif
+"""
+    },
+    {
+        "switch-bmv2/sfc.p4": (
+            Before(
+                '#include "include/control/queue/queue_state.p4"',
+                '#include "include/control/forwarding/size_limit.p4"\n',
+            ),
+            Before("    QueueRead() queue_read;", "    SizeLimit() size_limit;\n"),
+            Before(
+                "        if (meta.is_dropped == 0) {\n            queue_read", "        size_limit.apply(meta, std);\n"
+            ),
+        ),
+        "topologies/settings.py": (
+            Before(
+                "    int_telemetry: bool",
+                '    most_bytes: Bytes | None = Field(None, description="Longer frames are dropped; null: none.")\n',
+            ),
+        ),
+        "topologies/features.py": (
+            Before(
+                "    if settings.sfc_p or settings.pfc:",
+                "    if settings.most_bytes is not None:\n"
+                '        yield f"table_set_default size_limit limit {settings.most_bytes}"\n',
+            ),
+        ),
+    },
+    (*_MAKE_P4, *_RUN, "incast", "--scheme", "irn", "--set", "switch.most_bytes=500", "--duration", "0.2", *_TINY),
+    '"malformed": ',
+    needs=(p4c,),
+)
+
+CHANGES = (
+    CONGESTION_CONTROL,
+    FLOW_CONTROL,
+    LOSS_RECOVERY,
+    SCHEME,
+    SCENARIO,
+    EXPERIMENT,
+    TOPOLOGY,
+    TARGET,
+    P4_COUNTER,
+    P4_MECHANISM,
+)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""CONTRIBUTING names every place that a change of a kind touches: an example of each is made there, and works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.changes.change import ROOT, Change, copy_of_tree
+from tests.changes.examples import CHANGES
+
+
+def _listed() -> dict[str, set[str]]:
+    """Kind -> places, from CONTRIBUTING's table; `NAME` and `GROUP` stand for what is chosen."""
+    rows = re.findall(r"^\| ([a-zA-Z0-9 ]+) \| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    return {kind: set(re.findall(r"`([\w./-]+/[\w./-]+\.\w+)`", places)) for kind, places in rows}
+
+
+LISTED = _listed()
+
+
+def _is_at(place: str, pattern: str) -> bool:
+    return re.fullmatch(re.escape(pattern).replace("NAME", r"\w+").replace("GROUP", r"\w+"), place) is not None
+
+
+def test_every_listed_kind_has_an_example() -> None:
+    """And the other way round."""
+    assert {change.kind for change in CHANGES} == {kind for kind, places in LISTED.items() if places}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)
+def test_contributing_lists_exactly_the_places(change: Change) -> None:
+    """No place is missing, none is there for nothing."""
+    patterns = LISTED[change.kind]
+    assert all(any(_is_at(place, pattern) for pattern in patterns) for place in change.places)
+    assert all(any(_is_at(place, pattern) for place in change.places) for pattern in patterns)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)
+def test_the_change_works_with_nothing_else_edited(change: Change, tmp_path: Path) -> None:
+    """In a copy of the tree, by a command that a person would type."""
+    change.skip_where_it_cannot_be_shown()
+    tree = copy_of_tree(tmp_path)
+    change.apply(tree)
+    assert re.search(change.shows, change.shown(tree))
