@@ -46,7 +46,7 @@ class ByDelay(CongestionControl):
         ),
     },
     (*_RUN, "incast", "--scheme", "sfc+by-delay", *_TINY),
-    '"scheme": "sfc+by-delay"',
+    r'"scheme": "sfc\+by-delay"',
 )
 
 FLOW_CONTROL = Change(
