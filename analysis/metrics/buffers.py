@@ -10,20 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.percentiles import Values, percentile
 from telemetry.schema import WHOLE_BUFFER
 
 
-@dataclass(frozen=True)
-class BufferSummary:
-    """Bytes in a shared buffer over the run."""
+class BufferFigures(Figures):
+    """Bytes in the shared buffer of one switch over the run."""
 
-    samples: int
     max: int
     """Highest high-water mark."""
-    p99: float | None
+    p99: Figure | None
     """99th percentile of the intervals' high-water marks, None below 100 intervals."""
-    mean: float | None
+    mean: Figure | None
     """Time-weighted mean of the sampled depth."""
 
 
@@ -75,24 +74,25 @@ def time_weighted_mean(times_us: Values, depths: Values) -> float | None:
     return float((depths[:-1] * spans).sum() / total)
 
 
-def buffer_summary(rows: pl.DataFrame) -> BufferSummary:
-    """Summary of the whole-buffer rows of one switch, in time order."""
-    if rows.is_empty():
-        return BufferSummary(0, 0, None, None)
+def buffer_figures(rows: pl.DataFrame) -> BufferFigures:
+    """Figures of the whole-buffer rows of one switch, in time order."""
     high_water = rows["high_water_bytes"].to_numpy().astype(np.float64)
     depths = rows["depth_bytes"].to_numpy().astype(np.float64)
-    mean = time_weighted_mean(rows["time_us"].to_numpy(), depths)
-    return BufferSummary(rows.height, int(high_water.max()), percentile(high_water, 99), mean)
+    return BufferFigures(
+        max=int(high_water.max(initial=0)),
+        p99=percentile(high_water, 99),
+        mean=time_weighted_mean(rows["time_us"].to_numpy(), depths),
+    )
 
 
-def buffer_by_switch(queues: pl.DataFrame) -> dict[str, BufferSummary]:
-    """Summary of every switch's shared buffer, switches in natural order."""
-    return {switch: buffer_summary(whole_buffer(queues, switch)) for switch in switches(queues)}
+def buffer_by_switch(queues: pl.DataFrame) -> dict[str, BufferFigures]:
+    """Figures of every switch's shared buffer, switches in natural order."""
+    return {switch: buffer_figures(whole_buffer(queues, switch)) for switch in switches(queues)}
 
 
 def hottest_switch(queues: pl.DataFrame) -> str | None:
     """The switch whose shared buffer rose highest (the first in natural order among equals), None without a sample."""
-    peaks = {name: summary.max for name, summary in buffer_by_switch(queues).items()}
+    peaks = {name: figures.max for name, figures in buffer_by_switch(queues).items()}
     return max(peaks, key=lambda name: peaks[name]) if peaks else None
 
 

@@ -8,13 +8,14 @@ Slowdowns are taken as recorded, never clamped to 1. Knows the flows trace and n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.metrics.percentiles import Summary, Values, confidence_interval, summarize
+from analysis.metrics.figures import Figure, Figures, Interval
+from analysis.metrics.percentiles import Values, confidence_interval, largest, mean, percentile
 
 ALL_CLASSES = "all"
 """Name under which all traffic classes together are reported."""
@@ -23,26 +24,30 @@ SIZE_BIN_COUNT = 10
 """The paper plots slowdown over ten message size bins."""
 
 
-@dataclass(frozen=True)
-class SlowdownSummary:
-    """FCT slowdown of the completed flows among `flows` flows."""
+class SlowdownFigures(Figures):
+    """FCT slowdown (FCT over ideal FCT) of the completed flows among some flows."""
 
     flows: int
-    completed: Summary
-    p50_interval: tuple[float, float] | None
-    p95_interval: tuple[float, float] | None
-    p99_interval: tuple[float, float] | None
+    completed: int
+    p50: Figure | None
+    p95: Figure | None
+    p99: Figure | None
+    p99_9: Figure | None
+    mean: Figure | None
+    max: Figure | None
+    p50_interval: Interval | None
+    """95 % bootstrap confidence interval, here and below."""
+    p95_interval: Interval | None
+    p99_interval: Interval | None
     below_one: int
     """Flows faster than the ideal: a sign of a wrong ideal or clock, reported and not hidden."""
 
 
-@dataclass(frozen=True)
-class SizeBin:
+class SizeBinFigures(SlowdownFigures):
     """Slowdown of the messages with low_bytes < size <= high_bytes."""
 
     low_bytes: int
     high_bytes: int
-    slowdown: SlowdownSummary
 
 
 def traffic_classes(flows: pl.DataFrame) -> list[str]:
@@ -69,22 +74,32 @@ def slowdowns(flows: pl.DataFrame) -> Values:
     return values
 
 
-def slowdown_summary(flows: pl.DataFrame) -> SlowdownSummary:
+def slowdown_figures(flows: pl.DataFrame) -> SlowdownFigures:
     """Slowdown figures of some flows; those that did not complete count in `flows` only."""
+    return SlowdownFigures(**_slowdown_fields(flows))
+
+
+def _slowdown_fields(flows: pl.DataFrame) -> dict[str, Any]:
     values = slowdowns(flows)
-    return SlowdownSummary(
-        flows=flows.height,
-        completed=summarize(values),
-        p50_interval=confidence_interval(values, 50),
-        p95_interval=confidence_interval(values, 95),
-        p99_interval=confidence_interval(values, 99),
-        below_one=int(np.count_nonzero(values < 1.0)),
-    )
+    return {
+        "flows": flows.height,
+        "completed": values.size,
+        "p50": percentile(values, 50),
+        "p95": percentile(values, 95),
+        "p99": percentile(values, 99),
+        "p99_9": percentile(values, 99.9),
+        "mean": mean(values),
+        "max": largest(values),
+        "p50_interval": confidence_interval(values, 50),
+        "p95_interval": confidence_interval(values, 95),
+        "p99_interval": confidence_interval(values, 99),
+        "below_one": int(np.count_nonzero(values < 1.0)),
+    }
 
 
-def slowdown_by_class(flows: pl.DataFrame) -> dict[str, SlowdownSummary]:
+def slowdown_by_class(flows: pl.DataFrame) -> dict[str, SlowdownFigures]:
     """Slowdown of each traffic class and of all together."""
-    return {name: slowdown_summary(of_class(flows, name)) for name in traffic_classes(flows)}
+    return {name: slowdown_figures(of_class(flows, name)) for name in traffic_classes(flows)}
 
 
 def size_bin_edges(flows: pl.DataFrame, count: int = SIZE_BIN_COUNT) -> tuple[int, ...]:
@@ -99,13 +114,15 @@ def size_bin_edges(flows: pl.DataFrame, count: int = SIZE_BIN_COUNT) -> tuple[in
     return tuple(sorted({int(sizes[max(rank, 0)]) for rank in ranks}))
 
 
-def slowdown_by_size(flows: pl.DataFrame, edges: Sequence[int]) -> list[SizeBin]:
+def slowdown_by_size(flows: pl.DataFrame, edges: Sequence[int]) -> list[SizeBinFigures]:
     """Slowdown of each size bin; flows larger than the last edge are in none."""
     lows = [0, *edges][: len(edges)]
-    return [
-        SizeBin(low, high, slowdown_summary(flows.filter(pl.col("size_bytes").is_between(low, high, closed="right"))))
-        for low, high in zip(lows, edges, strict=True)
-    ]
+    return [_size_bin(flows, low, high) for low, high in zip(lows, edges, strict=True)]
+
+
+def _size_bin(flows: pl.DataFrame, low_bytes: int, high_bytes: int) -> SizeBinFigures:
+    inside = flows.filter(pl.col("size_bytes").is_between(low_bytes, high_bytes, closed="right"))
+    return SizeBinFigures(**_slowdown_fields(inside), low_bytes=low_bytes, high_bytes=high_bytes)
 
 
 def active_span_us(flows: pl.DataFrame) -> float:

@@ -10,7 +10,6 @@ guess; the count always stands beside it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,23 +54,11 @@ def confidence_interval(values: Values, percent: float) -> tuple[float, float] |
     return float(ordered[low - 1]), float(ordered[high - 1])
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Count, mean and percentiles of one sample, in the sample's unit; None where the sample cannot carry a figure."""
-
-    count: int
-    mean: float | None
-    p50: float | None
-    p95: float | None
-    p99: float | None
-    p99_9: float | None
-    max: float | None
+def mean(values: Values) -> float | None:
+    """The mean, added up in ascending order: the same sample in any order gives the same bits. None of none."""
+    return float(np.sort(values).mean()) if values.size else None
 
 
-def summarize(values: Values) -> Summary:
-    """Summary of a sample of any size."""
-    if values.size == 0:
-        return Summary(0, None, None, None, None, None, None)
-    ordered = np.sort(values)
-    p50, p95, p99, p99_9 = (percentile(ordered, percent) for percent in (50, 95, 99, 99.9))
-    return Summary(int(ordered.size), float(ordered.mean()), p50, p95, p99, p99_9, float(ordered[-1]))
+def largest(values: Values) -> float | None:
+    """The greatest value; None of none."""
+    return float(values.max()) if values.size else None

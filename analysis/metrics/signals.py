@@ -4,36 +4,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
-from analysis.metrics.percentiles import Summary, summarize
+from analysis.metrics.figures import Figure, Figures
+from analysis.metrics.percentiles import Values, largest, mean, percentile
 
 
-@dataclass(frozen=True)
-class SignalSummary:
+class DelayFigures(Figures):
+    """Feedback delay of BTS packets, sent to received, in model µs."""
+
+    count: int
+    p50: Figure | None
+    p95: Figure | None
+    p99: Figure | None
+    mean: Figure | None
+    max: Figure | None
+
+
+class SignalFigures(Figures):
     """The BTS packets of a run as its hosts saw them; durations in model µs."""
 
     received: int
     obeyed: int
-    feedback_delay_us: dict[str, Summary]
+    feedback_delay_us: dict[str, DelayFigures]
     """From sent to received, by cause; `cache` is feedback from near the source."""
-    pause_asked_us: float
+    pause_asked_us: Figure
     """Sum of the pauses that all signals asked for."""
-    pause_obeyed_us: float
+    pause_obeyed_us: Figure
     """Time that flows stood paused for them: a newer signal replaces the end that an older one had set."""
 
 
-def feedback_delays(signals: pl.DataFrame) -> dict[str, Summary]:
-    """Summary of received - sent (µs) of each cause, causes sorted."""
+def feedback_delays(signals: pl.DataFrame) -> dict[str, DelayFigures]:
+    """Received - sent (µs) of each cause, causes sorted."""
     causes: list[str] = sorted(signals["cause"].unique().to_list())
     delays = signals.select("cause", delay=pl.col("received_us") - pl.col("sent_us"))
     return {
-        cause: summarize(delays.filter(pl.col("cause") == cause)["delay"].to_numpy().astype(np.float64))
+        cause: _delay(delays.filter(pl.col("cause") == cause)["delay"].to_numpy().astype(np.float64))
         for cause in causes
     }
+
+
+def _delay(values: Values) -> DelayFigures:
+    return DelayFigures(
+        count=values.size,
+        p50=percentile(values, 50),
+        p95=percentile(values, 95),
+        p99=percentile(values, 99),
+        mean=mean(values),
+        max=largest(values),
+    )
 
 
 def pause_obeyed_us(signals: pl.DataFrame) -> float:
@@ -46,9 +66,9 @@ def pause_obeyed_us(signals: pl.DataFrame) -> float:
     return float(np.clip(spans["span"].to_numpy().astype(np.float64), 0.0, None).sum())
 
 
-def signal_summary(signals: pl.DataFrame) -> SignalSummary:
-    """Summary of the whole trace."""
-    return SignalSummary(
+def signal_figures(signals: pl.DataFrame) -> SignalFigures:
+    """Figures of the whole trace."""
+    return SignalFigures(
         received=signals.height,
         obeyed=int(signals["obeyed"].sum()),
         feedback_delay_us=feedback_delays(signals),

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import QueueName, hottest_queue, switches
-from analysis.metrics.flows import ALL_CLASSES, SizeBin, of_class, size_bin_edges, slowdown_by_size
+from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
 from analysis.plots.canvas import MUTED, byte_axis, log_x, log_y, new_figure, say, share_legend, styled
 from analysis.plots.palette import BACKDROP, DASH_CYCLE, LineLook, scheme_color, scheme_looks
@@ -209,7 +209,7 @@ def _draw_thresholds(axes: Axes, marks: Mapping[str, float]) -> None:
 
 def _draw_bins(
     axes: Axes,
-    bins: Sequence[SizeBin],
+    bins: Sequence[SizeBinFigures],
     lines: Sequence[tuple[str, LineLook, np.typing.NDArray[np.float64], str]],
     empty: str,
 ) -> None:

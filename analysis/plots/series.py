@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.formatting import format_bytes
 from analysis.metrics.buffers import QueueName, hottest_switch, queue_series, whole_buffer
-from analysis.metrics.flows import SizeBin, slowdowns
+from analysis.metrics.flows import SizeBinFigures, slowdowns
 
 Points = NDArray[np.float64]
 
@@ -78,13 +78,13 @@ def cumulative_slowdown(flows: pl.DataFrame, limit: int = MAXIMUM_STEPS) -> tupl
     return values, shares
 
 
-def bin_labels(bins: Sequence[SizeBin]) -> list[str]:
+def bin_labels(bins: Sequence[SizeBinFigures]) -> list[str]:
     """The upper edge of each bin, as axis labels."""
     return [format_bytes(size_bin.high_bytes) for size_bin in bins]
 
 
-def bin_percentiles(bins: Sequence[SizeBin], percent: int) -> Points:
+def bin_percentiles(bins: Sequence[SizeBinFigures], percent: int) -> Points:
     """P50, P95 or P99 of each bin; NaN where the bin cannot carry it."""
     figures = {50: "p50", 95: "p95", 99: "p99"}
-    values = [getattr(size_bin.slowdown.completed, figures[percent]) for size_bin in bins]
+    values = [getattr(size_bin, figures[percent]) for size_bin in bins]
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -16,9 +16,11 @@ from analysis.formatting import (
     format_share,
     format_us,
 )
+from analysis.metrics.figures import Interval
+from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, headline_class
 from analysis.results.fidelity import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.result import Interval, LatenessFigures, RunResult, SizeBinFigures, SlowdownFigures
+from analysis.results.result import LatenessFigures, RunResult
 from analysis.results.stored import Run
 
 

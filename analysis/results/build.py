@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, fields
 
 import polars as pl
 
-from analysis.metrics.buffers import BufferSummary, buffer_by_switch, natural_key
+from analysis.metrics.buffers import buffer_by_switch, natural_key
 from analysis.metrics.flows import (
-    SlowdownSummary,
+    SizeBinFigures,
     of_class,
     size_bin_edges,
     slowdown_by_class,
@@ -20,22 +20,16 @@ from analysis.metrics.flows import (
     throughput_gbps,
     traffic_classes,
 )
-from analysis.metrics.percentiles import Summary
-from analysis.metrics.signals import SignalSummary, signal_summary
+from analysis.metrics.signals import signal_figures
 from analysis.results.fidelity import Clock, Lateness, LinkSpacing, Measurements, Verdict, judge, lateness_share
 from analysis.results.result import (
     BtsCounts,
-    BufferFigures,
-    DelayFigures,
     FlowCounts,
     LatenessByPart,
     LatenessFigures,
     PacketCounts,
     PfcCounts,
     RunResult,
-    SignalFigures,
-    SizeBinFigures,
-    SlowdownFigures,
 )
 
 
@@ -106,7 +100,7 @@ def build_result(
             **_flow_figures(flows, identity, counters),
             **_buffer_figures(queues),
             **_counted(counters),
-            "signals": _signals(signal_summary(signals)),
+            "signals": signal_figures(signals),
             "lateness": LatenessByPart(
                 host=_lateness(counters.host_lateness, identity),
                 switch=_lateness(counters.switch_lateness, identity),
@@ -129,17 +123,22 @@ def _flow_figures(flows: pl.DataFrame, identity: RunIdentity, counters: RunCount
     measured = flows if identity.window_us is None else started_between(flows, *identity.window_us)
     gbps = throughput_gbps(measured) if counters.delivered_bps is None else counters.delivered_bps / 1e9
     return {
-        "fct_slowdown": {name: _slowdown(summary) for name, summary in slowdown_by_class(measured).items()},
-        "fct_slowdown_by_size": {name: _size_bins(of_class(measured, name)) for name in traffic_classes(measured)},
+        "fct_slowdown": slowdown_by_class(measured),
+        "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": gbps,
     }
+
+
+def _size_bins(flows: pl.DataFrame) -> dict[str, tuple[SizeBinFigures, ...]]:
+    chosen = {name: of_class(flows, name) for name in traffic_classes(flows)}
+    return {name: tuple(slowdown_by_size(frame, size_bin_edges(frame))) for name, frame in chosen.items()}
 
 
 def _buffer_figures(queues: pl.DataFrame) -> dict[str, object]:
     buffers = buffer_by_switch(queues)
     return {
-        "buffer_bytes": {switch: _buffer(summary) for switch, summary in buffers.items()},
-        "max_buffer_bytes": max((summary.max for summary in buffers.values()), default=0),
+        "buffer_bytes": buffers,
+        "max_buffer_bytes": max((figures.max for figures in buffers.values()), default=0),
     }
 
 
@@ -204,60 +203,6 @@ def _bts(counters: RunCounters) -> BtsCounts:
         cache_hits=counters.cache_hits,
         max_suppression_entries=counters.max_suppression_entries,
         max_cache_entries=counters.max_cache_entries,
-    )
-
-
-def _slowdown(summary: SlowdownSummary) -> SlowdownFigures:
-    figures = summary.completed
-    return SlowdownFigures(
-        flows=summary.flows,
-        completed=figures.count,
-        p50=figures.p50,
-        p95=figures.p95,
-        p99=figures.p99,
-        p99_9=figures.p99_9,
-        mean=figures.mean,
-        max=figures.max,
-        p50_interval=summary.p50_interval,
-        p95_interval=summary.p95_interval,
-        p99_interval=summary.p99_interval,
-        below_one=summary.below_one,
-    )
-
-
-def _size_bins(flows: pl.DataFrame) -> tuple[SizeBinFigures, ...]:
-    return tuple(
-        SizeBinFigures(
-            **_slowdown(size_bin.slowdown).model_dump(),
-            low_bytes=size_bin.low_bytes,
-            high_bytes=size_bin.high_bytes,
-        )
-        for size_bin in slowdown_by_size(flows, size_bin_edges(flows))
-    )
-
-
-def _buffer(summary: BufferSummary) -> BufferFigures:
-    return BufferFigures(max=summary.max, p99=summary.p99, mean=summary.mean)
-
-
-def _delay(summary: Summary) -> DelayFigures:
-    return DelayFigures(
-        count=summary.count,
-        p50=summary.p50,
-        p95=summary.p95,
-        p99=summary.p99,
-        mean=summary.mean,
-        max=summary.max,
-    )
-
-
-def _signals(summary: SignalSummary) -> SignalFigures:
-    return SignalFigures(
-        received=summary.received,
-        obeyed=summary.obeyed,
-        feedback_delay_us={cause: _delay(delay) for cause, delay in summary.feedback_delay_us.items()},
-        pause_asked_us=summary.pause_asked_us,
-        pause_obeyed_us=summary.pause_obeyed_us,
     )
 
 

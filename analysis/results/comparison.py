@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from analysis.metrics.flows import ALL_CLASSES
+from analysis.metrics.figures import Figure
+from analysis.metrics.flows import ALL_CLASSES, SlowdownFigures
 from analysis.results.fidelity import Level
-from analysis.results.result import Figure, RunResult, SlowdownFigures
+from analysis.results.result import RunResult
 
 INCAST_TAG = "incast"
 """Tag of synthetic incast flows; the paper measures FCT for the other traffic."""

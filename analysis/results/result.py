@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""result.json: the fields of a run's result, their order, rounding and version. Knows no trace and computes no metric.
+"""result.json: the fields of a run's result, their order and version. Knows no trace and computes no metric.
 
 Two runs with identical traces and counters give identical bytes but for `wall_s` and `packets_per_s`: fields stand in
 the order below, keys of mappings are put in natural order by whoever fills them, and floats are rounded to nine
-significant digits. All figures are in model units; a None means that the sample cannot carry the figure or that it was
-not measured.
+significant digits (`analysis.metrics.figures`). All figures are in model units; a None means that the sample cannot
+carry the figure or that it was not measured.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from analysis.metrics.buffers import BufferFigures
+from analysis.metrics.figures import Figure, Figures, Interval
+from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
+from analysis.metrics.signals import SignalFigures
 from analysis.results.fidelity import Clock, Level
 from telemetry.atomic_file import replace_text
 
@@ -23,28 +27,12 @@ RESULT_SCHEMA: Literal["sfc-testbed.result"] = "sfc-testbed.result"
 RESULT_VERSION: Literal[1] = 1
 RESULT_FILE = "result.json"
 
-_SIGNIFICANT_DIGITS = 9
-
 
 class ResultError(Exception):
     """A result.json is missing, damaged or of a version that this release does not read."""
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}") + 0.0
-
-
-Figure = Annotated[float, AfterValidator(_rounded)]
-"""A float as it stands in result.json."""
-
-Interval = tuple[Figure, Figure]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class FlowCounts(_Part):
+class FlowCounts(Figures):
     """Messages of the run."""
 
     total: int
@@ -54,7 +42,7 @@ class FlowCounts(_Part):
     packets_resent: int
 
 
-class PacketCounts(_Part):
+class PacketCounts(Figures):
     """Frames counted by hosts and switches; `sent + switch_generated` ends up in the other fields and in `drops`."""
 
     sent: int
@@ -69,41 +57,7 @@ class PacketCounts(_Part):
     """In a queue or on a wire when the run ended."""
 
 
-class SlowdownFigures(_Part):
-    """FCT slowdown (FCT over ideal FCT) of the completed flows among some flows."""
-
-    flows: int
-    completed: int
-    p50: Figure | None
-    p95: Figure | None
-    p99: Figure | None
-    p99_9: Figure | None
-    mean: Figure | None
-    max: Figure | None
-    p50_interval: Interval | None
-    """95 % bootstrap confidence interval, here and below."""
-    p95_interval: Interval | None
-    p99_interval: Interval | None
-    below_one: int
-    """Flows that were faster than the ideal."""
-
-
-class SizeBinFigures(SlowdownFigures):
-    """Slowdown of the messages with low_bytes < size <= high_bytes."""
-
-    low_bytes: int
-    high_bytes: int
-
-
-class BufferFigures(_Part):
-    """Bytes in the shared buffer of one switch."""
-
-    max: int
-    p99: Figure | None
-    mean: Figure | None
-
-
-class BtsCounts(_Part):
+class BtsCounts(Figures):
     """Back-To-Sender packets, over all switches; the two last are the highest of any switch."""
 
     sent: int
@@ -113,34 +67,13 @@ class BtsCounts(_Part):
     max_cache_entries: int
 
 
-class PfcCounts(_Part):
+class PfcCounts(Figures):
     """802.1Qbb pause and resume frames."""
 
     sent: int
 
 
-class DelayFigures(_Part):
-    """Feedback delay of BTS packets, sent to received, in model us."""
-
-    count: int
-    p50: Figure | None
-    p95: Figure | None
-    p99: Figure | None
-    mean: Figure | None
-    max: Figure | None
-
-
-class SignalFigures(_Part):
-    """BTS packets as the hosts saw them; durations in model us."""
-
-    received: int
-    obeyed: int
-    feedback_delay_us: dict[str, DelayFigures]
-    pause_asked_us: Figure
-    pause_obeyed_us: Figure
-
-
-class LatenessFigures(_Part):
+class LatenessFigures(Figures):
     """Lateness in model us, and its P99 as a share of the base RTT."""
 
     p50_us: Figure
@@ -149,14 +82,14 @@ class LatenessFigures(_Part):
     p99_of_base_rtt: Figure
 
 
-class LatenessByPart(_Part):
+class LatenessByPart(Figures):
     """Who was late. None: not measured, or the virtual clock."""
 
     host: LatenessFigures | None
     switch: LatenessFigures | None
 
 
-class RunResult(_Part):
+class RunResult(Figures):
     """Everything in result.json, in file order."""
 
     schema_name: Literal["sfc-testbed.result"] = Field(default=RESULT_SCHEMA, alias="schema")

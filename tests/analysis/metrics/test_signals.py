@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrics.signals import pause_obeyed_us, signal_summary
+from analysis.metrics.signals import pause_obeyed_us, signal_figures
 from telemetry.schema import SIGNALS
 
 
@@ -44,7 +44,7 @@ def test_pause_obeyed_by_hand() -> None:
 
 def test_summary_by_hand() -> None:
     """Counts, delays by cause, and pauses asked for."""
-    summary = signal_summary(TRACE)
+    summary = signal_figures(TRACE)
     assert (summary.received, summary.obeyed) == (5, 4)
     assert summary.pause_asked_us == pytest.approx(134.0)
     assert list(summary.feedback_delay_us) == ["cache", "queue"]
@@ -57,7 +57,7 @@ def test_summary_by_hand() -> None:
 
 def test_no_signals_are_no_pause() -> None:
     """A run without SFC has an empty trace."""
-    summary = signal_summary(SIGNALS.empty())
+    summary = signal_figures(SIGNALS.empty())
     assert (summary.received, summary.obeyed, summary.feedback_delay_us) == (0, 0, {})
     assert (summary.pause_asked_us, summary.pause_obeyed_us) == (0.0, 0.0)
 

@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import itertools
 import json
+import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +18,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import analysis.metrics
+import analysis.results
+from analysis.metrics.flows import SlowdownFigures
 from analysis.results.build import RunCounters, RunIdentity, build_result
 from analysis.results.result import ResultError, RunResult, read_result, write_result
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
 
 Maker = Callable[..., pl.DataFrame]
 EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}
+EXPECTED = Path(__file__).with_name("expected-result.json")
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "traces.md"
 
 
@@ -78,6 +86,42 @@ def test_identical_runs_differ_in_speed_only(
     other = build_result(identity, replace(counters, wall_s=3.0, drops=backwards), **shuffled).to_json().splitlines()
     changed = [line.split(":")[0].strip() for line, twin in zip(one, other, strict=True) if line != twin]
     assert changed == ['"wall_s"', '"packets_per_s"']
+
+
+def test_the_bytes_of_a_result_stay(
+    identity: RunIdentity, counters: RunCounters, make_flows: Maker, make_queues: Maker, make_signals: Maker
+) -> None:
+    """Whoever keeps results compares them with later ones: same traces and counters, same bytes as ever."""
+    result = build_result(
+        identity, counters, flows=make_flows(60, 30), queues=make_queues(duration_us=1200), signals=make_signals(40)
+    )
+    assert result.to_json() == EXPECTED.read_text(encoding="utf-8")
+
+
+def _fields(kind: type) -> frozenset[str]:
+    annotated = {field for base in kind.__mro__ for field in getattr(base, "__annotations__", ())}
+    return frozenset(field for field in annotated if not field.startswith(("_", "model_")))
+
+
+def test_no_figures_are_defined_twice() -> None:
+    """What a metric gives is what result.json holds: no class has all the fields of another that it does not extend."""
+    modules = [
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for package in (analysis.metrics, analysis.results)
+        for module in pkgutil.iter_modules(package.__path__)
+    ]
+    kinds = [
+        kind
+        for module in modules
+        for _, kind in inspect.getmembers(module, inspect.isclass)
+        if kind.__module__ == module.__name__ and len(_fields(kind)) > 3
+    ]
+    assert SlowdownFigures in kinds
+    assert not [
+        (one, other)
+        for one, other in itertools.permutations(kinds, 2)
+        if _fields(one) <= _fields(other) and not issubclass(other, one)
+    ]
 
 
 def test_floats_have_nine_significant_digits(identity: RunIdentity, counters: RunCounters) -> None:
