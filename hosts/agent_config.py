@@ -2,17 +2,19 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """What an agent is told: the hosts it serves, the flows that touch them, and how their NICs behave. Model units.
 
-Dumped as JSON by the testbed, loaded by `hosts.agent`.
+Dumped as JSON by the testbed, loaded by `hosts.agent`; all that follows is said in messages (`hosts.protocol`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hosts.build import FlowData, HostData
+from hosts.records import SwitchClock
 from hosts.transport.settings import TransportSettings
+from scenarios.model.flow import Flow
+from topologies.model import Host, Topology
 from wire.dilation import Dilation
 
 INTERFACE = "{name}-eth0"
@@ -26,26 +28,9 @@ class _Part(BaseModel):
 class AgentHost(_Part):
     """A host this agent serves."""
 
-    name: str
+    host: Host
     pid: int = Field(gt=0, description="A process whose network namespace is the host's.")
     interface: str = Field(description="The host's interface in that namespace.")
-    mac: str
-    ip: IPv4Address
-    gateway_mac: str = Field(description="Destination MAC of everything the host sends.")
-    rate_bps: int = Field(gt=0, description="Rate of its link (model).")
-
-
-class AgentFlow(_Part):
-    """A flow with at least one end here."""
-
-    flow_id: int = Field(ge=0)
-    src: str
-    dst: str
-    source_qpn: int = Field(gt=0)
-    destination_qpn: int = Field(gt=0)
-    size_bytes: int = Field(gt=0)
-    start_ns: int = Field(ge=0, description="When the message is ready, from the start instant (model).")
-    tag: str = ""
 
 
 class AgentConfig(_Part):
@@ -57,17 +42,19 @@ class AgentConfig(_Part):
     settings: dict[str, Any] = Field(description="Fields of TransportSettings.")
     programs: bool = Field(False, description="Whether ordinary programs of the hosts use the NICs, by TAP devices.")
     hosts: list[AgentHost]
-    flows: list[AgentFlow]
+    flows: list[Flow] = Field(description="Those with at least one end here.")
     addresses: dict[str, IPv4Address] = Field(description="Of every host that is an end of one of the flows.")
+    switches: dict[int, SwitchClock] = Field(description="By the number that they put into a BTS.")
 
 
 def agent_configs(
-    hosts: Sequence[HostData],
-    flows: Iterable[FlowData],
+    topology: Topology,
+    flows: Iterable[Flow],
     settings: TransportSettings,
     dilation: Dilation,
     *,
     pids: Mapping[str, int],
+    switches: Mapping[int, SwitchClock],
     agents: int,
     epoch_ns: int,
     programs: bool = False,
@@ -79,14 +66,12 @@ def agent_configs(
     """
     if agents < 1:
         raise ValueError(f"there must be at least one agent, not {agents}")
-    count = min(agents, len(hosts))
-    agent_of = {host.name: number % count for number, host in enumerate(hosts)}
-    flows_of: list[list[AgentFlow]] = [[] for _ in range(count)]
+    count = min(agents, len(topology.hosts))
+    agent_of = {host.name: number % count for number, host in enumerate(topology.hosts)}
+    flows_of: list[list[Flow]] = [[] for _ in range(count)]
     for flow in flows:
-        entry = _agent_flow(flow)
         for number in {agent_of[flow.src], agent_of[flow.dst]}:
-            flows_of[number].append(entry)
-    addresses = {host.name: host.ip for host in hosts}
+            flows_of[number].append(flow)
     return [
         AgentConfig(
             name=f"agent{number + 1}",
@@ -94,34 +79,18 @@ def agent_configs(
             dilation=dilation.factor,
             settings=settings.as_dict(),
             programs=programs,
-            hosts=[_agent_host(host, pids) for host in hosts[number::count]],
+            hosts=[_agent_host(host, pids) for host in topology.hosts[number::count]],
             flows=flows_of[number],
-            addresses={end: addresses[end] for flow in flows_of[number] for end in (flow.src, flow.dst)},
+            addresses={end: topology.host[end].ip for flow in flows_of[number] for end in (flow.src, flow.dst)},
+            switches=dict(switches),
         )
         for number in range(count)
     ]
 
 
-def _agent_host(host: HostData, pids: Mapping[str, int]) -> AgentHost:
+def _agent_host(host: Host, pids: Mapping[str, int]) -> AgentHost:
     return AgentHost(
-        name=host.name,
+        host=host,
         pid=pids[host.name],
         interface=INTERFACE.format(name=host.name),
-        mac=host.mac,
-        ip=host.ip,
-        gateway_mac=host.gateway_mac,
-        rate_bps=host.rate_bps,
-    )
-
-
-def _agent_flow(flow: FlowData) -> AgentFlow:
-    return AgentFlow(
-        flow_id=flow.flow_id,
-        src=flow.src,
-        dst=flow.dst,
-        source_qpn=flow.source_qpn,
-        destination_qpn=flow.destination_qpn,
-        size_bytes=flow.size_bytes,
-        start_ns=flow.start_ns,
-        tag=flow.tag,
     )

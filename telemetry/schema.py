@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The columns of the traces of a run: name, type, unit and meaning, once.
+"""The columns of the traces of a run, from the classes of their rows (`telemetry.rows`).
 
-Writers, readers and the tables in docs/traces.md all come from here. A change that a reader of old files would notice
-raises that trace's version. This file must not know who fills the columns or who reads them.
+Writers, readers and the tables in docs/traces.md all come from here. Samples of queues come as arrays and have no class
+of rows: their columns stand here. A change that a reader of old files would notice raises that trace's version. This
+file must not know who fills the columns or who reads them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any, get_args, get_type_hints
 
 import polars as pl
+
+from telemetry.rows import FlowRow, GoodputRow, SignalRow
 
 SCHEMA_KEY = "sfc-testbed.schema"
 VERSION_KEY = "sfc-testbed.version"
@@ -33,6 +37,7 @@ class Column:
     nullable: bool = False
 
 
+_DTYPES: Mapping[type, type[pl.DataType]] = {float: pl.Float64, str: pl.String, bool: pl.Boolean}
 _INTEGER_RANGES: Mapping[type[pl.DataType], tuple[int, int]] = {
     pl.Int8: (-(1 << 7), (1 << 7) - 1),
     pl.Int16: (-(1 << 15), (1 << 15) - 1),
@@ -63,6 +68,8 @@ class TraceSchema:
     version: int
     meaning: str
     columns: tuple[Column, ...]
+    row: type | None = None
+    """Class of the rows that are added one by one; None: rows come as whole frames."""
 
     @property
     def file_name(self) -> str:
@@ -89,32 +96,25 @@ class TraceSchema:
         return pl.DataFrame(schema=self.dtypes)
 
 
-FLOWS = TraceSchema(
-    "flows",
-    1,
-    "One row per message (a flow is one message from one host to another).",
-    (
-        Column("flow_id", pl.UInt32, "", "number of the flow in this run, from 0"),
-        Column("src", pl.String, "", "sending host"),
-        Column("dst", pl.String, "", "receiving host"),
-        Column("tag", pl.String, "", "traffic class of the scenario, such as `hadoop` or `incast`"),
-        Column("size_bytes", pl.UInt64, "B", "bytes of the message, without headers"),
-        Column("start_us", pl.Float64, "µs", "the message is ready to be pushed to the NIC"),
-        Column(
-            "finish_us", pl.Float64, "µs", "its last packet is acknowledged at the sender; null: did not finish", True
-        ),
-        Column("fct_us", pl.Float64, "µs", "`finish_us` - `start_us`", True),
-        Column("ideal_fct_us", pl.Float64, "µs", "the same transfer at line rate in an otherwise idle network"),
-        Column("slowdown", pl.Float64, "1", "`fct_us` / `ideal_fct_us`, never clamped to 1", True),
-        Column("packets_sent", pl.UInt32, "packets", "data packets sent, resent ones included"),
-        Column("packets_resent", pl.UInt32, "packets", "data packets sent again"),
-        Column("bytes_resent", pl.UInt64, "B", "message bytes sent again"),
-        Column("timeouts", pl.UInt32, "", "retransmission timeouts"),
-        Column("naks", pl.UInt32, "", "negative acknowledgements received"),
-        Column("paused_us", pl.Float64, "µs", "time that flow control kept the flow from sending"),
-        Column("corrupted", pl.Boolean, "", "the receiver's checksum of the message did not match"),
-    ),
-)
+def _columns_of(row: type) -> tuple[Column, ...]:
+    """The columns that a row class describes, in its order."""
+    return tuple(_column(name, hint) for name, hint in get_type_hints(row, include_extras=True).items())
+
+
+def _column(name: str, hint: Any) -> Column:
+    kind, meaning = get_args(hint)
+    nullable = type(None) in get_args(kind)
+    value = next(each for each in get_args(kind) if each is not type(None)) if nullable else kind
+    dtype = (pl.UInt64 if meaning.bits == 64 else pl.UInt32) if value is int else _DTYPES[value]
+    return Column(name, dtype, meaning.unit, meaning.text, nullable)
+
+
+def _row_schema(name: str, version: int, row: type) -> TraceSchema:
+    """A trace whose rows are made one by one; their class says what they mean."""
+    return TraceSchema(name, version, " ".join(str(row.__doc__).split()), _columns_of(row), row)
+
+
+FLOWS = _row_schema("flows", 1, FlowRow)
 
 QUEUES = TraceSchema(
     "queues",
@@ -131,36 +131,8 @@ QUEUES = TraceSchema(
     ),
 )
 
-SIGNALS = TraceSchema(
-    "signals",
-    1,
-    "One row per Back-To-Sender (BTS) packet that reached a host.",
-    (
-        Column("sent_us", pl.Float64, "µs", "the switch made the packet"),
-        Column("received_us", pl.Float64, "µs", "the host's NIC received it"),
-        Column("host", pl.String, "", "the host that received it"),
-        Column("flow_id", pl.UInt32, "", "flow that it names; null: the host has no such flow", True),
-        Column("switch", pl.String, "", "the switch that made it"),
-        Column("cause", pl.String, "", "`queue`, `cache` (answered by a sender-side ToR) or `estimator`"),
-        Column("pause_us", pl.Float64, "µs", "pause that it asks for, counted from its receipt"),
-        Column("queue_depth_bytes", pl.UInt32, "B", "depth of the congested queue when it was made"),
-        Column("cacheable", pl.Boolean, "", "a ToR on the way may remember it"),
-        Column("obeyed", pl.Boolean, "", "the host paused the flow for it"),
-        Column("paused_until_us", pl.Float64, "µs", "end of the pause that it set; null: not obeyed", True),
-    ),
-)
-
-GOODPUT = TraceSchema(
-    "goodput",
-    1,
-    "One row per flow and interval (`transport.goodput_interval_ns`) in which its receiver got message bytes in order.",
-    (
-        Column("from_us", pl.Float64, "µs", "begin of the interval"),
-        Column("until_us", pl.Float64, "µs", "end of the interval"),
-        Column("flow_id", pl.UInt32, "", "the flow"),
-        Column("delivered_bytes", pl.UInt64, "B", "message bytes handed over in the interval, without headers"),
-    ),
-)
+SIGNALS = _row_schema("signals", 1, SignalRow)
+GOODPUT = _row_schema("goodput", 1, GoodputRow)
 
 SCHEMAS: Mapping[str, TraceSchema] = {schema.name: schema for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)}
 """Every trace of a run, by name."""

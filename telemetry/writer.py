@@ -8,7 +8,7 @@ leaving the context flushes even when an exception or Ctrl-C ends it. Knows no c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 
@@ -34,6 +34,7 @@ class TraceWriter:
         self.schema = schema
         self._chunk_rows = chunk_rows
         self._columns = frozenset(schema.column_names)
+        self._values_of = attrgetter(*schema.column_names)
         self._rows: list[tuple[object, ...]] = []
         self._frames: list[pl.DataFrame] = []
         self._frame_rows = 0
@@ -41,14 +42,15 @@ class TraceWriter:
     def __enter__(self) -> TraceWriter:
         return self
 
-    def append(self, row: Mapping[str, object]) -> None:
-        """Adds one row. Raises ValueError unless it has exactly the trace's columns and each value fits its column."""
-        if row.keys() != self._columns:
-            raise ValueError(f"{self.schema.name} row: {_difference(self._columns, set(row))}")
-        for column in self.schema.columns:
-            if not fits(row[column.name], column):
-                raise ValueError(f"{self.schema.name}.{column.name} cannot hold {row[column.name]!r}")
-        self._rows.append(tuple(row[name] for name in self.schema.column_names))
+    def append(self, row: object) -> None:
+        """Adds one row. Raises ValueError unless it is of the trace's class and each value fits its column."""
+        if self.schema.row is None or not isinstance(row, self.schema.row):
+            raise ValueError(f"not a row of {self.schema.name}: {row!r}")
+        values = self._values_of(row)
+        for column, value in zip(self.schema.columns, values, strict=True):
+            if not fits(value, column):
+                raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
+        self._rows.append(values)
         if len(self._rows) >= self._chunk_rows:
             self._gather()
 

@@ -14,8 +14,7 @@ from rich.text import Text
 from analysis.formatting import format_bytes, format_number, format_ratio
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import Comparison, ComparisonRow
-from analysis.results.fidelity import Level
-from analysis.results.result import RunResult
+from analysis.results.result import Level, RunResult
 
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 

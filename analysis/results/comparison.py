@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.metrics.figures import Figure
 from analysis.metrics.flows import ALL_CLASSES, SlowdownFigures
-from analysis.results.fidelity import Level
-from analysis.results.result import RunResult
+from analysis.results.result import Level, RunResult
 
 INCAST_TAG = "incast"
 """Tag of synthetic incast flows; the paper measures FCT for the other traffic."""

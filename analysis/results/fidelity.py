@@ -4,65 +4,24 @@
 
 The rules, worst first. *Invalid*: frames lost (or gained) that no counter explains, a drop by the kernel outside the
 modelled queues, a corrupted message, no frame sent at all, or the P99 lateness of hosts or switches above 50 % of the
-dilated base RTT. *Degraded*: that lateness above 10 %, no lateness measured under the real clock, link spacing off by
-more than a packet time at P99, or an interrupted run. Otherwise *faithful*. The virtual clock is never late. Flows that
-did not finish are noted and change nothing: some scenarios mean to end that way. (docs/sources.md#fidelity)
+dilated base RTT. *Degraded*: that lateness above 10 %, no lateness measured under the real clock, or an interrupted
+run. Otherwise *faithful*. The virtual clock is never late. Flows that did not finish are noted and change nothing: some
+scenarios mean to end that way. (docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
 
-import numpy as np
-
-Clock = Literal["real", "virtual"]
-Level = Literal["faithful", "degraded", "invalid"]
+from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.result import FlowCounts, Level
 
 DEGRADED_ABOVE = 0.10
 """Share of the base RTT that P99 lateness may reach in a faithful run."""
 INVALID_ABOVE = 0.50
 """Share of the base RTT beyond which lateness makes a run invalid."""
-SPACING_LIMIT_PACKET_TIMES = 1.0
-"""P99 error between back-to-back departures, in packet times, that a faithful run may show."""
-
-
-@dataclass(frozen=True)
-class Lateness:
-    """How late timers and packets were served, in wall ns."""
-
-    p50_ns: float
-    p99_ns: float
-    max_ns: float
-
-
-@dataclass(frozen=True)
-class LinkSpacing:
-    """|t2 - t1 - 8 bytes / rate| between departures of a backlogged port, in packet times."""
-
-    p99_packet_times: float
-
-
-@dataclass(frozen=True)
-class Measurements:
-    """What the verdict is made from. None means not measured."""
-
-    clock: Clock
-    dilation: int
-    base_rtt_us: float
-    """Base RTT in model µs."""
-    packets_sent: int
-    unexplained_loss: int
-    kernel_drops: int
-    flows_total: int
-    flows_completed: int
-    corrupted: int
-    interrupted: bool
-    host_lateness: Lateness | None = None
-    switch_lateness: Lateness | None = None
-    link_spacing: LinkSpacing | None = None
 
 
 @dataclass(frozen=True)
@@ -89,14 +48,14 @@ class _Weight(Enum):
 _Finding = tuple[_Weight, str]
 
 
-def judge(measured: Measurements) -> Verdict:
+def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Verdict:
     """The verdict on a run. Raises ValueError if the base RTT or the dilation factor is not positive."""
-    if measured.base_rtt_us <= 0 or measured.dilation < 1:
-        raise ValueError(f"base RTT {measured.base_rtt_us} us and dilation {measured.dilation} must be positive")
+    if identity.base_rtt_us <= 0 or identity.dilation < 1:
+        raise ValueError(f"base RTT {identity.base_rtt_us} us and dilation {identity.dilation} must be positive")
     findings = [
-        *_packet_findings(measured),
-        *_timing_findings(measured),
-        *_flow_findings(measured),
+        *_packet_findings(counters),
+        *_timing_findings(identity, counters),
+        *_flow_findings(flows, counters),
     ]
     weights = {weight for weight, _ in findings}
     level: Level = "faithful"
@@ -109,43 +68,38 @@ def judge(measured: Measurements) -> Verdict:
     return Verdict(level, tuple(sentence for _, sentence in ordered))
 
 
-def _packet_findings(measured: Measurements) -> Iterable[_Finding]:
-    if measured.packets_sent == 0:
+def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
+    if counters.packets.sent == 0:
         yield _Weight.INVALID, "No packet was sent, so nothing was measured."
-    loss = measured.unexplained_loss
+    loss = counters.unexplained_loss
     if loss > 0:
         yield _Weight.INVALID, f"{_count(loss, 'packet')} lost that no drop counter explains."
     elif loss < 0:
         yield _Weight.INVALID, f"{_count(-loss, 'packet')} received or dropped more than were sent."
-    elif measured.packets_sent:
-        yield _Weight.EVIDENCE, f"Every one of {_count(measured.packets_sent, 'packet')} sent is accounted for."
-    if measured.kernel_drops > 0:
+    elif counters.packets.sent:
+        yield _Weight.EVIDENCE, f"Every one of {_count(counters.packets.sent, 'packet')} sent is accounted for."
+    if counters.kernel_drops > 0:
         yield (
             _Weight.INVALID,
-            f"The kernel dropped {_count(measured.kernel_drops, 'packet')} outside the modelled queues.",
+            f"The kernel dropped {_count(counters.kernel_drops, 'packet')} outside the modelled queues.",
         )
 
 
-def _timing_findings(measured: Measurements) -> Iterable[_Finding]:
-    if measured.clock == "virtual":
+def _timing_findings(identity: RunIdentity, counters: RunCounters) -> Iterable[_Finding]:
+    if identity.clock == "virtual":
         yield _Weight.EVIDENCE, "The virtual clock is never late."
         return
-    yield _lateness_finding("Host", measured.host_lateness, measured)
-    yield _lateness_finding("Switch", measured.switch_lateness, measured)
-    if measured.link_spacing is not None:
-        error = measured.link_spacing.p99_packet_times
-        wrong = error > SPACING_LIMIT_PACKET_TIMES
-        weight = _Weight.DEGRADED if wrong else _Weight.EVIDENCE
-        yield weight, f"Back-to-back departures are off by {error:.2g} packet times at P99."
+    yield _lateness_finding("Host", counters.host_lateness, identity)
+    yield _lateness_finding("Switch", counters.switch_lateness, identity)
 
 
-def _lateness_finding(who: str, lateness: Lateness | None, measured: Measurements) -> _Finding:
+def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity) -> _Finding:
     if lateness is None:
         return _Weight.DEGRADED, f"{who} lateness was not measured."
-    share = lateness_share(lateness.p99_ns, measured.base_rtt_us, measured.dilation)
+    share = lateness_share(lateness.p99_ns, identity.base_rtt_us, identity.dilation)
     sentence = (
         f"{who} lateness P99 is {lateness.p99_ns / 1e6:.3g} ms of wall time, {100 * share:.3g} % "
-        f"of the dilated base RTT ({measured.base_rtt_us * measured.dilation / 1e3:.3g} ms)"
+        f"of the dilated base RTT ({identity.base_rtt_us * identity.dilation / 1e3:.3g} ms)"
     )
     if share > INVALID_ABOVE:
         return _Weight.INVALID, f"{sentence}; the limit is {100 * INVALID_ABOVE:.0f} %."
@@ -154,43 +108,19 @@ def _lateness_finding(who: str, lateness: Lateness | None, measured: Measurement
     return _Weight.EVIDENCE, f"{sentence}."
 
 
-def _flow_findings(measured: Measurements) -> Iterable[_Finding]:
-    if measured.corrupted > 0:
-        yield _Weight.INVALID, f"{_count(measured.corrupted, 'message')} arrived corrupted."
-    if measured.interrupted:
+def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Finding]:
+    if flows.corrupted > 0:
+        yield _Weight.INVALID, f"{_count(flows.corrupted, 'message')} arrived corrupted."
+    if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
-    unfinished = measured.flows_total - measured.flows_completed
+    unfinished = flows.total - flows.completed
     if unfinished > 0:
-        yield _Weight.NOTE, f"{unfinished} of {_count(measured.flows_total, 'flow')} did not finish."
+        yield _Weight.NOTE, f"{unfinished} of {_count(flows.total, 'flow')} did not finish."
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:
     """A wall duration as a share of the dilated base RTT."""
     return wall_ns / (base_rtt_us * 1000 * dilation)
-
-
-def lateness_from_samples(samples_ns: Sequence[int]) -> Lateness | None:
-    """Lateness from single measurements in wall ns; None if there are none."""
-    if not samples_ns:
-        return None
-    p50, p99 = np.percentile(np.asarray(samples_ns, dtype=np.float64), [50, 99])
-    return Lateness(float(p50), float(p99), float(max(samples_ns)))
-
-
-def lateness_from_histogram(upper_edges_ns: Sequence[int], counts: Sequence[int]) -> Lateness | None:
-    """Lateness from a histogram: each figure is the upper edge of the bucket that it falls in, so never too small.
-
-    Several histograms over the same edges are joined by adding their counts. None if all counts are zero. Raises
-    ValueError if edges and counts differ in number.
-    """
-    if len(upper_edges_ns) != len(counts):
-        raise ValueError(f"{len(upper_edges_ns)} bucket edges but {len(counts)} counts")
-    reached = np.cumsum(np.asarray(counts, dtype=np.int64))
-    if reached.size == 0 or reached[-1] == 0:
-        return None
-    ranks = [np.ceil(share * reached[-1]) for share in (0.50, 0.99, 1.0)]
-    p50, p99, top = (float(upper_edges_ns[int(np.searchsorted(reached, rank))]) for rank in ranks)
-    return Lateness(p50, p99, top)
 
 
 def _count(number: int, noun: str) -> str:

@@ -20,8 +20,10 @@ from analysis.metrics.buffers import BufferFigures
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
-from analysis.results.fidelity import Clock, Level
 from telemetry.atomic_file import replace_text
+
+Clock = Literal["real", "virtual"]
+Level = Literal["faithful", "degraded", "invalid"]
 
 RESULT_SCHEMA: Literal["sfc-testbed.result"] = "sfc-testbed.result"
 RESULT_VERSION: Literal[1] = 1
@@ -54,7 +56,7 @@ class PacketCounts(Figures):
     switch_absorbed: int
     """Consumed by switches as intended: PFC frames, a BTS turned into a pause."""
     in_flight: int
-    """In a queue or on a wire when the run ended."""
+    """In a switch's queue when the run ended."""
 
 
 class BtsCounts(Figures):

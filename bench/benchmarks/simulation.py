@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from analysis.results.build import RunCounters
+from analysis.results.counters import RunCounters
 from bench.instruments.benchmark import Benchmark, Figure
 from softswitch.engine import Fabric
 from testbed.interrupt import interruptible
@@ -38,7 +38,7 @@ class SimulationBenchmark(Benchmark):
 
     def run(self) -> list[Figure]:
         counters = _simulate(self._scale)
-        packets = counters.packets_sent
+        packets = counters.packets.sent
         with _timed_fabric() as spent:
             timed = _simulate(self._scale)
         share = spent[0] / 1e9 / timed.wall_s

@@ -3,9 +3,19 @@
 """A histogram of how late things were done, in wall ns: eight buckets an octave, so percentiles are within 1/8."""
 
 from collections import Counter
-from typing import Any
+from dataclasses import dataclass
 
 _SUB_BITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LatenessSummary:
+    """How late things were done, in wall ns; without a record all are 0."""
+
+    count: int
+    p50_ns: float
+    p99_ns: float
+    max_ns: float
 
 
 class LatenessHistogram:
@@ -35,12 +45,6 @@ class LatenessHistogram:
                 return min(upper_ns, self._max_ns)
         return 0
 
-    def report(self) -> dict[str, Any]:
-        """Plain values: count, percentiles and maximum (ns), and the buckets as [exclusive upper end, count]."""
-        return {
-            "count": sum(self._counts.values()),
-            "p50_ns": self.percentile_ns(0.50),
-            "p99_ns": self.percentile_ns(0.99),
-            "max_ns": self._max_ns,
-            "buckets": [[upper_ns, self._counts[upper_ns]] for upper_ns in sorted(self._counts)],
-        }
+    def summary(self) -> LatenessSummary:
+        """What has been recorded so far."""
+        return LatenessSummary(self._counts.total(), self.percentile_ns(0.50), self.percentile_ns(0.99), self._max_ns)

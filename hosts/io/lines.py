@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""JSON lines out and text lines in, over descriptors that must never make the loop wait."""
+"""Lines out and lines in, over descriptors that must never make the loop wait."""
 
-import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 _CHUNK_BYTES = 1 << 16
 
@@ -20,9 +17,9 @@ class LineWriter:
         self._pending = bytearray()
         os.set_blocking(descriptor, False)
 
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Queue one JSON object as a line."""
-        self._pending += json.dumps(record, separators=(",", ":")).encode() + b"\n"
+    def write(self, line: bytes) -> None:
+        """Queue one line, its end included."""
+        self._pending += line
 
     def flush(self) -> bool:
         """Write as much as goes without waiting; True if nothing is left. A reader that has gone takes everything."""

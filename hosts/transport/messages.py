@@ -52,9 +52,6 @@ class OutgoingMessage:
     ready_ns: int
     """When the message is ready to be pushed: flow completion time runs from here."""
 
-    tag: str = ""
-    """Free text that comes back in the completion event ("incast", ...)."""
-
     def __post_init__(self) -> None:
         if self.size_bytes < 1:
             raise ValueError(f"flow {self.flow_id}: a message has at least 1 byte, not {self.size_bytes}")
@@ -82,42 +79,38 @@ class IncomingMessage:
     """Length the message must have."""
 
 
+@dataclass(slots=True)
+class SendingCounts:
+    """What it has cost to send a message so far."""
+
+    packets_sent: int = 0
+    """Data packets put on the wire, resent ones included."""
+
+    packets_resent: int = 0
+    """Of these, packets that had been sent before."""
+
+    bytes_resent: int = 0
+    """Payload bytes of the resent packets."""
+
+    timeouts: int = 0
+    """Retransmission timeouts."""
+
+    naks: int = 0
+    """Negative acknowledgements received."""
+
+
 @dataclass(frozen=True, slots=True)
 class SendingReport:
     """What the sender knows of a message."""
 
-    flow_id: int
-    """Of the outgoing message."""
+    message: OutgoingMessage
+    """As it was given to the NIC."""
 
-    tag: str
-    """Of the outgoing message."""
-
-    destination_ip: int
-    """Of the outgoing message."""
-
-    size_bytes: int
-    """Of the outgoing message."""
-
-    start_ns: int
-    """When the message was ready to be pushed."""
-
-    packets_sent: int
-    """Data packets put on the wire, resent ones included."""
-
-    packets_resent: int
-    """Of these, packets that had been sent before."""
-
-    bytes_resent: int
-    """Payload bytes of the resent packets."""
-
-    timeouts: int
-    """Retransmission timeouts."""
-
-    naks: int
-    """Negative acknowledgements received."""
+    counts: SendingCounts
+    """What it has cost."""
 
     paused_ns: int
-    """Time since the start during which flow control forbade this flow to send."""
+    """Time since the message was ready during which flow control forbade this flow to send."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ class SenderQueuePair:
         if current is None or not current.first <= index < current.end:
             current = self._current = next(item for item in self._transmissions if index < item.end)
         message = current.message
+        counts = current.counts
         offset = (index - current.first) * self._payload_bytes
         is_last = index + 1 == current.end
         size = message.size_bytes - offset if is_last else self._payload_bytes
@@ -153,11 +154,11 @@ class SenderQueuePair:
             self._sent_ns[index] = now_ns
             self._sent_bytes += size
         else:
-            current.packets_resent += 1
-            current.bytes_resent += size
+            counts.packets_resent += 1
+            counts.bytes_resent += size
             self._counters.retransmissions += 1
             self._sent_ns.pop(index, None)
-        current.packets_sent += 1
+        counts.packets_sent += 1
         self._counters.data_sent += 1
         recovery.on_sent(index, now_ns - self.paused_ns(now_ns))
         word = index & PSN_MASK
@@ -210,7 +211,7 @@ class SenderQueuePair:
         if cumulative > recovery.next_new or selective >= recovery.next_new:
             return False
         if negative and self._transmissions:
-            self._transmissions[0].naks += 1
+            self._transmissions[0].counts.naks += 1
         if cumulative < before:
             if selective < before:
                 return True
@@ -252,7 +253,7 @@ class SenderQueuePair:
         recovery = self._recovery
         flow_now_ns = now_ns - self.paused_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self.pause_end_ns <= now_ns:
-            self._transmissions[0].timeouts += 1
+            self._transmissions[0].counts.timeouts += 1
             self._counters.timeouts += 1
             lost = recovery.on_timer(flow_now_ns)
             if lost:

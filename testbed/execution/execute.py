@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.report.pages import write_run_report
-from analysis.results.build import RunIdentity, build_result
+from analysis.results.build import build_result
+from analysis.results.counters import RunIdentity
 from analysis.results.result import RunResult, write_result
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text

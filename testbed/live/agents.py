@@ -12,39 +12,96 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hosts.agent_config import AgentConfig, agent_configs
+from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, Stopped, command_line, parse_event
+from hosts.records import SwitchClock
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
 
 _READY_SECONDS = 60.0
 _REPORT_SECONDS = 20.0
+_POLL_SECONDS = 0.2
 _HOSTS_PER_AGENT = 256
 
 
 class AgentProcess:
-    """One agent and the hosts it serves."""
+    """One agent and the hosts it serves. `failure` says what went wrong between it and the runner, in one line."""
 
     def __init__(self, config: AgentConfig, run_id: str, logs: Path) -> None:
-        self.hosts = [host.name for host in config.hosts]
+        self.name = config.name
+        self.hosts = [served.host.name for served in config.hosts]
+        self.failure: str | None = None
+        self._unread: list[AgentEvent] = []
         path = logs / f"{config.name}.json"
         path.write_text(config.model_dump_json(indent=1))
         arguments = [sys.executable, "-m", "hosts.agent", str(path)]
         self.child = Child(config.name, arguments, run_id, logs / f"{config.name}.log")
 
-    def wait_until_ready(self) -> None:
-        """Returns once it has all its sockets."""
-        self.child.wait_for_line('"ready"', _READY_SECONDS)
+    def fileno(self) -> int:
+        return self.child.fileno()
 
-    def last_lines(self) -> list[str]:
-        """What it still has to say after `stop`, up to its last word or its end."""
+    @property
+    def has_ended(self) -> bool:
+        return self.child.has_ended
+
+    def last_words(self) -> str:
+        return self.child.last_words()
+
+    def stop(self) -> None:
+        self.child.stop()
+
+    def tell(self, command: Command) -> None:
+        """Gives a command; an agent that has gone is noticed elsewhere."""
+        self.child.tell(command_line(command).decode().rstrip())
+
+    def events(self) -> list[AgentEvent]:
+        """What it has told since the last call. What is no message, or tells of a refusal, becomes its `failure`."""
+        found, self._unread = self._unread, []
+        for line in self.child.lines():
+            try:
+                event = parse_event(line)
+            except ProtocolError as error:
+                self._fail(f"{self.name} was not understood: {error}")
+                continue
+            if isinstance(event, Refused):
+                self._fail(f"{self.name} refused a command: {event.reason}")
+            found.append(event)
+        return found
+
+    def wait_until_ready(self) -> None:
+        """Returns once it has all its sockets. RunError if that takes too long, it ends, or it is not understood."""
+        deadline = time.monotonic() + _READY_SECONDS
+        while True:
+            has_ended = self.has_ended
+            heard = self.events()
+            if self.failure is not None:
+                raise RunError(self.failure)
+            if any(isinstance(event, Ready) for event in heard):
+                self._unread = [event for event in heard if not isinstance(event, Ready)]
+                return
+            if has_ended:
+                raise RunError(f"{self.name} ended before it was ready: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise RunError(f"{self.name} was not ready within {_READY_SECONDS:g} s: {self.last_words()}")
+            select.select([self], [], [], _POLL_SECONDS)
+
+    def last_events(self) -> list[AgentEvent]:
+        """What it still has to say after `Stop`, up to its last word or its end."""
         deadline = time.monotonic() + _REPORT_SECONDS
-        lines: list[str] = []
+        found: list[AgentEvent] = []
         while time.monotonic() < deadline:
-            lines += self.child.lines()
-            if any('"stopped"' in line for line in lines[-2:]) or self.child.has_ended:
-                return lines + self.child.lines()
-            select.select([self.child], [], [], 0.2)
-        raise RunError(f"{self.child.name} did not report within {_REPORT_SECONDS:g} s: {self.child.last_words()}")
+            has_ended = self.has_ended
+            found += self.events()
+            if found and isinstance(found[-1], Stopped):
+                return found
+            if has_ended:
+                self._fail(f"{self.name} ended before it had reported: {self.last_words()}")
+                return found
+            select.select([self], [], [], _POLL_SECONDS)
+        raise RunError(f"{self.name} did not report within {_REPORT_SECONDS:g} s: {self.last_words()}")
+
+    def _fail(self, reason: str) -> None:
+        self.failure = self.failure or reason
 
 
 def agent_count(hosts: int) -> int:
@@ -53,15 +110,22 @@ def agent_count(hosts: int) -> int:
 
 
 def start_agents(
-    plan: RunPlan, run_id: str, logs: Path, *, pids: Mapping[str, int], epoch_ns: int
+    plan: RunPlan,
+    run_id: str,
+    logs: Path,
+    *,
+    pids: Mapping[str, int],
+    switches: Mapping[int, SwitchClock],
+    epoch_ns: int,
 ) -> list[AgentProcess]:
     """Starts the agents of a run; they are ready when `wait_until_ready` says so."""
     configs = agent_configs(
-        plan.topology.hosts,
+        plan.topology,
         plan.flows,
         plan.transport,
         plan.dilation,
         pids=pids,
+        switches=switches,
         agents=agent_count(len(plan.topology.hosts)),
         epoch_ns=epoch_ns,
         programs=plan.config.background is not None,

@@ -10,21 +10,33 @@ import select
 import shutil
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from analysis.results.build import RunCounters
-from analysis.results.fidelity import Lateness
+from analysis.results.counters import RunCounters
+from hosts.io.lateness import LatenessSummary
+from hosts.protocol import (
+    AgentEvent,
+    AgentLateness,
+    FlowReceived,
+    FlowSent,
+    Goodput,
+    HostStatistics,
+    Quiesce,
+    Signal,
+    Start,
+    Stop,
+)
+from hosts.records import SwitchClock
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background
 from testbed.live.capture import capture_folder, live_captures
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
+from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id
@@ -79,7 +91,14 @@ def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
     began_s = time.perf_counter()
     with live_network(plan, folder / "logs") as network:
         pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
-        agents = start_agents(plan, network.run_id, network.logs, pids=pids, epoch_ns=network.epoch_ns)
+        agents = start_agents(
+            plan,
+            network.run_id,
+            network.logs,
+            pids=pids,
+            switches=_switch_clocks(network),
+            epoch_ns=network.epoch_ns,
+        )
         captured = {name: pids[name] for name in plan.config.captures}
         pcaps = capture_folder(folder, plan.config.captures)
         background = _background(plan, network, pids)
@@ -91,7 +110,12 @@ def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
             if background is not None:
                 background.stop()
             for agent in agents:
-                agent.child.stop()
+                agent.stop()
+
+
+def _switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
+    numbers = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
+    return {numbers[each.name]: SwitchClock(each.name, each.clock_lag_ns) for each in network.switches}
 
 
 def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) -> Background | None:
@@ -123,12 +147,8 @@ class _Run:
         self._began_s = began_s
         self._start_ns = 0
         self._failure: str | None = None
-        self._host_statistics: dict[str, Mapping[str, Any]] = {}
-        self._latenesses: list[Mapping[str, Any]] = []
-        ids = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
-        self._clock_lag_us = {
-            ids[each.name]: network.plan.dilation.model_us(each.clock_lag_ns) for each in network.switches
-        }
+        self._hosts: list[HostStatistics] = []
+        self._latenesses: list[LatenessSummary] = []
 
     def outcome(self, folder: Path) -> ClockOutcome:
         self._start()
@@ -151,7 +171,7 @@ class _Run:
             self._background.start()
         self._start_ns = time.monotonic_ns() + _START_MARGIN_NS
         for agent in self._agents:
-            agent.child.tell(f"start {self._start_ns}")
+            agent.tell(Start(self._start_ns))
 
     @property
     def _is_complete(self) -> bool:
@@ -173,34 +193,23 @@ class _Run:
         self._progress.hottest_buffer(name, used_bytes)
 
     def _read_agents(self, seconds: float) -> None:
-        ready, _, _ = select.select([agent.child for agent in self._agents], [], [], seconds)
-        for child in ready:
-            self._take_lines(child.lines())
+        ready, _, _ = select.select(self._agents, [], [], seconds)
+        for agent in ready:
+            self._take(agent, agent.events())
         for agent in self._agents:
-            if agent.child.has_ended and self._failure is None:
-                self._take_lines(agent.child.lines())
-                self._failure = f"{agent.child.name} ended during the run: {agent.child.last_words()}"
+            if agent.has_ended and self._failure is None:
+                self._take(agent, agent.events())
+                self._failure = f"{agent.name} ended during the run: {agent.last_words()}"
 
-    def _take_lines(self, lines: list[str]) -> None:
-        for line in lines:
-            self._take(json.loads(line))
-
-    def _take(self, event: dict[str, Any]) -> None:
-        kind = event.pop("event")
-        if kind == "flow":
-            self._recorder.flow_finished(event)
-        elif kind == "unfinished":
-            self._recorder.flow_unfinished(event)
-        elif kind == "received":
-            self._recorder.flow_received(event["flow_id"], event["corrupted"])
-        elif kind == "goodput":
-            self._recorder.goodput(event)
-        elif kind == "signal":
-            self._recorder.signal({**event, "sent_us": event["sent_us"] + self._clock_lag_us.get(event["switch"], 0.0)})
-        elif kind == "statistics":
-            self._host_statistics[event.pop("host")] = event
-        elif kind == "lateness":
-            self._latenesses.append(event)
+    def _take(self, agent: AgentProcess, events: Iterable[AgentEvent]) -> None:
+        for event in events:
+            if isinstance(event, (FlowSent, FlowReceived, Goodput, Signal)):
+                self._recorder.take(event)
+            elif isinstance(event, HostStatistics):
+                self._hosts.append(event)
+            elif isinstance(event, AgentLateness):
+                self._latenesses.append(event.lateness)
+        self._failure = self._failure or agent.failure
 
     def _quiesce(self) -> None:
         """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass.
@@ -208,7 +217,7 @@ class _Run:
         A deep queue may take long; only one that no longer shrinks is given up.
         """
         for agent in self._agents:
-            agent.child.tell("quiesce")
+            agent.tell(Quiesce())
         patience_s = max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
         deadline = time.monotonic() + patience_s
         least = sys.maxsize
@@ -222,43 +231,23 @@ class _Run:
 
     def _collect(self, interrupted: bool) -> RunCounters:
         for agent in self._agents:
-            agent.child.tell("stop")
+            agent.tell(Stop())
         for agent in self._agents:
-            self._take_lines(agent.last_lines())
-        counts = SwitchCounts()
+            self._take(agent, agent.last_events())
+        counts: list[SwitchCounts] = []
         parts: list[PartStatistics] = []
         for switch in self._network.switches:
-            counts.add(switch.counts())
+            counts.append(switch.counts())
             parts.append(switch.statistics())
             self._recorder.queue_samples(switch.name, switch.stop(), self._start_ns - self._network.epoch_ns)
         parts += self._network.target.other_parts()
         for part in parts:
             (self._network.logs / f"{part.name}-statistics.json").write_text(json.dumps(part.details, indent=1))
-        target_drops = sum((part.drops for part in parts), Counter[str]())
-        kernel_drops = sum(each.get("kernel_drops", 0) for each in self._host_statistics.values())
-        return RunCounters(
-            packets_sent=sum(each["frames_sent"] for each in self._host_statistics.values()),
-            packets_received=sum(each["frames_received"] for each in self._host_statistics.values()),
-            switch_generated=counts.generated,
-            switch_absorbed=sum(part.absorbed for part in parts),
-            drops=dict(counts.drops + target_drops),
-            kernel_drops=kernel_drops + sum(part.kernel_drops for part in parts),
-            bts_sent=counts.bts_sent,
-            bts_suppressed=counts.bts_suppressed,
-            cache_hits=counts.cache_hits,
-            max_suppression_entries=counts.max_suppression_entries,
-            max_cache_entries=counts.max_cache_entries,
-            pfc_sent=counts.pfc_sent,
-            host_lateness=worst_lateness(self._latenesses),
-            switch_lateness=worst_lateness([part.lateness for part in parts if part.lateness is not None]),
+        return run_counters(
+            self._hosts,
+            counts,
+            parts,
+            host_lateness=self._latenesses,
             interrupted=interrupted,
             wall_s=time.perf_counter() - self._began_s,
         )
-
-
-def worst_lateness(measured: list[Mapping[str, Any]]) -> Lateness | None:
-    """The worst of several processes' percentiles: a run is as late as its latest part."""
-    seen = [each for each in measured if each["count"]]
-    if not seen:
-        return None
-    return Lateness(*(float(max(each[name] for each in seen)) for name in ("p50_ns", "p99_ns", "max_ns")))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from analysis.results.build import RunCounters
+from analysis.results.counters import RunCounters
 
 
 @dataclass(frozen=True)

@@ -2,34 +2,27 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Gathers what a run measures, as it happens, and writes it to the run's folder. The same for both clocks.
 
-Rows arrive in model units (`hosts.records`); a flow that never finishes gets a row at the end.
+Records arrive in model units (`hosts.records`). A flow's row needs both its ends and is made when the run is over; one
+that never finished has a row too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import polars as pl
 
+from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
 from telemetry.queue_samples import Samples, queue_rows
+from telemetry.rows import FlowRow
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from telemetry.writer import TraceWriter
 from testbed.plan.plan import RunPlan
 from testbed.recording.ideal import ideal_fct_ns
 from topologies.routes import Paths
-
-_UNSENT: Mapping[str, Any] = {
-    "packets_sent": 0,
-    "packets_resent": 0,
-    "bytes_resent": 0,
-    "timeouts": 0,
-    "naks": 0,
-    "paused_us": 0.0,
-}
 
 
 class Recorder:
@@ -37,14 +30,13 @@ class Recorder:
 
     def __init__(self, plan: RunPlan, folder: Path) -> None:
         self._plan = plan
-        self._finished: dict[int, Mapping[str, Any]] = {}
-        self._unfinished: dict[int, Mapping[str, Any]] = {}
+        self._sent: dict[int, FlowSent] = {}
+        self._completed = 0
         self._received: dict[int, bool] = {}
         self._queues = TraceWriter(folder / QUEUES.file_name, QUEUES)
         self._signals = TraceWriter(folder / SIGNALS.file_name, SIGNALS)
         self._goodput = TraceWriter(folder / GOODPUT.file_name, GOODPUT)
         self._flows = TraceWriter(folder / FLOWS.file_name, FLOWS)
-        self._switch_names = {switch.switch_id: switch.name for switch in plan.topology.switches}
         self._paths = Paths(plan.topology)
         self._ideal_us: dict[tuple[str, str, int], float] = {}
 
@@ -59,33 +51,24 @@ class Recorder:
     @property
     def completed(self) -> int:
         """Flows whose sender has seen the last acknowledgment."""
-        return len(self._finished)
+        return self._completed
 
     @property
     def is_complete(self) -> bool:
         """Whether every flow is done at both ends."""
-        return len(self._finished) == len(self._received) == len(self._plan.flows)
+        return self._completed == len(self._received) == len(self._plan.flows)
 
-    def flow_finished(self, row: Mapping[str, Any]) -> None:
-        """What the sender knows of a finished flow, as `hosts.records` puts it."""
-        self._finished[row["flow_id"]] = row
-
-    def flow_unfinished(self, row: Mapping[str, Any]) -> None:
-        """What the sender knows of a flow when the run ends before it does."""
-        self._unfinished[row["flow_id"]] = row
-
-    def flow_received(self, flow_id: int, corrupted: bool) -> None:
-        """The receiver has the whole message."""
-        self._received[flow_id] = corrupted
-
-    def goodput(self, row: Mapping[str, Any]) -> None:
-        """What a flow's receiver got in an interval."""
-        self._goodput.append(row)
-
-    def signal(self, row: Mapping[str, Any]) -> None:
-        """A BTS that reached a host; its `switch` is still a number."""
-        number = row["switch"]
-        self._signals.append({**row, "switch": self._switch_names.get(number, f"switch {number}")})
+    def take(self, record: Record) -> None:
+        """What a host tells while the run goes on, or at its end of flows that are not done."""
+        if isinstance(record, Goodput):
+            self._goodput.append(record)
+        elif isinstance(record, Signal):
+            self._signals.append(record)
+        elif isinstance(record, FlowReceived):
+            self._received[record.flow_id] = record.corrupted
+        else:
+            self._sent[record.flow_id] = record
+            self._completed += record.finish_us is not None
 
     def queue_samples(self, switch: str, samples: Samples, start_ns: int) -> None:
         """Queue samples of one switch; `start_ns` is model time 0 on the switch's clock."""
@@ -104,26 +87,30 @@ class Recorder:
         for trace in (self._flows, self._queues, self._signals, self._goodput):
             trace.close()
 
-    def _flow_row(self, flow: Flow) -> dict[str, Any]:
-        sender = self._finished.get(flow.flow_id) or self._unfinished.get(flow.flow_id) or {}
+    def _flow_row(self, flow: Flow) -> FlowRow:
+        sent = self._sent.get(flow.flow_id) or FlowSent(flow.flow_id, None, 0.0, SendingCounts())
         ideal_us = self._ideal(flow)
         start_us = flow.start_ns / 1000
-        finish_us = sender.get("finish_us")
-        fct_us = None if finish_us is None else finish_us - start_us
-        return {
-            "flow_id": flow.flow_id,
-            "src": flow.src,
-            "dst": flow.dst,
-            "tag": flow.tag,
-            "size_bytes": flow.size_bytes,
-            "start_us": start_us,
-            "finish_us": finish_us,
-            "fct_us": fct_us,
-            "ideal_fct_us": ideal_us,
-            "slowdown": None if fct_us is None else fct_us / ideal_us,
-            **{name: sender.get(name, default) for name, default in _UNSENT.items()},
-            "corrupted": self._received.get(flow.flow_id, False),
-        }
+        fct_us = None if sent.finish_us is None else sent.finish_us - start_us
+        return FlowRow(
+            flow_id=flow.flow_id,
+            src=flow.src,
+            dst=flow.dst,
+            tag=flow.tag,
+            size_bytes=flow.size_bytes,
+            start_us=start_us,
+            finish_us=sent.finish_us,
+            fct_us=fct_us,
+            ideal_fct_us=ideal_us,
+            slowdown=None if fct_us is None else fct_us / ideal_us,
+            packets_sent=sent.counts.packets_sent,
+            packets_resent=sent.counts.packets_resent,
+            bytes_resent=sent.counts.bytes_resent,
+            timeouts=sent.counts.timeouts,
+            naks=sent.counts.naks,
+            paused_us=sent.paused_us,
+            corrupted=self._received.get(flow.flow_id, False),
+        )
 
     def _ideal(self, flow: Flow) -> float:
         key = (flow.src, flow.dst, flow.size_bytes)

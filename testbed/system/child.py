@@ -65,7 +65,7 @@ class Child:
         if self._logs_lines and whole:
             with self._log.open("ab") as log:
                 log.writelines(line + b"\n" for line in whole)
-        return [line.decode() for line in whole]
+        return [line.decode(errors="replace") for line in whole]
 
     def wait_for_line(self, wanted: str, seconds: float) -> list[str]:
         """Waits until a line contains `wanted`; all lines until then. RunError if the process ends or time is up."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,7 +64,7 @@ class SoftswitchProcess:
         return found
 
     def statistics(self) -> PartStatistics:
-        return softswitch_statistics(self.name, self.command("statistics"))
+        return softswitch_statistics(self.name, json.loads(self.command("statistics")))
 
     def stop(self) -> Samples:
         if self._control is not None:

@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.results.build import RunCounters
+from analysis.results.counters import RunCounters
 from hosts.build import build_nics
-from hosts.records import RecordWriter
+from hosts.protocol import HostStatistics
+from hosts.records import RecordWriter, SwitchClock
 from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
 from testbed.interrupt import Interrupt
 from testbed.live.capture import VirtualCapture, capture_folder
 from testbed.plan.plan import RunPlan
+from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
-from testbed.targets.common.counters import SwitchCounts, read_counts
-from testbed.targets.common.drops import absorbed_frames, target_only_drops
+from testbed.targets.common.counters import read_counts
+from testbed.targets.common.statistics import softswitch_statistics
 from topologies.model import Topology
 
 _NEVER = 2**63 - 1
@@ -57,10 +58,9 @@ class _Simulation:
         self._fabric = Fabric()
         self._index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(plan.topology, self._fabric, self._engines)
-        self._nics: list[Nic] = build_nics(
-            plan.topology.hosts, plan.topology.host, plan.flows, plan.transport, plan.dilation
-        )
-        self._records = RecordWriter(recorder, plan.dilation, start_ns=0)
+        self._nics: list[Nic] = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
+        clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
+        self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
         self._edge_of_host, self._host_of_edge = _edges(plan.topology, self._index)
         captured = {
             index: host.name for index, host in enumerate(plan.topology.hosts) if host.name in plan.config.captures
@@ -113,27 +113,14 @@ class _Simulation:
 
     def counters(self, interrupted: bool, wall_s: float) -> RunCounters:
         """What hosts and switches counted, balanced."""
-        counts = SwitchCounts()
-        target_drops: Counter[str] = Counter()
-        absorbed = 0
-        for name, engine in self._engines.items():
-            counts.add(read_counts(engine.command, (port.number for port in self._plan.topology.ports[name])))
-            statistics = engine.statistics()
-            target_drops.update(target_only_drops(statistics))
-            absorbed += absorbed_frames(statistics)
-        hosts = [nic.statistics() for nic in self._nics]
-        return RunCounters(
-            packets_sent=sum(each.frames_sent for each in hosts),
-            packets_received=sum(each.frames_received for each in hosts),
-            switch_generated=counts.generated,
-            switch_absorbed=absorbed,
-            drops=dict(counts.drops + target_drops),
-            bts_sent=counts.bts_sent,
-            bts_suppressed=counts.bts_suppressed,
-            cache_hits=counts.cache_hits,
-            max_suppression_entries=counts.max_suppression_entries,
-            max_cache_entries=counts.max_cache_entries,
-            pfc_sent=counts.pfc_sent,
+        ports = self._plan.topology.ports
+        return run_counters(
+            [HostStatistics(nic.address.name, nic.statistics()) for nic in self._nics],
+            [
+                read_counts(engine.command, (port.number for port in ports[name]))
+                for name, engine in self._engines.items()
+            ],
+            [softswitch_statistics(name, engine.statistics()) for name, engine in self._engines.items()],
             interrupted=interrupted,
             wall_s=wall_s,
         )

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.results.build import RunCounters, RunIdentity, build_result
-from analysis.results.fidelity import Lateness
-from analysis.results.result import write_result
+from analysis.results.build import build_result
+from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from telemetry.writer import write_trace
 
@@ -119,16 +119,11 @@ def _goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
 
 IDENTITY = RunIdentity("hadoop-50", "sfc", "ci", "soft", "real", 10_000, 7, base_rtt_us=10.0)
 COUNTERS = RunCounters(
-    packets_sent=400_000,
-    packets_received=400_470,
-    switch_generated=510,
-    switch_absorbed=0,
+    packets=PacketCounts(sent=400_000, received=400_470, switch_generated=510, switch_absorbed=0, in_flight=0),
     drops={"tail_drop": 38, "bloom_false": 2},
-    bts_sent=510,
-    bts_suppressed=2210,
-    cache_hits=153,
-    max_suppression_entries=61,
-    max_cache_entries=4,
+    kernel_drops=0,
+    bts=BtsCounts(sent=510, suppressed=2210, cache_hits=153, max_suppression_entries=61, max_cache_entries=4),
+    pfc=PfcCounts(sent=0),
     host_lateness=Lateness(90_000, 2_400_000, 5_100_000),
     switch_lateness=Lateness(30_000, 700_000, 3_000_000),
     wall_s=41.25,

@@ -2,7 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The agent process: two hosts in namespaces on one wire, a real loop, real messages."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -11,14 +10,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
 from hosts.agent import main
-from hosts.agent_config import AgentConfig, AgentFlow, AgentHost
+from hosts.agent_config import AgentConfig, AgentHost
+from hosts.protocol import (
+    AgentEvent,
+    AgentLateness,
+    Command,
+    FlowReceived,
+    FlowSent,
+    HostStatistics,
+    Quiesce,
+    Ready,
+    Refused,
+    Signal,
+    Start,
+    Stop,
+    Stopped,
+    command_line,
+    parse_event,
+)
+from hosts.records import SwitchClock
 from hosts.transport.settings import TransportSettings
+from scenarios.model.flow import Flow
 from tests.hosts.namespaces import Station, raw_socket, two_stations
+from topologies.model import Host
 from wire.addresses import parse_ip, parse_mac
 from wire.bts import BackToSender, pack_frame
 from wire.constants import BtsCause
@@ -27,6 +46,7 @@ from wire.roce import source_port
 ROOT = Path(__file__).parents[2]
 DILATION = 1_000
 LEAD_NS = 200_000_000
+Event = TypeVar("Event")
 
 
 @pytest.fixture(scope="module")
@@ -40,21 +60,23 @@ def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: i
     """Two flows one way, one back."""
     hosts = [
         AgentHost(
-            name=f"h{number}",
+            host=Host(
+                name=f"h{number}",
+                ip=IPv4Address(station.ip),
+                mac=station.mac,
+                switch="s1",
+                gateway_ip=IPv4Address(station.ip),
+                gateway_mac=station.peer_mac,
+                rate_bps=100_000_000_000,
+            ),
             pid=station.pid,
             interface=station.interface,
-            mac=station.mac,
-            ip=IPv4Address(station.ip),
-            gateway_mac=station.peer_mac,
-            rate_bps=100_000_000_000,
         )
         for number, station in enumerate(stations, 1)
     ]
     ends = [("h1", "h2", 1, 1), ("h1", "h2", 2, 2), ("h2", "h1", 1, 1)]
     flows = [
-        AgentFlow(
-            flow_id=number, src=src, dst=dst, source_qpn=source, destination_qpn=sink, size_bytes=flow_bytes, start_ns=0
-        )
+        Flow(src, dst, flow_bytes, 0, "incast", number, source_qpn=source, destination_qpn=sink)
         for number, (src, dst, source, sink) in enumerate(ends, 1)
     ]
     return AgentConfig(
@@ -62,9 +84,11 @@ def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: i
         epoch_ns=epoch_ns,
         dilation=DILATION,
         settings=TransportSettings(flow_control="sfc", congestion="window").as_dict(),
+        programs=False,
         hosts=hosts,
         flows=flows,
-        addresses={host.name: host.ip for host in hosts},
+        addresses={served.host.name: served.host.ip for served in hosts},
+        switches={9: SwitchClock("tor9")},
     )
 
 
@@ -81,30 +105,33 @@ class AgentProcess:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.seen: list[dict[str, Any]] = []
+        self.seen: list[AgentEvent] = []
 
-    def tell(self, line: str) -> None:
-        """One line to its stdin."""
+    def tell(self, command: Command) -> None:
+        """A command."""
+        self.say(command_line(command).decode())
+
+    def say(self, line: str) -> None:
+        """A line to its stdin, whatever it means."""
         assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
+        self.process.stdin.write(line)
         self.process.stdin.flush()
 
-    def until(self, *kinds: str) -> list[dict[str, Any]]:
+    def until(self, *kinds: type[AgentEvent]) -> None:
         """Reads events until one of each kind named has come (a kind named twice: two)."""
         wanted = list(kinds)
         assert self.process.stdout is not None
         while wanted:
             line = self.process.stdout.readline()
             assert line, f"the agent ended before {wanted}"
-            event = json.loads(line)
+            event = parse_event(line)
             self.seen.append(event)
-            if event["event"] in wanted:
-                wanted.remove(event["event"])
-        return self.seen
+            if type(event) in wanted:
+                wanted.remove(type(event))
 
-    def of(self, kind: str) -> list[dict[str, Any]]:
+    def of(self, kind: type[Event]) -> list[Event]:
         """Events of one kind so far."""
-        return [event for event in self.seen if event["event"] == kind]
+        return [event for event in self.seen if isinstance(event, kind)]
 
 
 @contextmanager
@@ -112,7 +139,7 @@ def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
     """A running agent that has said ready; it ends with its stdin."""
     running = AgentProcess(config, folder)
     try:
-        running.until("ready")
+        running.until(Ready)
         yield running
     finally:
         assert running.process.stdin is not None
@@ -126,23 +153,22 @@ def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
 def test_messages_cross_a_real_wire(stations: tuple[Station, Station], tmp_path: Path) -> None:
     """Whole, acknowledged, in about the time the model says; every frame is accounted for."""
     with agent(config_of(stations, time.monotonic_ns()), tmp_path) as running:
-        running.tell(f"start {time.monotonic_ns() + LEAD_NS}")
-        running.until("flow", "flow", "flow", "received", "received", "received")
+        running.tell(Start(time.monotonic_ns() + LEAD_NS))
+        running.until(FlowSent, FlowSent, FlowSent, FlowReceived, FlowReceived, FlowReceived)
         assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "5", stations[1].ip)
-        running.tell("stop")
-        running.until("stopped")
-    assert not any(event["corrupted"] for event in running.of("received"))
-    for event in running.of("flow"):
-        assert event["start_us"] == 0.0
-        assert event["finish_us"] > 50_000 * 8 / 100_000
-    sides = running.of("statistics")
-    assert [side["host"] for side in sides] == ["h1", "h2"]
-    assert sides[0]["frames_sent"] == sides[1]["frames_received"]
-    assert sides[1]["frames_sent"] == sides[0]["frames_received"]
-    assert all(side["kernel_drops"] == side["send_failures"] == side["malformed"] == 0 for side in sides)
-    (lateness,) = running.of("lateness")
-    assert lateness["count"] == sum(side["frames_sent"] for side in sides)
-    assert running.of("progress")[0]["completed"] == 0
+        running.tell(Stop())
+        running.until(Stopped)
+    assert not any(event.corrupted for event in running.of(FlowReceived))
+    for event in running.of(FlowSent):
+        assert event.finish_us is not None
+        assert event.finish_us > 50_000 * 8 / 100_000
+    sides = running.of(HostStatistics)
+    assert [side.host for side in sides] == ["h1", "h2"]
+    assert sides[0].nic.frames_sent == sides[1].nic.frames_received
+    assert sides[1].nic.frames_sent == sides[0].nic.frames_received
+    assert all(side.kernel_drops == side.send_failures == side.nic.malformed == 0 for side in sides)
+    (told,) = running.of(AgentLateness)
+    assert told.lateness.count == sum(side.nic.frames_sent for side in sides)
     assert running.process.returncode == 0
 
 
@@ -166,41 +192,46 @@ def test_a_bts_pauses_a_real_flow(stations: tuple[Station, Station], tmp_path: P
     epoch_ns = time.monotonic_ns()
     with agent(config_of(stations, epoch_ns, flow_bytes=5_000_000), tmp_path) as running:
         start_ns = time.monotonic_ns()
-        running.tell(f"start {start_ns}")
+        running.tell(Start(start_ns))
         with raw_socket(stations[1]) as wire:
             while wire.recv(2048)[36:38] != (4791).to_bytes(2, "big"):
                 pass
             wire.send(bts(stations, pause_us))
-        running.until("signal")
-        (row,) = running.of("signal")
-        while not any(event["flow_id"] == 1 for event in running.of("flow")):
-            running.until("flow")
-    assert (row["obeyed"], row["flow_id"], row["host"], row["switch"]) == (True, 1, "h1", 9)
-    assert row["pause_us"] == pause_us / DILATION
-    assert row["sent_us"] == pytest.approx((epoch_ns + 4_000_000 - start_ns) / DILATION / 1000)
-    assert row["paused_until_us"] == pytest.approx(row["received_us"] + pause_us / DILATION)
-    (done,) = (event for event in running.of("flow") if event["flow_id"] == 1)
-    assert done["paused_us"] == pytest.approx(pause_us / DILATION, rel=0.05)
-    assert done["finish_us"] > row["paused_until_us"]
+        running.until(Signal)
+        (row,) = running.of(Signal)
+        while not any(event.flow_id == 1 for event in running.of(FlowSent)):
+            running.until(FlowSent)
+    assert (row.obeyed, row.flow_id, row.host, row.switch) == (True, 1, "h1", "tor9")
+    assert row.pause_us == pause_us / DILATION
+    assert row.sent_us == pytest.approx((epoch_ns + 4_000_000 - start_ns) / DILATION / 1000)
+    assert row.paused_until_us == pytest.approx(row.received_us + pause_us / DILATION)
+    (done,) = (event for event in running.of(FlowSent) if event.flow_id == 1)
+    assert done.paused_us == pytest.approx(pause_us / DILATION, rel=0.05)
+    assert done.finish_us is not None
+    assert row.paused_until_us is not None
+    assert done.finish_us > row.paused_until_us
 
 
 @pytest.mark.root
 def test_a_quiesced_agent_reports_what_is_unfinished(stations: tuple[Station, Station], tmp_path: Path) -> None:
     """Ten seconds' worth of data, cut off: both ends agree on what was sent."""
     with agent(config_of(stations, 0, flow_bytes=100_000_000), tmp_path) as running:
-        running.tell(f"start {time.monotonic_ns()}")
-        running.tell("nonsense")
+        running.tell(Start(time.monotonic_ns()))
+        running.say("nonsense\n")
+        running.tell(Start(5))
         with raw_socket(stations[1]) as wire:
             while wire.recv(2048)[36:38] != (4791).to_bytes(2, "big"):
                 pass
-        running.tell("quiesce")
-        running.until("error")
-        running.tell("stop")
-        running.until("stopped")
-    assert sorted(event["flow_id"] for event in running.of("unfinished")) == [1, 2, 3]
-    assert running.of("error")[0]["message"] == "not understood: nonsense"
-    sides = running.of("statistics")
-    assert sides[0]["frames_sent"] == sides[1]["frames_received"] > 0
+        running.tell(Quiesce())
+        running.until(Refused, Refused)
+        running.tell(Stop())
+        running.until(Stopped)
+    assert sorted(event.flow_id for event in running.of(FlowSent) if event.finish_us is None) == [1, 2, 3]
+    nonsense, again = (event.reason for event in running.of(Refused))
+    assert nonsense.startswith("'nonsense' is no message")
+    assert "comes a second time" in again
+    sides = running.of(HostStatistics)
+    assert sides[0].nic.frames_sent == sides[1].nic.frames_received > 0
 
 
 @pytest.mark.root
@@ -208,7 +239,7 @@ def test_sigterm_is_a_stop(stations: tuple[Station, Station], tmp_path: Path) ->
     """It reports and leaves with status 0."""
     with agent(config_of(stations, 0), tmp_path) as running:
         running.process.send_signal(signal.SIGTERM)
-        running.until("stopped")
+        running.until(Stopped)
     assert running.process.returncode == 0
 
 

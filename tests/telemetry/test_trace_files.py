@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import polars as pl
@@ -12,17 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telemetry.reader import TraceError, read_trace
-from telemetry.schema import FLOWS, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
+from telemetry.rows import GoodputRow, SignalRow
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
 from telemetry.writer import TraceWriter, write_trace
 
 
-def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: dict[str, object]) -> None:
+def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow) -> None:
     """Write two rows, one with nulls; read the same."""
-    unknown = signal_row | {"flow_id": None, "obeyed": False, "paused_until_us": None}
+    unknown = replace(signal_row, flow_id=None, obeyed=False, paused_until_us=None)
     with TraceWriter(tmp_path / "signals.parquet", SIGNALS) as writer:
         writer.append(signal_row)
         writer.append(unknown)
-    assert read_trace(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [signal_row, unknown]
+    assert read_trace(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [asdict(signal_row), asdict(unknown)]
 
 
 def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
@@ -39,19 +41,18 @@ def test_chunks_and_flushes_do_not_change_the_rows(
     tmp_path_factory: pytest.TempPathFactory, chunk_rows: int, rows: int, flush_after: int
 ) -> None:
     """Whatever the chunk size and wherever a flush falls, all rows are there in order."""
-    path = tmp_path_factory.mktemp("trace") / "queues.parquet"
-    row = {"switch": "s1", "port": 1, "class": 3, "depth_bytes": 0, "high_water_bytes": 5}
-    with TraceWriter(path, QUEUES, chunk_rows=chunk_rows) as writer:
+    path = tmp_path_factory.mktemp("trace") / "goodput.parquet"
+    with TraceWriter(path, GOODPUT, chunk_rows=chunk_rows) as writer:
         for number in range(rows):
             if number == flush_after:
                 writer.flush()
-                assert read_trace(path, QUEUES).height == number
-            writer.append({**row, "time_us": number})
+                assert read_trace(path, GOODPUT).height == number
+            writer.append(GoodputRow(number, number + 1, flow_id=3, delivered_bytes=0))
         assert len(writer) == rows
-    assert read_trace(path, QUEUES)["time_us"].to_list() == [float(number) for number in range(rows)]
+    assert read_trace(path, GOODPUT)["from_us"].to_list() == [float(number) for number in range(rows)]
 
 
-def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: dict[str, object]) -> None:
+def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: SignalRow) -> None:
     """Ctrl-C inside the context leaves a whole file with the rows so far, and no temporary file."""
     path = tmp_path / "signals.parquet"
     with pytest.raises(KeyboardInterrupt), TraceWriter(path, SIGNALS) as writer:
@@ -61,22 +62,28 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: dic
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row: dict[str, object]) -> None:
+def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row: SignalRow) -> None:
     """The error names the column; rows before and after it are kept."""
     path = tmp_path / "signals.parquet"
     with TraceWriter(path, SIGNALS) as writer:
         writer.append(signal_row)
         with pytest.raises(ValueError, match=r"signals\.pause_us cannot hold 'long'"):
-            writer.append(signal_row | {"pause_us": "long"})
-        with pytest.raises(ValueError, match="missing host; unknown hots"):
-            writer.append({"hots": "h1"} | {name: signal_row[name] for name in signal_row if name != "host"})
+            writer.append(replace(signal_row, pause_us="long"))  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="not a row of signals: GoodputRow"):
+            writer.append(GoodputRow(0.0, 1.0, flow_id=3, delivered_bytes=0))
         writer.append(signal_row)
     assert read_trace(path, SIGNALS).height == 2
 
 
-def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: dict[str, object]) -> None:
+def test_samples_come_as_whole_frames_only(tmp_path: Path, signal_row: SignalRow) -> None:
+    """A trace without a class of rows takes none."""
+    with TraceWriter(tmp_path / "queues.parquet", QUEUES) as writer, pytest.raises(ValueError, match="a row of queues"):
+        writer.append(signal_row)
+
+
+def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: SignalRow) -> None:
     """Rows and frames may be mixed; order of arrival stays."""
-    frame = pl.DataFrame([signal_row | {"host": "h2"}]).select(reversed(SIGNALS.column_names))
+    frame = pl.DataFrame([asdict(replace(signal_row, host="h2"))]).select(reversed(SIGNALS.column_names))
     with TraceWriter(tmp_path / "signals.parquet", SIGNALS) as writer:
         writer.append(signal_row)
         writer.append_frame(frame)
@@ -84,13 +91,13 @@ def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: dict[s
     assert read_trace(tmp_path / "signals.parquet", SIGNALS)["host"].to_list() == ["h1", "h2", "h1"]
 
 
-def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: dict[str, object]) -> None:
+def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: SignalRow) -> None:
     """A frame must fit as a row must."""
     writer = TraceWriter(tmp_path / "signals.parquet", SIGNALS)
     with pytest.raises(ValueError, match="missing cause"):
-        writer.append_frame(pl.DataFrame([signal_row]).drop("cause"))
+        writer.append_frame(pl.DataFrame([asdict(signal_row)]).drop("cause"))
     with pytest.raises(ValueError, match=r"signals\.host cannot hold null"):
-        writer.append_frame(pl.DataFrame([signal_row | {"host": None}]))
+        writer.append_frame(pl.DataFrame([asdict(signal_row) | {"host": None}]))
     assert len(writer) == 0
 
 

@@ -11,7 +11,7 @@
  * malformed            packets whose parser ended with an error (the program still ran)
  * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
  * pause_frames         802.3x and 802.1Qbb frames that the MACs obeyed; mac_control_ignored: other MAC control frames
- * queued_bytes         in all queues now; buffer_bytes: memory that packets hold now; memory_limit_bytes
+ * queued_packets, queued_bytes   in all queues now; buffer_bytes: memory that packets hold now; memory_limit_bytes
  * telemetry_lost       records that found no memory
  * digests_lost         digests that nobody took in time (digest_read)
  * lateness             {departures: L, ingress: L} with L = {count, p50_ns, p99_ns, max_ns}: how long after its due
@@ -52,7 +52,7 @@ static void close_object(struct sw_text *out, const char *after)
 static void add_sums(const struct sw_switch *sw, struct sw_text *out)
 {
     struct sw_port_counters sum = {0};
-    uint64_t queued = 0;
+    uint64_t queued_packets = 0, queued_bytes = 0;
 
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
         const struct sw_port_counters *c = &sw->target.counters.ports[port];
@@ -66,8 +66,10 @@ static void add_sums(const struct sw_switch *sw, struct sw_text *out)
         sum.mac_control_ignored += c->mac_control_ignored;
         for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
             sum.drops[reason] += c->drops[reason];
-        for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
-            queued += sw->target.tm.ports[port].queues[class_].bytes;
+        for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
+            queued_packets += sw->target.tm.ports[port].queues[class_].packets;
+            queued_bytes += sw->target.tm.ports[port].queues[class_].bytes;
+        }
     }
     add_number(out, "rx_packets", sum.rx_packets);
     add_number(out, "rx_bytes", sum.rx_bytes);
@@ -76,7 +78,8 @@ static void add_sums(const struct sw_switch *sw, struct sw_text *out)
     add_number(out, "kernel_drops", sum.kernel_drops);
     add_number(out, "pause_frames", sum.pause_frames);
     add_number(out, "mac_control_ignored", sum.mac_control_ignored);
-    add_number(out, "queued_bytes", queued);
+    add_number(out, "queued_packets", queued_packets);
+    add_number(out, "queued_bytes", queued_bytes);
     sw_text_add(out, "\"drops\": {");
     for (uint32_t reason = 0; reason < SW_DROP_COUNT; reason++)
         add_number(out, drop_names[reason], sum.drops[reason]);

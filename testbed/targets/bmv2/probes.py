@@ -11,9 +11,11 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from typing import Any
+from collections.abc import Sequence
 
-from analysis.results.fidelity import lateness_from_samples
+import numpy as np
+
+from hosts.io.lateness import LatenessSummary
 from hosts.io.packet_socket import PacketSocket
 from testbed.errors import RunError
 from topologies.model import MAX_PORT
@@ -41,6 +43,14 @@ def make_probe_port(switch: str, interface: str) -> str:
     if done.returncode != 0:
         raise RunError(f"cannot make the probe port of {switch}: {done.stderr.strip()}")
     return outer
+
+
+def summary_of(transits_ns: Sequence[int]) -> LatenessSummary | None:
+    """Percentiles of single measurements; None of none."""
+    if not transits_ns:
+        return None
+    p50_ns, p99_ns = np.percentile(np.asarray(transits_ns, dtype=np.float64), [50, 99])
+    return LatenessSummary(len(transits_ns), float(p50_ns), float(p99_ns), float(max(transits_ns)))
 
 
 class Prober:
@@ -73,15 +83,13 @@ class Prober:
             self._socket.send(frame)
             self._count += 1
 
-    def lateness(self) -> dict[str, Any] | None:
+    def lateness(self) -> LatenessSummary | None:
         """Percentiles of all transits; one that has not come back counts with its age. None without a probe."""
         with self._lock:
             self._receive()
             now_ns = time.monotonic_ns()
-            found = lateness_from_samples(self._transits_ns + [now_ns - each for each in self._sent_ns.values()])
-        if found is None:
-            return None
-        return {"count": self._count, "p50_ns": found.p50_ns, "p99_ns": found.p99_ns, "max_ns": found.max_ns}
+            transits_ns = self._transits_ns + [now_ns - each for each in self._sent_ns.values()]
+        return summary_of(transits_ns)
 
     def close(self) -> None:
         self._socket.close()

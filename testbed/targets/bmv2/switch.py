@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from telemetry.queue_samples import Samples
@@ -79,7 +80,8 @@ class Bmv2Switch:
     def statistics(self) -> PartStatistics:
         """BMv2 counts no drops of its own: what it loses is the run's unexplained loss."""
         lateness = self._prober.lateness()
-        return PartStatistics(self.name, lateness, details={"lateness": {"probes": lateness}})
+        details = {"lateness": {"probes": None if lateness is None else asdict(lateness)}}
+        return PartStatistics(self.name, lateness, details=details)
 
     def stop(self) -> Samples:
         assert self._poller is not None

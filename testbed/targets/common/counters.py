@@ -62,21 +62,12 @@ class SwitchCounts:
         return self.total("bts.suppressed")
 
     @property
-    def cache_hits(self) -> int:
-        return self.total("bts.cache_hits")
-
-    @property
     def max_suppression_entries(self) -> int:
         return self.total("bts.max_suppression_entries")
 
     @property
     def max_cache_entries(self) -> int:
         return self.total("bts.max_cache_entries")
-
-    @property
-    def pfc_sent(self) -> int:
-        """Pause frames of every kind."""
-        return self.total("pfc.sent")
 
     @property
     def generated(self) -> int:

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hosts.io.lateness import LatenessSummary
 from testbed.targets.common.drops import absorbed_frames, target_only_drops
 
 
@@ -18,26 +18,27 @@ class PartStatistics:
     """One part: a switch, or something else on the packets' way."""
 
     name: str
-    lateness: Mapping[str, Any] | None
-    """`count`, `p50_ns`, `p99_ns`, `max_ns`: by how much wall time packets left later than modelled; None: not
-    measured."""
+    lateness: LatenessSummary | None
+    """By how much wall time packets left later than modelled; None: not measured."""
     drops: Counter[str] = field(default_factory=Counter)
     """Frames that it dropped by itself, by reason."""
     absorbed: int = 0
     """Frames that it consumed as intended."""
+    held: int = 0
+    """Frames that wait in its queues."""
     kernel_drops: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
     """Everything it has to say, for the log."""
 
 
-def softswitch_statistics(name: str, answer: str) -> PartStatistics:
-    """From softswitch's answer to `statistics` (softswitch/src/switch/statistics.c)."""
-    found: Mapping[str, Any] = json.loads(answer)
+def softswitch_statistics(name: str, found: Mapping[str, Any]) -> PartStatistics:
+    """From what softswitch says of itself (softswitch/src/switch/statistics.c)."""
     return PartStatistics(
         name=name,
-        lateness=found["lateness"]["departures"],
+        lateness=LatenessSummary(**found["lateness"]["departures"]),
         drops=target_only_drops(found),
         absorbed=absorbed_frames(found),
+        held=found["queued_packets"],
         kernel_drops=found["kernel_drops"],
         details=found,
     )

@@ -89,7 +89,7 @@ class WireProcess:
         """What softswitch counts and measures here."""
         assert self._control is not None
         try:
-            return softswitch_statistics(self.name, self._control.command("statistics"))
+            return softswitch_statistics(self.name, json.loads(self._control.command("statistics")))
         except OSError as error:
             raise RunError(f"{self.name} does not answer: {self._child.last_words()}") from error
 

@@ -21,9 +21,11 @@ from hypothesis import strategies as st
 import analysis.metrics
 import analysis.results
 from analysis.metrics.flows import SlowdownFigures
-from analysis.results.build import RunCounters, RunIdentity, build_result
-from analysis.results.result import ResultError, RunResult, read_result, write_result
+from analysis.results.build import build_result
+from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.result import PacketCounts, ResultError, RunResult, read_result, write_result
 from telemetry.schema import FLOWS, QUEUES, SIGNALS
+from tests.analysis.conftest import COUNTERS
 
 Maker = Callable[..., pl.DataFrame]
 EMPTY = {"flows": FLOWS.empty(), "queues": QUEUES.empty(), "signals": SIGNALS.empty()}
@@ -126,15 +128,17 @@ def test_no_figures_are_defined_twice() -> None:
 
 def test_floats_have_nine_significant_digits(identity: RunIdentity, counters: RunCounters) -> None:
     """Noise of the last bits does not reach the file, and there is no negative zero."""
-    wanted = replace(counters, wall_s=1 / 3, delivered_bps=-0.0)
-    content = json.loads(build_result(identity, wanted, **EMPTY).to_json())
+    content = json.loads(build_result(identity, replace(counters, wall_s=1 / 3), **EMPTY).to_json())
     assert content["wall_s"] == 0.333333333
-    assert str(content["throughput_gbps"]) == "0.0"
+    late = replace(counters, host_lateness=Lateness(-0.0, 0.0, 0.0))
+    assert '"p50_us": 0.0' in build_result(identity, late, **EMPTY).to_json()
 
 
-def test_empty_traces_make_a_result(identity: RunIdentity) -> None:
+def test_empty_traces_make_a_result(identity: RunIdentity, counters: RunCounters) -> None:
     """A run that was stopped before it sent anything: no figure, and a verdict that says so."""
-    result = build_result(identity, RunCounters(0, 0, interrupted=True), **EMPTY)
+    nothing = PacketCounts(sent=0, received=0, switch_generated=0, switch_absorbed=0, in_flight=0)
+    stopped = replace(counters, packets=nothing, drops={}, interrupted=True, wall_s=0.0)
+    result = build_result(identity, stopped, **EMPTY)
     assert (result.verdict, result.interrupted) == ("invalid", True)
     assert result.verdict_reasons[0] == "No packet was sent, so nothing was measured."
     assert (result.fct_slowdown, result.buffer_bytes, result.max_buffer_bytes) == ({}, {}, 0)
@@ -152,12 +156,6 @@ def test_warm_up_counts_in_totals_only(identity: RunIdentity, counters: RunCount
     assert result.fct_slowdown["all"].flows == inside.height
 
 
-def test_endless_flows_use_the_measured_rate(identity: RunIdentity, counters: RunCounters) -> None:
-    """Where no flow completes, receivers know the throughput."""
-    result = build_result(identity, replace(counters, delivered_bps=97.5e9), **EMPTY)
-    assert result.throughput_gbps == 97.5
-
-
 @given(
     sent=st.integers(0, 10**9),
     generated=st.integers(0, 10**6),
@@ -171,9 +169,10 @@ def test_unexplained_loss_is_what_is_left(
 ) -> None:
     """Whatever is counted, exactly the uncounted remains."""
     received = sent + generated - absorbed - flying - sum(drops.values()) - lost
-    counters = RunCounters(
-        sent, received, switch_generated=generated, switch_absorbed=absorbed, in_flight=flying, drops=drops
+    packets = PacketCounts(
+        sent=sent, received=received, switch_generated=generated, switch_absorbed=absorbed, in_flight=flying
     )
+    counters = replace(COUNTERS, packets=packets, drops=drops)
     assert counters.unexplained_loss == lost
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from hosts.io.namespaces import network_namespace
 from hosts.io.tap import TapDevice
+from hosts.protocol import HostStatistics, Signal, Start, Stop, Stopped
 from tests.hosts.namespaces import Station, raw_socket, two_stations
 from tests.hosts.test_agent import agent, config_of
 from wire.addresses import parse_ip, parse_mac
@@ -104,13 +105,13 @@ def test_ping_tcp_and_udp_pass_through_the_nics(stations: tuple[Station, Station
         assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "10", stations[1].ip)
         assert converse(stations, SERVE, SEND.replace("PORT", "40001")) == "True"
         assert converse(stations, ECHO, ASK) == "True"
-        running.tell("stop")
-        running.until("stopped")
-    left, right = running.of("statistics")
-    assert left["programs_sent"] == right["programs_received"] > 300
-    assert right["programs_sent"] == left["programs_received"]
-    assert left["frames_sent"] == right["frames_received"]
-    assert (left["programs_dropped"], left["malformed"], right["malformed"]) == (0, 0, 0)
+        running.tell(Stop())
+        running.until(Stopped)
+    left, right = (side.nic for side in running.of(HostStatistics))
+    assert left.programs_sent == right.programs_received > 300
+    assert right.programs_sent == left.programs_received
+    assert left.frames_sent == right.frames_received
+    assert (left.programs_dropped, left.malformed, right.malformed) == (0, 0, 0)
 
 
 @pytest.mark.root
@@ -141,7 +142,7 @@ def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_pa
         paused_ip=parse_ip(left.ip),
     )
     with agent(config, tmp_path) as running, raw_socket(right) as wire:
-        running.tell(f"start {time.monotonic_ns()}")
+        running.tell(Start(time.monotonic_ns()))
         with program(right, SERVE) as server:
             assert listening(server)
             with program(left, SEND.replace("PORT", "40000")) as sender:
@@ -149,6 +150,6 @@ def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_pa
                     pass
                 wire.send(frame)
                 assert sender.communicate(timeout=60)[0].strip() == "True"
-        running.until("signal")
-    (row,) = running.of("signal")
-    assert (row["obeyed"], row["flow_id"], row["host"], row["pause_us"]) == (True, None, "h1", 100.0)
+        running.until(Signal)
+    (row,) = running.of(Signal)
+    assert (row.obeyed, row.flow_id, row.host, row.pause_us) == (True, None, "h1", 100.0)

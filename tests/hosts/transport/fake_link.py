@@ -80,9 +80,7 @@ class FakeLink:
         source_qpn = qpn if qpn is not None else self._flows
         destination_qpn = source_qpn + 100
         flow = self._flows
-        source.send_message(
-            OutgoingMessage(flow, source_qpn, destination_qpn, sink.address.ip, size_bytes, ready_ns, "test")
-        )
+        source.send_message(OutgoingMessage(flow, source_qpn, destination_qpn, sink.address.ip, size_bytes, ready_ns))
         sink.expect_message(IncomingMessage(flow, source_qpn, destination_qpn, source.address.ip, size_bytes))
         return flow
 

@@ -48,15 +48,17 @@ def test_every_combination_survives_an_incast_with_drops(
     done = reports(star)
     assert len(done) == SENDERS
     assert star.drops > 0
-    assert sum(report.packets_resent for report in done) >= star.drops
-    assert sum(report.packets_sent - report.packets_resent for report in done) == SENDERS * 31
+    assert sum(report.counts.packets_resent for report in done) >= star.drops
+    assert sum(report.counts.packets_sent - report.counts.packets_resent for report in done) == SENDERS * 31
 
 
 @pytest.mark.parametrize("congestion", ["none", "window"])
 def test_irn_resends_less_than_go_back_n(congestion: str) -> None:
     """Into the same buffer; go-back-N repeats what had arrived."""
     resent = {
-        name: sum(report.bytes_resent for report in reports(incast(congestion, "none", name, buffer_bytes=200_000)))
+        name: sum(
+            report.counts.bytes_resent for report in reports(incast(congestion, "none", name, buffer_bytes=200_000))
+        )
         for name in ("irn", "go-back-n")
     }
     assert 0 < resent["irn"] < resent["go-back-n"]

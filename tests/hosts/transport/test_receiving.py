@@ -259,7 +259,7 @@ def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> 
     link = FakeLink(settings)
     link.transfer(30_000)
     link.run()
-    assert link.of(MessageCompleted, "a")[0].report.timeouts == 0
+    assert link.of(MessageCompleted, "a")[0].report.counts.timeouts == 0
 
 
 @pytest.mark.parametrize("other", [IncomingMessage(2, 1, 101, IP_A + 1, 10), IncomingMessage(2, 2, 101, IP_A, 10)])

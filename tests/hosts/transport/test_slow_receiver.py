@@ -44,7 +44,7 @@ def test_with_pfc_nothing_is_lost_and_the_receiver_sets_the_pace() -> None:
     star = run("pfc")
     counters = star.nics[1].statistics()
     (done,) = star.of(MessageCompleted, 0)
-    assert (counters.receiver_overruns, done.report.packets_resent) == (0, 0)
+    assert (counters.receiver_overruns, done.report.counts.packets_resent) == (0, 0)
     quanta = [each for _, each in requests(star)]
     assert quanta[0] == 65535
     assert quanta[-1] == 0
@@ -60,7 +60,7 @@ def test_without_pfc_packets_are_lost_and_resent() -> None:
     counters = star.nics[1].statistics()
     (done,) = star.of(MessageCompleted, 0)
     assert counters.receiver_overruns > 0
-    assert done.report.packets_resent >= counters.receiver_overruns
+    assert done.report.counts.packets_resent >= counters.receiver_overruns
     assert (counters.pfc_sent, counters.messages_corrupted) == (0, 0)
 
 

@@ -101,12 +101,14 @@ def test_everything_arrives_once_and_whole(
     received = link.of(MessageReceived, "b") + link.of(MessageReceived, "a")
     completed = link.of(MessageCompleted, "a") + link.of(MessageCompleted, "b")
     assert sorted(event.flow_id for event in received) == [1, 2, 3, 4]
-    assert sorted(event.report.flow_id for event in completed) == [1, 2, 3, 4]
+    assert sorted(event.report.message.flow_id for event in completed) == [1, 2, 3, 4]
     assert not any(event.corrupted for event in received)
     for event in completed:
-        assert event.finish_ns > event.report.start_ns
-        assert 0 <= event.report.paused_ns <= event.finish_ns - event.report.start_ns
-        assert event.report.packets_sent - event.report.packets_resent == -(-event.report.size_bytes // 1000)
+        assert event.finish_ns > event.report.message.ready_ns
+        assert 0 <= event.report.paused_ns <= event.finish_ns - event.report.message.ready_ns
+        assert event.report.counts.packets_sent - event.report.counts.packets_resent == -(
+            -event.report.message.size_bytes // 1000
+        )
     assert not link.a.unfinished_messages()
     assert link.a.next_timer_ns() is None
 

@@ -134,4 +134,4 @@ def test_a_quiet_nic_sends_nothing_more_but_still_counts() -> None:
     assert link.a.statistics().frames_sent == sent == link.b.statistics().frames_received
     assert link.a.statistics().frames_received > 0
     (report,) = link.a.unfinished_messages()
-    assert 0 < report.packets_sent <= 100
+    assert 0 < report.counts.packets_sent <= 100

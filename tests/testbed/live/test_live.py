@@ -10,8 +10,10 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import psutil
 import pytest
 
 from tests.testbed import running
@@ -64,15 +66,34 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
 def test_a_dead_agent_is_named_and_the_run_is_invalid(tmp_path: Path) -> None:
     """One agent's crash ends the run as invalid, says which agent, and keeps what was measured."""
     child = _started(tmp_path)
-    agents = running.children_of(child.pid)
-    [agent] = [each for each in agents if str(tmp_path) in str(each.cmdline()) and "agent2.json" in str(each.cmdline())]
-    agent.kill()
-    assert child.wait(60) == 3, (tmp_path / "log").read_text()
-    [folder] = (tmp_path / "runs").iterdir()
-    result = json.loads((folder / "result.json").read_text())
-    assert result["verdict"] == "invalid"
+    _agent(child, "agent2.json").kill()
+    result = _invalid(child, tmp_path)
     assert "agent2 ended during the run" in result["verdict_reasons"][0]
     assert result["packets"]["sent"] > 0
+
+
+def test_what_an_agent_says_and_nobody_understands_ends_the_run(tmp_path: Path) -> None:
+    """The run is invalid, quotes the words, and keeps what was measured."""
+    child = _started(tmp_path)
+    Path(f"/proc/{_agent(child, 'agent1.json').pid}/fd/1").write_bytes(b"Segmentation fault\n")
+    result = _invalid(child, tmp_path)
+    assert "agent1 was not understood: 'Segmentation fault' is no message" in result["verdict_reasons"][0]
+    assert result["packets"]["sent"] > 0
+
+
+def _agent(child: subprocess.Popen[bytes], config: str) -> psutil.Process:
+    """The agent of a run that was given a configuration of this name."""
+    [agent] = [each for each in running.children_of(child.pid) if config in str(each.cmdline())]
+    return agent
+
+
+def _invalid(child: subprocess.Popen[bytes], tmp_path: Path) -> dict[str, Any]:
+    """The result of a run that ends as invalid."""
+    assert child.wait(60) == 3, (tmp_path / "log").read_text()
+    [folder] = (tmp_path / "runs").iterdir()
+    result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    assert result["verdict"] == "invalid"
+    return result
 
 
 def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_other_flows_go_on() -> None:
     link.transfer(100_000)
     link.inject(1_000, link.a, link.bts(1, 100))
     link.run()
-    finish = {event.report.flow_id: event.finish_ns for event in link.of(MessageCompleted, "a")}
+    finish = {event.report.message.flow_id: event.finish_ns for event in link.of(MessageCompleted, "a")}
     assert finish[2] < 30_000 < 101_000 < finish[1]
 
 
@@ -150,7 +150,7 @@ def test_paused_time_does_not_run_the_retransmission_timer(settings: TransportSe
     link.inject(3_000, link.a, link.bts(1, 5_000))
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.timeouts, done.report.packets_resent) == (0, 0)
+    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (0, 0)
 
 
 def test_the_timer_runs_on_after_the_pause() -> None:

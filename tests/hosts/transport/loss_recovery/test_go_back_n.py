@@ -80,8 +80,8 @@ def test_one_lost_packet_costs_one_nak_and_no_timeout() -> None:
     link.transfer(300_000)
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.naks, done.report.timeouts) == (1, 0)
-    assert 100 < done.report.packets_resent <= 126
+    assert (done.report.counts.naks, done.report.counts.timeouts) == (1, 0)
+    assert 100 < done.report.counts.packets_resent <= 126
 
 
 @pytest.mark.parametrize("lost", [0, 99], ids=["first", "last"])
@@ -97,7 +97,7 @@ def test_a_lost_end_of_a_message_is_found(lost: int) -> None:
     link.transfer(100_000)
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert done.report.timeouts == (1 if lost == 99 else 0)
+    assert done.report.counts.timeouts == (1 if lost == 99 else 0)
     assert done.finish_ns < 130_000
 
 
@@ -107,5 +107,5 @@ def test_a_lost_last_acknowledgement_does_not_hang_the_flow() -> None:
     link.transfer(500)
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.timeouts, done.report.packets_sent) == (1, 2)
+    assert (done.report.counts.timeouts, done.report.counts.packets_sent) == (1, 2)
     assert link.b.statistics().duplicates_received == 1

@@ -186,7 +186,11 @@ def test_one_lost_packet_is_resent_alone() -> None:
     link.transfer(300_000)
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.packets_resent, done.report.bytes_resent, done.report.timeouts) == (1, 1_000, 0)
+    assert (done.report.counts.packets_resent, done.report.counts.bytes_resent, done.report.counts.timeouts) == (
+        1,
+        1_000,
+        0,
+    )
 
 
 def test_a_lost_tail_costs_one_timeout() -> None:
@@ -201,7 +205,7 @@ def test_a_lost_tail_costs_one_timeout() -> None:
     link.transfer(100_000)
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.timeouts, done.report.packets_resent) == (1, 5)
+    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (1, 5)
 
 
 def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
@@ -215,7 +219,7 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     link.run()
     assert len(link.of(MessageCompleted, "a")) == 1
     report = link.of(MessageCompleted, "a")[0].report
-    assert report.timeouts <= 3
+    assert report.counts.timeouts <= 3
 
 
 def test_after_a_timeout_resent_packets_share_the_window_among_themselves() -> None:

@@ -17,6 +17,7 @@ from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.targets.bmv2.installation import find_bmv2
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
+from testbed.targets.bmv2.probes import summary_of
 from testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate, worst_rate_error
 from topologies.shapes import shape
 from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
@@ -51,6 +52,15 @@ def test_the_error_of_whole_packets_is_known() -> None:
     """At 118.15 packets/s, 118 are 0.13 % off."""
     topology = shape("star", {"hosts": 2}).build()
     assert worst_rate_error(topology, 1000, Dilation(100_000)) == pytest.approx(0.0013, abs=1e-4)
+
+
+def test_probes_sum_up_to_a_lateness() -> None:
+    """1..100: P50 50.5, P99 99.01; no probe gives nothing."""
+    assert summary_of([]) is None
+    summary = summary_of(range(1, 101))
+    assert summary is not None
+    assert (summary.count, summary.p50_ns, summary.max_ns) == (100, 50.5, 100.0)
+    assert summary.p99_ns == pytest.approx(99.01)
 
 
 class FakeControl:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Which run it was and what hosts, switches and the machine counted: what a result is made from besides the traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.results.result import BtsCounts, Clock, PacketCounts, PfcCounts
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """Which run it was. Times in model units."""
+
+    scenario: str
+    scheme: str
+    scale: str
+    switch: str
+    clock: Clock
+    dilation: int
+    seed: int
+    base_rtt_us: float
+    window_us: tuple[float, float] | None = None
+    """Flows that start outside are warm-up or cool-down: left out of slowdown and throughput, counted in totals."""
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late timers and packets were served, in wall ns."""
+
+    p50_ns: float
+    p99_ns: float
+    max_ns: float
+
+
+@dataclass(frozen=True)
+class RunCounters:
+    """What was counted, in the shapes of result.json. Packets are frames."""
+
+    packets: PacketCounts
+    drops: Mapping[str, int]
+    """Frames dropped by switches and hosts on purpose and counted, by reason."""
+    kernel_drops: int
+    """Frames dropped by the kernel outside the modelled queues; they are not in `drops`."""
+    bts: BtsCounts
+    pfc: PfcCounts
+    host_lateness: Lateness | None = None
+    switch_lateness: Lateness | None = None
+    interrupted: bool = False
+    wall_s: float = 0.0
+
+    @property
+    def unexplained_loss(self) -> int:
+        """Frames sent or generated that nobody received, absorbed, holds or dropped with a reason; negative: gained."""
+        packets = self.packets
+        entered = packets.sent + packets.switch_generated
+        left = packets.received + packets.switch_absorbed + packets.in_flight + sum(self.drops.values())
+        return entered - left

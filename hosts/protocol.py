@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the runner and its agents say to each other after the configuration: one JSON object a line, both ways.
+
+Each message is a class; `command` or `event` names it. A line that is none of them is a ProtocolError, which quotes it:
+neither side passes over what it does not understand. The records of a run are the same classes under the virtual clock,
+which sends no lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from hosts.io.lateness import LatenessSummary
+from hosts.transport.counters import NicStatistics
+from hosts.transport.messages import SendingCounts
+from telemetry.rows import GoodputRow, SignalRow
+
+_QUOTED_CHARACTERS = 200
+
+
+class ProtocolError(ValueError):
+    """A line that is no message, quoted, and why."""
+
+
+class _Message:
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Start(_Message):
+    """To the agent: model time 0 is at this instant of CLOCK_MONOTONIC."""
+
+    start_ns: int
+    command: Literal["start"] = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Quiesce(_Message):
+    """To the agent: the hosts send nothing any more; what is on the way still arrives."""
+
+    command: Literal["quiesce"] = "quiesce"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop(_Message):
+    """To the agent: report and end."""
+
+    command: Literal["stop"] = "stop"
+
+
+Command = Start | Quiesce | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Ready(_Message):
+    """All sockets are open."""
+
+    hosts: int
+    event: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSent(_Message):
+    """What the sender knows of a flow once it is done, or when the run ended before it was: model units."""
+
+    flow_id: int
+    finish_us: float | None
+    """When the last acknowledgement arrived; None: it did not."""
+    paused_us: float
+    counts: SendingCounts
+    event: Literal["flow"] = "flow"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowReceived(_Message):
+    """The receiver has the whole message."""
+
+    flow_id: int
+    corrupted: bool
+    event: Literal["received"] = "received"
+
+
+@dataclass(frozen=True, slots=True)
+class Goodput(GoodputRow, _Message):
+    """A row of the goodput trace."""
+
+    event: Literal["goodput"] = "goodput"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal(SignalRow, _Message):
+    """A row of the signals trace."""
+
+    event: Literal["signal"] = "signal"
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatistics(_Message):
+    """What a host counted by the end."""
+
+    host: str
+    nic: NicStatistics
+    kernel_drops: int = 0
+    """Frames that the kernel dropped before the NIC saw them."""
+    send_failures: int = 0
+    """Frames that the kernel did not take."""
+    event: Literal["statistics"] = "statistics"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLateness(_Message):
+    """How late an agent put its hosts' frames on the wire."""
+
+    lateness: LatenessSummary
+    event: Literal["lateness"] = "lateness"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(_Message):
+    """A command was not obeyed, and why."""
+
+    reason: str
+    event: Literal["refused"] = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(_Message):
+    """The agent's last word."""
+
+    event: Literal["stopped"] = "stopped"
+
+
+Record = FlowSent | FlowReceived | Goodput | Signal
+"""What belongs into a run's traces."""
+
+AgentEvent = Ready | Record | HostStatistics | AgentLateness | Refused | Stopped
+
+Message = TypeVar("Message")
+
+_COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="command")])
+_EVENTS: TypeAdapter[AgentEvent] = TypeAdapter(Annotated[AgentEvent, Field(discriminator="event")])
+
+
+def command_line(command: Command) -> bytes:
+    """The line, its end included."""
+    return _COMMANDS.dump_json(command) + b"\n"
+
+
+def event_line(event: AgentEvent) -> bytes:
+    """The line, its end included."""
+    return _EVENTS.dump_json(event) + b"\n"
+
+
+def parse_command(line: str) -> Command:
+    """What the runner wants. Raises ProtocolError."""
+    return _parsed(_COMMANDS, line)
+
+
+def parse_event(line: str) -> AgentEvent:
+    """What an agent tells. Raises ProtocolError."""
+    return _parsed(_EVENTS, line)
+
+
+def _parsed(messages: TypeAdapter[Message], line: str) -> Message:
+    try:
+        return messages.validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        reason = ": ".join([*(".".join(map(str, first["loc"])),) * bool(first["loc"]), first["msg"]])
+        quoted = repr(line[:_QUOTED_CHARACTERS])
+        raise ProtocolError(f"{quoted} is no message: {reason[:_QUOTED_CHARACTERS]}") from error

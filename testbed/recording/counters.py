@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Adds up what hosts, switches and the machine counted in a run. The one place for both clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from analysis.results.counters import Lateness, RunCounters
+from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
+from hosts.io.lateness import LatenessSummary
+from hosts.protocol import HostStatistics
+from testbed.targets.common.counters import SwitchCounts
+from testbed.targets.common.statistics import PartStatistics
+
+
+def run_counters(
+    hosts: Sequence[HostStatistics],
+    switches: Iterable[SwitchCounts],
+    parts: Sequence[PartStatistics],
+    *,
+    host_lateness: Iterable[LatenessSummary] = (),
+    interrupted: bool,
+    wall_s: float,
+) -> RunCounters:
+    """The counters of a run. `parts`: switches and whatever else stands on the packets' way.
+
+    `host_lateness` is that of each agent. Lateness without a record is not measured: the virtual clock is never late.
+    """
+    counted = SwitchCounts()
+    for each in switches:
+        counted.add(each)
+    return RunCounters(
+        packets=PacketCounts(
+            sent=sum(host.nic.frames_sent for host in hosts),
+            received=sum(host.nic.frames_received for host in hosts),
+            switch_generated=counted.generated,
+            switch_absorbed=sum(part.absorbed for part in parts),
+            in_flight=sum(part.held for part in parts),
+        ),
+        drops=dict(sum((part.drops for part in parts), counted.drops)),
+        kernel_drops=sum(host.kernel_drops for host in hosts) + sum(part.kernel_drops for part in parts),
+        bts=BtsCounts(**{name: counted.total(f"bts.{name}") for name in BtsCounts.model_fields}),
+        pfc=PfcCounts(**{name: counted.total(f"pfc.{name}") for name in PfcCounts.model_fields}),
+        host_lateness=_worst(host_lateness),
+        switch_lateness=_worst(part.lateness for part in parts if part.lateness is not None),
+        interrupted=interrupted,
+        wall_s=wall_s,
+    )
+
+
+def _worst(measured: Iterable[LatenessSummary]) -> Lateness | None:
+    """The worst of several processes' percentiles: a run is as late as its latest part."""
+    seen = [each for each in measured if each.count]
+    if not seen:
+        return None
+    return Lateness(
+        p50_ns=float(max(each.p50_ns for each in seen)),
+        p99_ns=float(max(each.p99_ns for each in seen)),
+        max_ns=float(max(each.max_ns for each in seen)),
+    )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What runner and agents say to each other: every message there and back, and nothing else passes."""
+
+import json
+
+import pytest
+
+from hosts.io.lateness import LatenessSummary
+from hosts.protocol import (
+    AgentEvent,
+    AgentLateness,
+    Command,
+    FlowReceived,
+    FlowSent,
+    Goodput,
+    HostStatistics,
+    ProtocolError,
+    Quiesce,
+    Ready,
+    Refused,
+    Signal,
+    Start,
+    Stop,
+    Stopped,
+    command_line,
+    event_line,
+    parse_command,
+    parse_event,
+)
+from hosts.transport.counters import NicStatistics
+from hosts.transport.messages import SendingCounts
+
+COMMANDS: list[Command] = [Start(123_456_789_012_345), Quiesce(), Stop()]
+EVENTS: list[AgentEvent] = [
+    Ready(hosts=7),
+    FlowSent(1, 12.345678901234567, 0.5, SendingCounts(7, 2, 2000, 1, 4)),
+    FlowSent(2, None, 0.0, SendingCounts()),
+    FlowReceived(3, corrupted=True),
+    Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
+    Signal(1.25, 3.1, "h1", None, "tor1", "cache", 20.0, 375_000, True, False, None),
+    Signal(1.25, 3.1, "h1", 5, "tor1", "queue", 20.0, 375_000, True, True, 23.1),
+    HostStatistics("h1", NicStatistics(frames_sent=9), kernel_drops=1, send_failures=2),
+    AgentLateness(LatenessSummary(5, 1.0, 2.5, 9.0)),
+    Refused("'nonsense' is no message"),
+    Stopped(),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
+def test_a_command_comes_as_it_went(command: Command) -> None:
+    """One line, and an equal object of the same class."""
+    line = command_line(command)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert parse_command(line.decode()) == command
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_an_event_comes_as_it_went(event: AgentEvent) -> None:
+    """Floats to the last bit."""
+    line = event_line(event)
+    assert line.count(b"\n") == 1
+    parsed = parse_event(line.decode())
+    assert parsed == event
+    assert type(parsed) is type(event)
+
+
+def test_every_kind_of_event_is_tried() -> None:
+    """A new message belongs into the list above."""
+    assert {type(event) for event in EVENTS} == set(AgentEvent.__args__)
+    assert {type(command) for command in COMMANDS} == set(Command.__args__)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("nonsense", "Invalid JSON"),
+        ("", "Invalid JSON"),
+        ("[]", "Input should be an object"),
+        ('{"flow_id":1}', "Unable to extract tag using discriminator 'event'"),
+        ('{"event":"progress","completed":1}', "Input tag 'progress'"),
+        ('{"event":"received","flow_id":1}', "received.corrupted: Field required"),
+        ('{"event":"received","flow_id":"1","corrupted":false}', "received.flow_id: Input should be a valid integer"),
+        ('{"event":"received","flow_id":1,"corrupted":false,"size":2}', "received.size: Unexpected keyword argument"),
+        ('{"event":"statistics","host":"h1","nic":{"frames":1}}', "statistics.nic.frames: Unexpected"),
+    ],
+)
+def test_what_is_no_message_is_quoted(line: str, reason: str) -> None:
+    """Unknown, malformed, incomplete or with something more: an error with its text and what is wrong."""
+    with pytest.raises(ProtocolError) as caught:
+        parse_event(line)
+    assert repr(line) in str(caught.value)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("line", ["start 5", '{"command":"start"}', '{"command":"pause"}', '{"event":"stopped"}'])
+def test_an_agent_obeys_commands_only(line: str) -> None:
+    """The other direction."""
+    with pytest.raises(ProtocolError, match="is no message"):
+        parse_command(line)
+
+
+def test_a_long_line_is_cut() -> None:
+    """An error is for a person."""
+    with pytest.raises(ProtocolError) as caught:
+        parse_event(json.dumps({"event": "x" * 10_000}))
+    assert len(str(caught.value)) < 500

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How the runner speaks with an agent, with programs that are none in its place: what it cannot understand is told."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hosts.agent_config import AgentConfig
+from hosts.protocol import FlowReceived, Ready, Refused, Start, Stop, Stopped, event_line
+from testbed.errors import RunError
+from testbed.live import agents
+from testbed.live.agents import AgentProcess
+from testbed.system.child import Child
+
+NOBODY = AgentConfig(
+    name="agent1", epoch_ns=0, dilation=1, settings={}, programs=False, hosts=[], flows=[], addresses={}, switches={}
+)
+Impostor = Callable[..., AgentProcess]
+
+
+@pytest.fixture
+def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impostor]:
+    """An agent process that says these lines, then echoes what it is told on stderr until its stdin ends."""
+    made: list[AgentProcess] = []
+
+    def make(*lines: bytes, then: str = "for line in sys.stdin: print(line, end='', file=sys.stderr)") -> AgentProcess:
+        code = f"import sys\nsys.stdout.buffer.write({b''.join(lines)!r})\nsys.stdout.flush()\n{then}"
+
+        def child(name: str, _: object, run_id: str, log: Path) -> Child:
+            return Child(name, [sys.executable, "-c", code], run_id, log)
+
+        monkeypatch.setattr(agents, "Child", child)
+        made.append(AgentProcess(NOBODY, "test", tmp_path))
+        return made[-1]
+
+    yield make
+    for agent in made:
+        agent.stop()
+
+
+def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
+    """And what it tells is heard in order, up to its last word."""
+    agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
+    agent.wait_until_ready()
+    assert agent.last_events() == [FlowReceived(1, False), Stopped()]
+    assert agent.failure is None
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"Traceback (most recent call last):\n", "'Traceback (most recent call last):' is no message: Invalid JSON"),
+        (b'{"event":"gossip"}\n', "'{\"event\":\"gossip\"}' is no message: Input tag 'gossip'"),
+        (b'{"event":"received","flow_id":1}\n', "is no message: received.corrupted: Field required"),
+        (b"\xff\xfe\n", "is no message: Invalid JSON"),
+    ],
+    ids=["no JSON", "unknown", "malformed", "no text"],
+)
+def test_what_is_no_message_is_a_failure_with_its_text(impostor: Impostor, line: bytes, reason: str) -> None:
+    """The other messages count all the same."""
+    agent = impostor(event_line(FlowReceived(1, False)), line, event_line(FlowReceived(2, True)), event_line(Stopped()))
+    assert agent.last_events() == [FlowReceived(1, False), FlowReceived(2, True), Stopped()]
+    assert agent.failure is not None
+    assert agent.failure.startswith("agent1 was not understood: ")
+    assert reason in agent.failure
+
+
+def test_a_refusal_is_a_failure(impostor: Impostor) -> None:
+    """A command that an agent does not obey ends the run."""
+    agent = impostor(event_line(Refused("'start' comes a second time")), event_line(Stopped()))
+    agent.last_events()
+    assert agent.failure == "agent1 refused a command: 'start' comes a second time"
+
+
+@pytest.mark.parametrize(
+    ("line", "then", "reason"),
+    [
+        (b"hello\n", "sys.stdin.read()", "agent1 was not understood: 'hello' is no message"),
+        (b"", "sys.exit('no such interface')", "agent1 ended before it was ready: no such interface"),
+    ],
+)
+def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line: bytes, then: str, reason: str) -> None:
+    """At once, in one line."""
+    with pytest.raises(RunError, match=reason):
+        impostor(line, then=then).wait_until_ready()
+
+
+def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
+    """What it has told until then is kept."""
+    agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
+    assert agent.last_events() == [FlowReceived(1, False)]
+    assert agent.failure == "agent1 ended before it had reported: crashed"
+
+
+def test_commands_arrive_as_lines(impostor: Impostor) -> None:
+    """One JSON object each."""
+    agent = impostor()
+    agent.tell(Start(5))
+    agent.tell(Stop())
+    deadline = time.monotonic() + 20
+    while "stop" not in agent.last_words() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert agent.last_words() == '{"command":"stop"}'

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The counters of a run: what hosts, switches and other parts counted, added up once for both clocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from analysis.results.counters import Lateness
+from hosts.io.lateness import LatenessSummary
+from hosts.protocol import HostStatistics
+from hosts.transport.counters import NicStatistics
+from testbed.recording.counters import run_counters
+from testbed.targets.common.counters import SwitchCounts
+from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
+from wire.counters import BtsEvent, CounterEvent, DropReason, PfcEvent
+
+
+def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:
+    """A switch's. Events of different tables are equal as numbers, hence pairs."""
+    found = SwitchCounts(peaks=Counter({f"bts.{name}": peak for name, peak in peaks.items()}))
+    for event, count in events:
+        found.by_table[type(event)][event] = count
+    return found
+
+
+NOTHING = LatenessSummary(0, 0, 0, 0)
+HOSTS = [
+    HostStatistics("h1", NicStatistics(frames_sent=100, frames_received=40), kernel_drops=1),
+    HostStatistics("h2", NicStatistics(frames_sent=50, frames_received=90), kernel_drops=2),
+]
+SWITCHES = [
+    counts(
+        (BtsEvent.SENT_QUEUE, 4),
+        (BtsEvent.SENT_CACHE, 1),
+        (BtsEvent.SUPPRESSED_CACHE, 2),
+        (DropReason.BUFFER_FULL, 3),
+        max_suppression_entries=9,
+        max_cache_entries=1,
+    ),
+    counts(
+        (DropReason.BUFFER_FULL, 2),
+        (DropReason.TTL_EXPIRED, 1),
+        (PfcEvent.XOFF, 2),
+        max_cache_entries=5,
+    ),
+]
+PARTS = [
+    PartStatistics("tor1", LatenessSummary(10, 1, 7, 8), drops=Counter(no_device=1), absorbed=2, held=4),
+    PartStatistics("tor2", LatenessSummary(10, 2, 5, 9), held=1, kernel_drops=3),
+    PartStatistics("wires", NOTHING),
+    PartStatistics("probe", None),
+]
+
+
+def test_every_counter_has_its_place() -> None:
+    """Sums over all, maxima of any one, drops of the program beside those of the target."""
+    counters = run_counters(HOSTS, SWITCHES, PARTS, interrupted=True, wall_s=2.0)
+    assert counters.packets.model_dump() == {
+        "sent": 150, "received": 130, "switch_generated": 7, "switch_absorbed": 2, "in_flight": 5,
+    }  # fmt: skip
+    assert counters.drops == {"buffer_full": 5, "ttl_expired": 1, "no_device": 1}
+    assert counters.kernel_drops == 6
+    assert counters.bts.model_dump() == {
+        "sent": 5, "suppressed": 2, "cache_hits": 3, "max_suppression_entries": 9, "max_cache_entries": 5,
+    }  # fmt: skip
+    assert counters.pfc.sent == 2
+    assert counters.unexplained_loss == 150 + 7 - 130 - 2 - 5 - 7
+    assert (counters.interrupted, counters.wall_s) == (True, 2.0)
+
+
+def test_a_run_is_as_late_as_its_latest_part() -> None:
+    """Each percentile is the worst of any process; one without a record says nothing."""
+    late = [LatenessSummary(3, 10, 30, 90), NOTHING, LatenessSummary(3, 20, 25, 40)]
+    counters = run_counters(HOSTS, SWITCHES, PARTS, host_lateness=late, interrupted=False, wall_s=1.0)
+    assert counters.host_lateness == Lateness(20.0, 30.0, 90.0)
+    assert counters.switch_lateness == Lateness(2.0, 7.0, 9.0)
+
+
+def test_the_virtual_clock_has_no_lateness() -> None:
+    """Its switches measure none and there is no agent."""
+    counters = run_counters(HOSTS, SWITCHES, [PartStatistics("tor1", NOTHING)], interrupted=False, wall_s=1.0)
+    assert (counters.host_lateness, counters.switch_lateness) == (None, None)
+
+
+def test_what_waits_in_a_switch_is_in_flight() -> None:
+    """A frame that a paused port holds when the run ends is neither received nor lost."""
+    told = {
+        "lateness": {"departures": {"count": 0, "p50_ns": 0, "p99_ns": 0, "max_ns": 0}},
+        "drops": {"ingress": 5, "no_device": 1},
+        "pause_frames": 2,
+        "mac_control_ignored": 1,
+        "queued_packets": 4,
+        "kernel_drops": 0,
+    }
+    part = softswitch_statistics("tor1", told)
+    assert (part.held, part.absorbed, part.drops) == (4, 3, {"no_device": 1})
+    sender = HostStatistics("h1", NicStatistics(frames_sent=10, frames_received=2))
+    counters = run_counters([sender], [], [part], interrupted=False, wall_s=1.0)
+    assert (counters.packets.in_flight, counters.unexplained_loss) == (4, 0)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""From plan to trace: every flow keeps its number, ends, size, start and tag, whatever became of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from hosts.build import build_nics
+from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from hosts.records import RecordWriter
+from hosts.transport.messages import SendingCounts
+from telemetry.reader import read_trace
+from telemetry.schema import FLOWS, GOODPUT, SIGNALS
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.recorder import Recorder
+
+PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")
+
+
+@pytest.fixture
+def plan() -> RunPlan:
+    """Two kinds of traffic: hadoop and incast."""
+    return plan_run(RunRequest("datacentre", clock="virtual", seed=3))
+
+
+def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
+    """The flows trace of a run that told this."""
+    with Recorder(plan, folder) as recorder:
+        for record in records:
+            recorder.take(record)
+    return read_trace(folder / "flows.parquet", FLOWS)
+
+
+def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> None:
+    """Also those that nobody ever told of."""
+    flows = recorded(plan, tmp_path)
+    planned = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
+    assert len({flow.tag for flow in plan.flows}) == 2
+    assert flows.select(PLANNED).rows() == planned
+    assert flows["start_us"].to_list() == [flow.start_ns / 1000 for flow in plan.flows]
+    assert flows["finish_us"].null_count() == flows["slowdown"].null_count() == len(plan.flows)
+    assert flows["packets_sent"].sum() == 0
+
+
+def test_flows_are_numbered_from_one(plan: RunPlan) -> None:
+    """As the trace's column says."""
+    assert [flow.flow_id for flow in plan.flows] == list(range(1, len(plan.flows) + 1))
+    (column,) = (column for column in FLOWS.columns if column.name == "flow_id")
+    assert column.meaning.endswith("from 1")
+
+
+def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> None:
+    """What a NIC is told carries number and size; what it reports ends up in that flow's row."""
+    nics = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
+    last_ns = plan.dilation.wall_ns(max(flow.start_ns for flow in plan.flows))
+    records: list[Record] = []
+    writer = RecordWriter(records.append, plan.dilation, 0, {})
+    for nic in nics:
+        nic.frames_to_send(last_ns + 1)
+        writer.write_rest(nic)
+    sent = {record.flow_id: record for record in records if isinstance(record, FlowSent)}
+    assert sent.keys() == {flow.flow_id for flow in plan.flows}
+    flows = recorded(plan, tmp_path, *records)
+    assert flows["packets_sent"].to_list() == [sent[flow.flow_id].counts.packets_sent for flow in plan.flows]
+    assert flows["packets_sent"].sum() > 0
+
+
+def test_what_became_of_a_flow_is_in_its_row(plan: RunPlan, tmp_path: Path) -> None:
+    """Both ends in one row: the sender's time and cost, the receiver's verdict."""
+    flow = plan.flows[1]
+    finish_us = flow.start_ns / 1000 + 80
+    told = FlowSent(flow.flow_id, finish_us, 2.5, SendingCounts(7, 2, 2000, 1, 4))
+    row = recorded(plan, tmp_path, told, FlowReceived(flow.flow_id, corrupted=True)).row(1, named=True)
+    assert (row["flow_id"], row["finish_us"], row["paused_us"], row["corrupted"]) == (2, finish_us, 2.5, True)
+    assert row["fct_us"] == pytest.approx(80)
+    assert row["slowdown"] == row["fct_us"] / row["ideal_fct_us"]
+    assert [row[name] for name in ("packets_sent", "packets_resent", "bytes_resent", "timeouts", "naks")] == [
+        7, 2, 2000, 1, 4,
+    ]  # fmt: skip
+
+
+def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, tmp_path: Path) -> None:
+    """A flow that is told of as unfinished is not completed."""
+    with Recorder(plan, tmp_path) as recorder:
+        for flow in plan.flows:
+            recorder.take(FlowReceived(flow.flow_id, corrupted=False))
+        for flow in plan.flows[1:]:
+            recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SendingCounts()))
+        assert (recorder.completed, recorder.is_complete) == (len(plan.flows) - 1, False)
+        recorder.take(FlowSent(1, None, 0.0, SendingCounts()))
+        assert not recorder.is_complete
+        recorder.take(FlowSent(1, 1e6, 0.0, SendingCounts()))
+        assert recorder.is_complete
+
+
+def test_rows_of_the_other_traces_pass_through(plan: RunPlan, tmp_path: Path) -> None:
+    """What agents send is what the file holds."""
+    goodput = Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=10)
+    signal = Signal(1.25, 3.1, "h1", None, "tor1", "cache", 20.0, 375_000, True, False, None)
+    recorded(plan, tmp_path, goodput, signal)
+    assert read_trace(tmp_path / "goodput.parquet", GOODPUT).rows() == [(0.0, 100.0, 4, 10)]
+    (row,) = read_trace(tmp_path / "signals.parquet", SIGNALS).rows(named=True)
+    assert row == {name: getattr(signal, name) for name in SIGNALS.column_names}
