@@ -139,7 +139,3 @@ class CongestionControl:
     def next_timer_ns(self) -> int | None:
         """When `on_timer` wants to be called; None for never."""
         return None
-
-    def trace_fields(self) -> dict[str, float]:
-        """Internal state worth plotting."""
-        return {"window_bytes": self.window_bytes, "rate_bps": self.rate_bps}

@@ -68,8 +68,8 @@ class Dcqcn(CongestionControl):
         super().__init__(parameters, path)
         self._parameters = parameters
         self.window_bytes = parameters.window_bytes or UNLIMITED_WINDOW
-        self._target_bps = float(self.rate_bps)
-        self._alpha = 1.0
+        self.target_bps = float(self.rate_bps)
+        self.alpha = 1.0
         self._alpha_marked = self._cut_marked = False
         self._alpha_ns: int | None = None
         self._cut_ns = 0
@@ -81,7 +81,7 @@ class Dcqcn(CongestionControl):
         if self._alpha_ns is None:
             self._alpha_ns = now_ns + self._parameters.alpha_interval_ns
             self._cut_ns = now_ns + self._parameters.decrease_interval_ns + 1
-            self._target_bps = float(self.rate_bps)
+            self.target_bps = float(self.rate_bps)
         else:
             self._catch_up_alpha(now_ns)
             self._alpha_marked = True
@@ -105,10 +105,6 @@ class Dcqcn(CongestionControl):
             return self._increase_ns
         return self._cut_ns if self._increase_ns is None else min(self._cut_ns, self._increase_ns)
 
-    def trace_fields(self) -> dict[str, float]:
-        """What the base class has, and this algorithm's own state."""
-        return {**super().trace_fields(), "target_bps": self._target_bps, "alpha": self._alpha}
-
     def _catch_up_alpha(self, now_ns: int) -> None:
         """Alpha's periods that have ended by now: the first may have seen a CNP, later ones have not."""
         if self._alpha_ns is None or self._alpha_ns > now_ns:
@@ -116,8 +112,8 @@ class Dcqcn(CongestionControl):
         parameters = self._parameters
         periods = (now_ns - self._alpha_ns) // parameters.alpha_interval_ns + 1
         keep = 1 - parameters.gain
-        self._alpha = keep * self._alpha + parameters.gain * self._alpha_marked
-        self._alpha *= keep ** (periods - 1)
+        self.alpha = keep * self.alpha + parameters.gain * self._alpha_marked
+        self.alpha *= keep ** (periods - 1)
         self._alpha_marked = False
         self._alpha_ns += periods * parameters.alpha_interval_ns
 
@@ -125,8 +121,8 @@ class Dcqcn(CongestionControl):
         parameters = self._parameters
         self._catch_up_alpha(now_ns)
         if parameters.clamp_target or self._stage:
-            self._target_bps = float(self.rate_bps)
-        self.rate_bps = max(self._min_rate_bps(), round(self.rate_bps * (1 - self._alpha / 2)))
+            self.target_bps = float(self.rate_bps)
+        self.rate_bps = max(self._min_rate_bps(), round(self.rate_bps * (1 - self.alpha / 2)))
         self._stage = 0
         self._cut_marked = False
         self._cut_ns = now_ns + parameters.decrease_interval_ns
@@ -137,8 +133,8 @@ class Dcqcn(CongestionControl):
         if self._stage >= parameters.fast_recovery_stages:
             is_hyper = self._stage > parameters.fast_recovery_stages
             gained_bps = parameters.hyper_bps if is_hyper else parameters.additive_bps
-            self._target_bps = min(self._target_bps + gained_bps, float(self.path.line_rate_bps))
-        self.rate_bps = round((self.rate_bps + self._target_bps) / 2)
+            self.target_bps = min(self.target_bps + gained_bps, float(self.path.line_rate_bps))
+        self.rate_bps = round((self.rate_bps + self.target_bps) / 2)
         self._stage += 1
 
     def _min_rate_bps(self) -> int:

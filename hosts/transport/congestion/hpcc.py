@@ -53,12 +53,12 @@ class Hpcc(CongestionControl):
     def __init__(self, parameters: Parameters, path: PathContext) -> None:
         super().__init__(parameters, path)
         self._parameters = parameters
-        self._reference_bps = float(path.line_rate_bps)
-        self._utilization = 1.0
+        self.reference_bps = float(path.line_rate_bps)
+        self.utilization = 1.0
         self._stage = 0
         self._last_update_bytes = -1
         self._hops: tuple[HopTelemetry, ...] = ()
-        self._set_rate(self._reference_bps)
+        self._set_rate(self.reference_bps)
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
         """One step of MeasureInflight and ComputeRate; a first or rerouted packet only leaves its telemetry."""
@@ -78,10 +78,6 @@ class Hpcc(CongestionControl):
         if is_full:
             self._last_update_bytes = sample.sent_bytes
 
-    def trace_fields(self) -> dict[str, float]:
-        """What the base class has, and this algorithm's own state."""
-        return {**super().trace_fields(), "utilization": self._utilization, "reference_bps": self._reference_bps}
-
     def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
         """Fold the most loaded hop into U; False if a hop names no rate, or no time has passed there, or less."""
         path = self.path
@@ -98,19 +94,19 @@ class Hpcc(CongestionControl):
             if load > highest:
                 highest, its_elapsed_ns = load, elapsed_ns
         weight = min(its_elapsed_ns, base_rtt_ns) / base_rtt_ns
-        self._utilization = self._utilization * (1 - weight) + highest * weight
+        self.utilization = self.utilization * (1 - weight) + highest * weight
         return True
 
     def _compute_rate(self, is_full: bool) -> None:
         parameters = self._parameters
-        excess = max(self._utilization / parameters.eta, _LEAST_EXCESS)
+        excess = max(self.utilization / parameters.eta, _LEAST_EXCESS)
         if excess >= 1 or self._stage >= parameters.max_stage:
-            rate_bps, stage = self._reference_bps / excess + parameters.additive_bps, 0
+            rate_bps, stage = self.reference_bps / excess + parameters.additive_bps, 0
         else:
-            rate_bps, stage = self._reference_bps + parameters.additive_bps, self._stage + 1
+            rate_bps, stage = self.reference_bps + parameters.additive_bps, self._stage + 1
         rate_bps = self._set_rate(rate_bps)
         if is_full:
-            self._reference_bps = rate_bps
+            self.reference_bps = rate_bps
             self._stage = stage
 
     def _set_rate(self, rate_bps: float) -> float:

@@ -221,11 +221,10 @@ def test_every_row_documents_its_parameters() -> None:
 
 @pytest.mark.parametrize(("name", "row"), CONGESTION_CONTROLS.items())
 def test_congestion_controls_start_with_room_to_send(name: str, row: type[Any]) -> None:
-    """Positive window and rate, and the state can be plotted."""
+    """Positive window and rate."""
     path = PathContext(100_000_000_000, 10_000, 1000, 125_000)
     control = row(row.resolve(row.Parameters(), path), path)
     assert control.window_bytes > 0
     assert control.rate_bps > 0
-    assert set(control.trace_fields()) >= {"window_bytes", "rate_bps"}
     timer_ns = control.next_timer_ns()
     assert timer_ns is None or timer_ns > 0

@@ -64,9 +64,9 @@ def test_alpha_rises_with_cnps_and_decays_without() -> None:
     dcqcn = control(gain=0.5)
     dcqcn.on_congestion_notice(0)
     dcqcn.on_congestion_notice(2_500)
-    assert dcqcn.trace_fields()["alpha"] == 0.25
+    assert dcqcn.alpha == 0.25
     dcqcn.on_congestion_notice(4_000)
-    assert dcqcn.trace_fields()["alpha"] == (0.25 / 2 + 0.5) / 2
+    assert dcqcn.alpha == (0.25 / 2 + 0.5) / 2
 
 
 def test_clamping_sets_the_target_at_every_cut() -> None:
@@ -79,7 +79,7 @@ def test_clamping_sets_the_target_at_every_cut() -> None:
         before_bps = dcqcn.rate_bps
         dcqcn.on_congestion_notice(6_000)
         run(dcqcn, 9_000)
-        targets[clamp] = dcqcn.trace_fields()["target_bps"] / before_bps
+        targets[clamp] = dcqcn.target_bps / before_bps
     assert targets[True] == 1
     assert targets[False] > 1.9
 

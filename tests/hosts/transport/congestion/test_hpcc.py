@@ -39,7 +39,7 @@ def test_a_slower_nic_has_the_networks_window() -> None:
     assert hpcc.window_bytes == 125_000
     ack(hpcc, hop(0, 0, 12_500, 50), acked=1_000, sent=2_000)
     ack(hpcc, hop(10, 0, 12_500, 50), acked=3_000, sent=5_000)
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(0.1)
+    assert hpcc.utilization == pytest.approx(0.1)
 
 
 def test_rates_follow_the_hand_computed_sequence() -> None:
@@ -57,14 +57,14 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
     rate = ack(hpcc, hop(1, 12_500, 12_500), hop(1, 1, 6_250, 50), acked=3_000, sent=5_000)
     assert rate == 94_109_405_941
     assert hpcc.window_bytes == 117_636
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(1.01)
+    assert hpcc.utilization == pytest.approx(1.01)
     rate = ack(hpcc, hop(3, 17_500), hop(3, 10_001, 12_500, 50), acked=4_000, sent=6_000)
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(0.988)
+    assert hpcc.utilization == pytest.approx(0.988)
     assert rate == pytest.approx(90_539_813_404, abs=100)
-    assert hpcc.trace_fields()["reference_bps"] == pytest.approx(94_109_405_941, abs=1)
+    assert hpcc.reference_bps == pytest.approx(94_109_405_941, abs=1)
     rate = ack(hpcc, hop(23, 142_500), hop(23, 10_002, 0, 50), acked=6_000, sent=9_000)
     assert (rate, hpcc.window_bytes) == (100 * GBPS, 125_000)
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(0.5)
+    assert hpcc.utilization == pytest.approx(0.5)
 
 
 def test_stages_of_additive_increase() -> None:
@@ -82,7 +82,7 @@ def test_without_fast_reaction_only_full_updates_count() -> None:
     ack(hpcc, hop(0, 0), acked=1, sent=10)
     assert ack(hpcc, hop(5, 125_000), acked=5, sent=11) == 100 * GBPS
     ack(hpcc, hop(10, 250_000), acked=11, sent=20)
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(2.0)
+    assert hpcc.utilization == pytest.approx(2.0)
 
 
 def test_what_is_no_measurement_changes_nothing() -> None:
@@ -93,7 +93,7 @@ def test_what_is_no_measurement_changes_nothing() -> None:
     for record in (hop(5, 12_500), hop(4, 12_500), hop(6, 12_500, gbps=0)):
         assert ack(hpcc, record, acked=5) == 100 * GBPS
     ack(hpcc, hop(15, 250_000), acked=5)
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(2.0)
+    assert hpcc.utilization == pytest.approx(2.0)
 
 
 def test_clocks_and_counters_wrap() -> None:
@@ -101,7 +101,7 @@ def test_clocks_and_counters_wrap() -> None:
     hpcc = control()
     ack(hpcc, HopTelemetry(100 * GBPS, STAMP_MODULUS_NS - 4_000, (1 << 32) - 50_000, 0))
     ack(hpcc, hop(6, 75_000), acked=5)
-    assert hpcc.trace_fields()["utilization"] == pytest.approx(1.0)
+    assert hpcc.utilization == pytest.approx(1.0)
 
 
 def test_another_path_starts_a_new_measurement() -> None:
