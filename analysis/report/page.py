@@ -200,6 +200,7 @@ def _switch_table(result: RunResult) -> DataTable:
             ("suppression entries, most", f"{bts.max_suppression_entries:,}"),
             ("pause cache entries, most", f"{bts.max_cache_entries:,}"),
             ("PFC frames sent", f"{result.pfc.sent:,}"),
+            *((event.replace("_", " "), f"{count:,}") for event, count in result.switch_events.items()),
         ],
     )
 

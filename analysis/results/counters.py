@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from analysis.results.result import BtsCounts, Clock, PacketCounts, PfcCounts
 
@@ -46,6 +46,8 @@ class RunCounters:
     """Frames dropped by the kernel outside the modelled queues; they are not in `drops`."""
     bts: BtsCounts
     pfc: PfcCounts
+    switch_events: Mapping[str, int] = field(default_factory=dict)
+    """What else the P4 program counted: events that no other field sums up."""
     host_lateness: Lateness | None = None
     switch_lateness: Lateness | None = None
     interrupted: bool = False

@@ -121,6 +121,8 @@ class RunResult(Figures):
     kernel_drops: int
     bts: BtsCounts
     pfc: PfcCounts
+    switch_events: dict[str, int] = Field(default_factory=dict)
+    """What else the P4 program counted, where it happened at all."""
     signals: SignalFigures
     lateness: LatenessByPart
     wall_s: Figure

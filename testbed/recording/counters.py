@@ -42,6 +42,7 @@ def run_counters(
         kernel_drops=sum(host.kernel_drops for host in hosts) + sum(part.kernel_drops for part in parts),
         bts=BtsCounts(**{name: counted.total(f"bts.{name}") for name in BtsCounts.model_fields}),
         pfc=PfcCounts(**{name: counted.total(f"pfc.{name}") for name in PfcCounts.model_fields}),
+        switch_events=counted.other_events,
         host_lateness=_worst(host_lateness),
         switch_lateness=_worst(part.lateness for part in parts if part.lateness is not None),
         interrupted=interrupted,

@@ -13,7 +13,7 @@ from hosts.transport.counters import NicStatistics
 from testbed.recording.counters import run_counters
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
-from wire.counters import BtsEvent, CounterEvent, DropReason, PfcEvent
+from wire.counters import BtsEvent, CounterEvent, DropReason, PfcEvent, QueueEvent
 
 
 def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:
@@ -42,6 +42,7 @@ SWITCHES = [
         (DropReason.BUFFER_FULL, 2),
         (DropReason.TTL_EXPIRED, 1),
         (PfcEvent.XOFF, 2),
+        (QueueEvent.QUEUE_UNDERFLOW, 6),
         max_cache_entries=5,
     ),
 ]
@@ -65,6 +66,7 @@ def test_every_counter_has_its_place() -> None:
         "sent": 5, "suppressed": 2, "cache_hits": 3, "max_suppression_entries": 9, "max_cache_entries": 5,
     }  # fmt: skip
     assert counters.pfc.sent == 2
+    assert counters.switch_events == {"queue_underflow": 6}
     assert counters.unexplained_loss == 150 + 7 - 130 - 2 - 5 - 7
     assert (counters.interrupted, counters.wall_s) == (True, 2.0)
 
