@@ -18,8 +18,15 @@ class Dcqcn(CongestionControl):
     """State: current rate (`rate_bps`), target rate R_T, alpha, stage, and whether a CNP came since each timer."""
 
     __slots__ = (
-        "_alpha", "_alpha_marked", "_alpha_ns", "_cut_marked", "_cut_ns", "_increase_ns", "_parameters", "_stage",
-        "_target_bps",
+        "_alpha_marked",
+        "_alpha_ns",
+        "_cut_marked",
+        "_cut_ns",
+        "_increase_ns",
+        "_parameters",
+        "_stage",
+        "alpha",
+        "target_bps",
     )  # fmt: skip
 
     ecn_capable = True

@@ -27,7 +27,7 @@ _LEAST_EXCESS = 1e-9
 class Hpcc(CongestionControl):
     """State, in the names of the paper: R (`rate_bps`), R_c, U, incStage, lastUpdateSeq, and L, the last telemetry."""
 
-    __slots__ = ("_hops", "_last_update_bytes", "_parameters", "_reference_bps", "_stage", "_utilization")
+    __slots__ = ("_hops", "_last_update_bytes", "_parameters", "_stage", "reference_bps", "utilization")
 
     wants_telemetry = True
 
