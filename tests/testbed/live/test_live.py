@@ -46,7 +46,8 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
     assert result["flows"] | {"completed": 4, "corrupted": 0, "total": 4} == result["flows"]
     assert result["unexplained_loss"] == 0
     assert result["bts"]["sent"] > 0
-    assert done.returncode == (3 if result["verdict"] == "invalid" else 0)
+    assert result["verdict"] in ("faithful", "degraded"), result["verdict_reasons"]
+    assert done.returncode == 0
     [folder] = tmp_path.iterdir()
     assert pl.read_parquet(folder / "goodput.parquet")["delivered_bytes"].sum() == 4 * 250_000
 
@@ -55,10 +56,11 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     """Ctrl-C ends a run cleanly: result and traces are there and say that it was interrupted."""
     child = _started(tmp_path)
     child.send_signal(signal.SIGINT)
-    assert child.wait(60) in (0, 3), (tmp_path / "log").read_text()
+    assert child.wait(60) == 0, (tmp_path / "log").read_text()
     [folder] = (tmp_path / "runs").iterdir()
     result = json.loads((folder / "result.json").read_text())
-    assert result["interrupted"]
+    assert (result["interrupted"], result["verdict"]) == (True, "degraded"), result["verdict_reasons"]
+    assert result["unexplained_loss"] == 0
     assert result["packets"]["sent"] > 0
     assert (folder / "queues.parquet").exists()
 
