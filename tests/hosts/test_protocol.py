@@ -3,6 +3,7 @@
 """What runner and agents say to each other: every message there and back, and nothing else passes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -31,6 +32,19 @@ from hosts.protocol import (
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
 
+SIGNAL = Signal(
+    sent_us=1.25,
+    received_us=3.1,
+    host="h1",
+    flow_id=None,
+    switch="tor1",
+    cause="cache",
+    pause_us=20.0,
+    queue_depth_bytes=375_000,
+    cacheable=True,
+    obeyed=False,
+    paused_until_us=None,
+)
 COMMANDS: list[Command] = [Start(123_456_789_012_345), Quiesce(), Stop()]
 EVENTS: list[AgentEvent] = [
     Ready(hosts=7),
@@ -38,8 +52,8 @@ EVENTS: list[AgentEvent] = [
     FlowSent(2, None, 0.0, SendingCounts()),
     FlowReceived(3, corrupted=True),
     Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
-    Signal(1.25, 3.1, "h1", None, "tor1", "cache", 20.0, 375_000, True, False, None),
-    Signal(1.25, 3.1, "h1", 5, "tor1", "queue", 20.0, 375_000, True, True, 23.1),
+    SIGNAL,
+    replace(SIGNAL, flow_id=5, obeyed=True, paused_until_us=23.1),
     HostStatistics("h1", NicStatistics(frames_sent=9), kernel_drops=1, send_failures=2),
     AgentLateness(LatenessSummary(5, 1.0, 2.5, 9.0)),
     Refused("'nonsense' is no message"),

@@ -10,13 +10,14 @@ import polars as pl
 import pytest
 
 from hosts.build import build_nics
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from hosts.protocol import FlowReceived, FlowSent, Goodput, Record
 from hosts.records import RecordWriter
 from hosts.transport.messages import SendingCounts
 from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder
+from tests.hosts.test_protocol import SIGNAL
 
 PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")
 
@@ -100,8 +101,7 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
 def test_rows_of_the_other_traces_pass_through(plan: RunPlan, tmp_path: Path) -> None:
     """What agents send is what the file holds."""
     goodput = Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=10)
-    signal = Signal(1.25, 3.1, "h1", None, "tor1", "cache", 20.0, 375_000, True, False, None)
-    recorded(plan, tmp_path, goodput, signal)
+    recorded(plan, tmp_path, goodput, SIGNAL)
     assert read_trace(tmp_path / "goodput.parquet", GOODPUT).rows() == [(0.0, 100.0, 4, 10)]
     (row,) = read_trace(tmp_path / "signals.parquet", SIGNALS).rows(named=True)
-    assert row == {name: getattr(signal, name) for name in SIGNALS.column_names}
+    assert row == {name: getattr(SIGNAL, name) for name in SIGNALS.column_names}
