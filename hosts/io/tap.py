@@ -7,14 +7,17 @@ address, so that the kernel takes nothing from it any more while a packet socket
 has no offloads unless asked for: frames are whole and their checksums right.
 """
 
+from __future__ import annotations
+
 import errno
 import fcntl
-import json
 import os
 import struct
-import subprocess
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from hosts.io.links import Settings
 
 _TUNSETIFF = 0x400454CA
 _IFF_TAP = 0x0002
@@ -72,65 +75,28 @@ class Takeover(NamedTuple):
 
     interface: str
     mac: str
-    settings: tuple[str, ...]
-    """Commands that give a device, to be filled in, its addresses, permanent neighbours and routes."""
+    settings: Settings
 
 
 def take_over(interface: str, tap: TapDevice) -> Takeover:
     """Put the device in the interface's place, both in the current namespace. Raises OSError."""
-    (link,) = _show("link", "show", "dev", interface)
-    taken = Takeover(interface, link["address"], tuple(_settings_of(interface)))
-    other_mac = f"{int(taken.mac[:2], 16) ^ _OTHER_MAC_BIT:02x}{taken.mac[2:]}"
-    _batch(
-        f"address flush dev {interface}",
-        f"link set dev {interface} address {other_mac}",
-        f"link set dev {tap.name} address {taken.mac} mtu {link['mtu']} up",
-        *(line.format(tap.name) for line in taken.settings),
-    )
+    from hosts.io.links import Links  # pyroute2 is slow to load, and only unmodified programs want it
+
+    with Links() as links:
+        taken = Takeover(interface, links.mac(interface), links.settings(interface))
+        links.flush_addresses(interface)
+        links.set_mac(interface, f"{int(taken.mac[:2], 16) ^ _OTHER_MAC_BIT:02x}{taken.mac[2:]}")
+        links.set_mac(tap.name, taken.mac)
+        links.set_mtu(tap.name, links.mtu(interface))
+        links.set_up(tap.name)
+        links.give(tap.name, taken.settings)
     return taken
 
 
 def give_back(taken: Takeover) -> None:
     """Undo it, before the device is closed and in the same namespace. Raises OSError."""
-    _batch(
-        f"link set dev {taken.interface} address {taken.mac}",
-        *(line.format(taken.interface) for line in taken.settings),
-    )
+    from hosts.io.links import Links
 
-
-def _settings_of(interface: str) -> list[str]:
-    """See `Takeover.settings`."""
-    addresses = [
-        f"address replace {each['local']}/{each['prefixlen']} dev {{}}"
-        for link in _show("-4", "address", "show", "dev", interface)
-        for each in link.get("addr_info", ())
-    ]
-    neighbours = [
-        f"neighbour replace {each['dst']} lladdr {each['lladdr']} nud permanent dev {{}}"
-        for each in _show("-4", "neighbour", "show", "dev", interface, "nud", "permanent")
-    ]
-    routes = [
-        f"route replace {each['dst']} {_gateway(each)} dev {{}}"
-        for each in _show("-4", "route", "show", "dev", interface)
-        if each.get("protocol") != "kernel"
-    ]
-    return addresses + neighbours + routes
-
-
-def _gateway(route: dict[str, Any]) -> str:
-    return f"via {route['gateway']} onlink" if "gateway" in route else ""
-
-
-def _show(*arguments: str) -> list[dict[str, Any]]:
-    """What `ip -json` says."""
-    done = subprocess.run(["ip", "-json", *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise OSError(errno.EINVAL, f"ip {' '.join(arguments)}: {done.stderr.strip()}")
-    rows: list[dict[str, Any]] = json.loads(done.stdout or "[]")
-    return [row for row in rows if row]
-
-
-def _batch(*lines: str) -> None:
-    done = subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise OSError(errno.EINVAL, f"cannot set up the TAP device: {done.stderr.strip()}")
+    with Links() as links:
+        links.set_mac(taken.interface, taken.mac)
+        links.give(taken.interface, taken.settings)

@@ -22,9 +22,9 @@ from mininet.log import output, setLogLevel
 from mininet.net import Mininet
 from mininet.node import Host, Switch
 
+from hosts.io.links import Links, Settings, turn_off_offloads
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
-from testbed.system.links import Links, turn_off_offloads
 from testbed.system.namespace import disable_ipv6, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of
 from testbed.targets.common.wires import Wire
@@ -151,8 +151,9 @@ class Emulation:
         name = HOST_INTERFACE.format(name=host.name)
         with network_namespace(self.host_pid(host.name)), Links() as links:
             links.set_up("lo")
-            links.set_up(name, mac=host.mac)
-            links.address_host(name, host.ip, host.gateway_ip, host.gateway_mac)
+            links.set_mac(name, host.mac)
+            links.set_up(name)
+            links.give(name, Settings.of_host(host.ip, host.gateway_ip, host.gateway_mac))
             turn_off_offloads([name])
         interface = self.net.get(host.name).intf(name)
         interface.mac, interface.ip, interface.prefixLen = host.mac, str(host.ip), "32"

@@ -13,9 +13,9 @@ import psutil
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
+from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
-from testbed.system.links import Links
 from testbed.targets.common.wires import cut_links
 from tests.testbed import running
 from topologies.shapes import shape
@@ -93,7 +93,7 @@ def test_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise OSError(28, "cannot address h1-eth0: No space left on device")
 
-    monkeypatch.setattr(Links, "address_host", refuse)
+    monkeypatch.setattr(Links, "give", refuse)
     with pytest.raises(RunError, match="cannot wire the network: cannot address h1-eth0"), emulation(STAR):
         pytest.fail("it is not there")
     assert _descendants() == before
