@@ -11,10 +11,9 @@
 set -euo pipefail
 
 packages=(
-    ethtool         # turns off NIC offloads of emulated hosts
     gcc             # softswitch compiles the P4 program
     iperf3          # background traffic of unmodified programs, and the library of its Python binding
-    iproute2        # namespaces and veth pairs
+    iproute2        # netem
     iputils-ping
     libc6-dev
     make

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Entering another process's network namespace for as long as it takes to open sockets there.
+"""Moving a thread into another network namespace for as long as it takes to open sockets or make interfaces there.
 
-A socket stays in the namespace it was made in, so one process can serve many hosts.
+A socket stays in the namespace it was made in, so one process can serve many hosts. Why not by pyroute2:
+docs/dependencies.md.
 """
+
+from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _CLONE_NEWNET = 0x40000000
@@ -19,23 +22,48 @@ def network_namespace(pid: int) -> Iterator[None]:
     """Run the body in the network namespace of process `pid`. Raises OSError if there is none or it is forbidden."""
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        own = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            _set_namespace(target)
-            try:
-                yield
-            finally:
-                _set_namespace(own)
-        finally:
-            os.close(own)
+        with _moved(lambda: _set_namespace(target)):
+            yield
     finally:
         os.close(target)
 
 
+@contextmanager
+def new_network_namespace() -> Iterator[None]:
+    """Run the body in a namespace of its own, which goes with the last process that is in it. Raises OSError."""
+    with _moved(leave_namespace):
+        yield
+
+
+def leave_namespace() -> None:
+    """Move this thread into a new network namespace, for good. Raises OSError."""
+    if hasattr(os, "unshare"):  # from Python 3.12 on; before, the C library's
+        os.unshare(_CLONE_NEWNET)
+    else:
+        _check(_libc.unshare(_CLONE_NEWNET), "unshare")
+
+
+@contextmanager
+def _moved(move: Callable[[], None]) -> Iterator[None]:
+    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        move()
+        try:
+            yield
+        finally:
+            _set_namespace(own)
+    finally:
+        os.close(own)
+
+
 def _set_namespace(descriptor: int) -> None:
-    """os.setns exists from Python 3.12 on; before, the C library's."""
     if hasattr(os, "setns"):
         os.setns(descriptor, _CLONE_NEWNET)
-    elif _libc.setns(descriptor, _CLONE_NEWNET) != 0:
+    else:
+        _check(_libc.setns(descriptor, _CLONE_NEWNET), "setns")
+
+
+def _check(result: int, call: str) -> None:
+    if result != 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"setns: {os.strerror(number)}")
+        raise OSError(number, f"{call}: {os.strerror(number)}")

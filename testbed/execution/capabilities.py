@@ -7,12 +7,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from testbed.errors import UsageError
-from testbed.system.namespace import can_make_namespaces
+from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.common.wires import has_netem
 
@@ -43,12 +42,14 @@ def _namespaces() -> str | None:
 
 
 def _veth() -> str | None:
-    script = "ip link add sfc-probe type veth peer name sfc-probe-peer"
+    from hosts.io.links import Links  # pyroute2 is slow to load, and only live runs want it
+
     try:
-        done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        return f"no {error.filename} on the PATH; {_PROVISION}"
-    return None if done.returncode == 0 else f"cannot make veth pairs: {done.stderr.strip()}"
+        with private_network(), Links() as links:
+            links.add_pair("probe0", "probe1")
+    except OSError as error:
+        return f"cannot make veth pairs: {error.strerror}"
+    return None
 
 
 def _mininet() -> str | None:
@@ -74,7 +75,6 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("veth", LIVE_RUN, _veth),
     Capability("Mininet", LIVE_RUN, _mininet),
     Capability("mnexec", LIVE_RUN, _tool("mnexec")),
-    Capability("ethtool", LIVE_RUN, _tool("ethtool")),
     Capability("tshark", "looking at captures", _tool("tshark")),
     Capability("p4c", "make p4 (or Docker)", _tool("p4c-bm2-ss")),
     Capability("BMv2", BMV2_RUN, missing_bmv2),

@@ -7,21 +7,23 @@ Runs cannot meet each other's interfaces or the machine's, and the kernel remove
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_CLONE_NEWNET = 0x4000_0000
-_libc = ctypes.CDLL(None, use_errno=True)
+from hosts.io.namespaces import leave_namespace, new_network_namespace
 
 
 def can_make_namespaces() -> str | None:
     """None if this process may make network namespaces, else why not."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if _libc.unshare(_CLONE_NEWNET) == 0 else ctypes.get_errno() or 1)
+        try:
+            leave_namespace()
+        except OSError as error:
+            os._exit(error.errno or 1)
+        os._exit(0)
     _, status = os.waitpid(child, 0)
     number = os.waitstatus_to_exitcode(status)
     return None if number == 0 else os.strerror(number)
@@ -30,16 +32,9 @@ def can_make_namespaces() -> str | None:
 @contextmanager
 def private_network() -> Iterator[None]:
     """Moves this thread into a new network namespace without IPv6, and back at the end."""
-    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        _check(_libc.unshare(_CLONE_NEWNET), "unshare")
-        try:
-            disable_ipv6()
-            yield
-        finally:
-            _check(_libc.setns(own, _CLONE_NEWNET), "setns")
-    finally:
-        os.close(own)
+    with new_network_namespace():
+        disable_ipv6()
+        yield
 
 
 def disable_ipv6() -> None:
@@ -48,9 +43,3 @@ def disable_ipv6() -> None:
         setting = Path(f"/proc/sys/net/ipv6/conf/{each}/disable_ipv6")
         if setting.exists():
             setting.write_text("1")
-
-
-def _check(result: int, call: str) -> None:
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{call}: {os.strerror(number)}")

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import time
 from typing import Any
 
 import docker
 from docker.errors import DockerException
 
+from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
 from testbed.system.run_ids import RUN_VARIABLE
@@ -80,7 +80,7 @@ class ContainerSwitch:
             self._pid = int(self._container.attrs["State"]["Pid"])
             for interface in spec.interfaces.values():
                 self._move(interface)
-        except (DockerException, OSError, RunError) as error:
+        except (DockerException, OSError) as error:
             self.stop()
             raise RunError(f"cannot start {spec.name} from {IMAGE}: {error}") from error
 
@@ -140,12 +140,7 @@ class ContainerSwitch:
         )
 
     def _move(self, interface: str) -> None:
-        _ip("link", "set", interface, "netns", str(self._pid))
-        with network_namespace(self._pid):
-            _ip("link", "set", interface, "up")
-
-
-def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RunError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+        with Links() as links:
+            links.move(interface, self._pid)
+        with network_namespace(self._pid), Links() as links:
+            links.set_up(interface)

@@ -8,7 +8,6 @@ and leaves on a port without a rate: what it takes is what the model does not kn
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hosts.io.lateness import LatenessSummary
+from hosts.io.links import Links
 from hosts.io.packet_socket import PacketSocket
-from testbed.errors import RunError
 from topologies.model import MAX_PORT
 from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL
@@ -34,14 +33,11 @@ PROBE_ROUTE = f"table_add ipv4_lpm next_hop {_HOST}/32 => {PROBE_PORT} {_MAC} {_
 
 
 def make_probe_port(switch: str, interface: str) -> str:
-    """A veth pair in the current namespace: `interface` for the switch, the other end, returned, for probes."""
+    """A veth pair in the current namespace: `interface` for the switch, the other, returned, for probes. OSError."""
     outer = f"probe-{switch}"
-    script = (
-        f"ip link add {interface} type veth peer name {outer} && ip link set {interface} up && ip link set {outer} up"
-    )
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RunError(f"cannot make the probe port of {switch}: {done.stderr.strip()}")
+    with Links() as links:
+        links.add_pair(interface, outer)
+        links.set_up(outer)
     return outer
 
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from hosts.io.links import Links, turn_off_offloads
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.targets.bmv2.installation import Installation, find_bmv2
@@ -54,7 +54,8 @@ class Bmv2Target:
         self._wire_processes: list[WireProcess] = []
 
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)  # Thrift listens there
+        with Links() as links:
+            links.set_up("lo")  # Thrift listens there
         self._wire_processes = start_wires(self.wires, self._plan.dilation, self._state, self._logs)
         for index, switch in enumerate(self._plan.topology.switches):
             self._switches.append(self._start_switch(switch.name, index))
@@ -103,8 +104,12 @@ class Bmv2Target:
         if PROBE_PORT in ports:
             raise RunError(f"{name} has no port left for probes")
         interfaces = {number: interface_of(self._plan.topology, Port(name, number)) for number in [*ports, PROBE_PORT]}
-        prober = Prober(make_probe_port(name, interfaces[PROBE_PORT]))
-        _turn_off_offloads(interfaces.values())
+        try:
+            prober = Prober(make_probe_port(name, interfaces[PROBE_PORT]))
+            # With offloads on, libpcap reserves room for the longest frame there can be: a ring of 8 frames, soon full.
+            turn_off_offloads(list(interfaces.values()))
+        except OSError as error:
+            raise RunError(f"cannot prepare the ports of {name}: {error.strerror}") from error
         spec = SwitchSpec(
             name=name,
             device_id=index,
@@ -129,12 +134,3 @@ class Bmv2Target:
             for end in (link.a, link.b) if delay_ns else ():
                 interface = interface_of(self._plan.topology, end)
                 check_netem(interface, delay_ns, network.shell(end.node, netem_command(interface, delay_ns)))
-
-
-def _turn_off_offloads(interfaces: Iterable[str]) -> None:
-    """With offloads on, libpcap reserves room for the longest frame there can be: a ring of 8 frames, soon overrun."""
-    for interface in interfaces:
-        words = ["ethtool", "--offload", interface, "tx", "off", "rx", "off", "tso", "off", "gso", "off", "gro", "off"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RunError(f"cannot turn off the offloads of {interface}: {done.stderr.strip()}")

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from docker.errors import DockerException
@@ -43,6 +44,34 @@ class FakeEngine:
         self.done.append("close")
 
 
+class FakeLinks:
+    """Remembers what is asked of the namespaces' interfaces."""
+
+    asked: ClassVar[list[tuple[str | int, ...]]] = []
+
+    def __enter__(self) -> FakeLinks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def move(self, name: str, pid: int) -> None:
+        self.asked.append(("move", name, pid))
+
+    def set_up(self, name: str) -> None:
+        self.asked.append(("up", name))
+
+    @classmethod
+    def entered(cls, pid: int) -> nullcontext[None]:
+        cls.asked.append(("enter", pid))
+        return nullcontext()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_asked() -> None:
+    FakeLinks.asked.clear()
+
+
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """In place of the machine's."""
@@ -61,9 +90,8 @@ def test_the_container_is_private_and_findable(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No network of Docker's, the run's id in its environment, folders at the paths that the command names."""
-    moved: list[tuple[str, ...]] = []
-    monkeypatch.setattr(container, "_ip", lambda *words: moved.append(words))
-    monkeypatch.setattr(container, "network_namespace", lambda pid: nullcontext())
+    monkeypatch.setattr(container, "Links", FakeLinks)
+    monkeypatch.setattr(container, "network_namespace", FakeLinks.entered)
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
     [(words, options)] = engine.asked
     assert words[1][0] == "simple_switch"
@@ -72,10 +100,7 @@ def test_the_container_is_private_and_findable(
     assert options["network_mode"] == "none"
     assert options["environment"] == {RUN_VARIABLE: "run-1"}
     assert set(options["volumes"]) == {"/p4", str(tmp_path / "state"), str(tmp_path / "logs")}
-    assert moved == [
-        ("link", "set", "tor1-eth1", "netns", str(os.getpid())),
-        ("link", "set", "tor1-eth1", "up"),
-    ]
+    assert FakeLinks.asked == [("move", "tor1-eth1", os.getpid()), ("enter", os.getpid()), ("up", "tor1-eth1")]
     switch.stop()
     assert engine.done == ["stop", "remove", "close"]
 
@@ -85,11 +110,14 @@ def test_a_container_that_gets_no_interfaces_does_not_stay(
 ) -> None:
     """What was started is removed before the error is reported."""
 
-    def refuse(*words: str) -> None:
-        raise RunError("ip link set: no such device")
+    def refuse(*arguments: object) -> None:
+        raise OSError(errno.ENODEV, "cannot move tor1-eth1: No such device")
 
-    monkeypatch.setattr(container, "_ip", refuse)
-    with pytest.raises(RunError, match=r"cannot start tor1 from p4lang/behavioral-model:latest: ip link set"):
+    monkeypatch.setattr(container, "Links", FakeLinks)
+    monkeypatch.setattr(FakeLinks, "move", refuse)
+    with pytest.raises(
+        RunError, match=r"cannot start tor1 from p4lang/behavioral-model:latest: .*cannot move tor1-eth1"
+    ):
         container.ContainerSwitch(_spec(tmp_path), "run-1")
     assert engine.done == ["stop", "remove", "close"]
 
