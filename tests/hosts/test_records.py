@@ -113,6 +113,15 @@ def test_nics_are_told_of_their_messages() -> None:
     assert [nic.next_timer_ns() for nic in nics] == [None, 5_000, None, None, None]
 
 
+@pytest.mark.parametrize("link_bps", [400_000_000_000, 50_000_000_000, 25_000_000_000])
+def test_a_nic_is_no_faster_than_its_link(link_bps: int) -> None:
+    """Nor than the settings say: 100 Gb/s on a link of 400, and the rates of slower links."""
+    star = shape("star", {"hosts": 2, "host_rate_bps": link_bps}).build()
+    nic, _ = build_nics(star, [Flow("h1", "h2", 1_000, 0, "incast", 1, 1, 1)], TransportSettings(), Dilation(1000))
+    [(left_ns, frame)] = nic.frames_to_send(10_000_000)
+    assert left_ns == pytest.approx(8e12 * len(frame) / min(link_bps, 100_000_000_000), abs=1)
+
+
 def configs(agents: int) -> list[AgentConfig]:
     """Five hosts, two flows."""
     return agent_configs(
