@@ -25,8 +25,9 @@ build() {
         cache=("--cache-dir=$FRESH_CACHE")
     fi
     echo "== $suite: a bare root"
-    debootstrap --variant=minbase --include=ca-certificates,make,sudo "${cache[@]}" "$suite" "$root" "$mirror" \
-        > "$place/debootstrap" || { cat "$place/debootstrap" && exit 1; }
+    eval "$(apt-config shell proxy Acquire::http::Proxy)" # debootstrap does not ask apt
+    env ${proxy:+"http_proxy=$proxy"} debootstrap --variant=minbase --include=ca-certificates,make,sudo "${cache[@]}" \
+        "$suite" "$root" "$mirror" > "$place/debootstrap" || { cat "$place/debootstrap" && exit 1; }
     if [ -n "${FRESH_CACHE:-}" ]; then
         mount --bind "$FRESH_CACHE" "$root/var/cache/apt/archives"
     fi

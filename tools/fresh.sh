@@ -35,6 +35,11 @@ cannot() {
     exit 77
 }
 
+# git in this checkout, which may be another user's.
+ours() {
+    git -c safe.directory="$tree" -C "$tree" "$@"
+}
+
 # "URI suite component" a line, of this machine's sources for Debian itself, its updates and security fixes.
 debian_sources() {
     local machine
@@ -53,7 +58,7 @@ answers() {
     if [[ $1 == file:* ]]; then
         [ -e "${1#file:}" ]
     else
-        wget --quiet --spider --tries=2 --timeout=20 "$1"
+        env ${proxy:+"http_proxy=$proxy"} wget --quiet --spider --tries=2 --timeout=20 "$1"
     fi
 }
 
@@ -73,9 +78,9 @@ shift
 for part; do
     [[ $part =~ ^(demo|test|test-without-root)$ ]] || refuse "no part '$part'; there are demo, test and test-without-root"
 done
-git -C "$tree" rev-parse --quiet HEAD > /dev/null || refuse "$tree is not a git checkout"
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"
+ours ls-files > /dev/null || refuse "git does not know $tree as a checkout"
 unshare --mount --pid --fork true || cannot "root may not make namespaces"
 "$tree/tools/provision.sh" fresh || cannot "debootstrap is not installed"
 
@@ -90,14 +95,13 @@ fi
 mirror=$(awk -v suite="$suite" '$2 == suite { print $1; exit }' <<< "$sources")
 [ -n "$mirror" ] || cannot "apt's sources have no Debian mirror; name one in FRESH_MIRROR"
 eval "$(apt-config shell proxy Acquire::http::Proxy)"
-export http_proxy=${http_proxy:-${proxy:-}} # debootstrap does not ask apt
 answers "${mirror%/}/dists/$suite/Release" || cannot "no answer from $mirror for $suite"
 
 place=$(mktemp --directory "${FRESH_ROOT:-/var/tmp}/sfc-fresh.XXXXXX")
 trap 'rm -rf --one-file-system "$place"' EXIT
 mkdir "$place/root" "$place/tree"
 echo "$sources" > "$place/sources"
-git -C "$tree" ls-files -z --cached --others --exclude-standard --exclude=.venv |
+ours ls-files -z --cached --others --exclude-standard --exclude=.venv |
     (cd "$tree" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done) |
     tar --create --directory="$tree" --null --files-from=- | tar --extract --directory="$place/tree" --no-same-owner
 
