@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The table of verbs. Only the module of the one that is typed is imported, so that `list` costs no plotting library.
 
-Exit codes: 0 done, 2 bad input (one line, nothing started), 3 the run's verdict is invalid, 4 a claim does not hold
-and --strict was given.
+Exit codes: 0 done, 1 unexpected (one line, traceback saved), 2 bad input (one line, nothing started), 3 the run's
+verdict is invalid, 4 a claim does not hold and --strict was given.
 """
 
 from __future__ import annotations
@@ -14,8 +14,18 @@ from importlib import import_module
 import typer
 from typer import TyperException
 
-from command.output import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_INVALID, errors
+from command.failure import unexpected
+from command.output import (
+    EXIT_BAD_INPUT,
+    EXIT_INTERRUPTED,
+    EXIT_INVALID,
+    EXIT_UNEXPECTED,
+    LONGEST_LINE,
+    as_line,
+    errors,
+)
 from testbed.errors import RunError, UsageError
+from wire.text import shown
 
 VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and report on it.",
@@ -46,8 +56,9 @@ def _not_typed() -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs the command; every refusal is one line on stderr."""
+    """Runs the command; every refusal is one line on stderr, and so is what nobody expected."""
     try:
+        _check_text(words)
         return app_for(words)(list(words), standalone_mode=False) or 0
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
@@ -55,7 +66,25 @@ def main(words: Sequence[str]) -> int:
         message, status = str(error), EXIT_BAD_INPUT
     except RunError as error:
         message, status = str(error), EXIT_INVALID
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         message, status = "interrupted", EXIT_INTERRUPTED
-    errors.print(f"runner.py: {message.splitlines()[0]}", style="red", markup=False, highlight=False, soft_wrap=True)
+    except Exception as error:
+        message, status = unexpected(error, words), EXIT_UNEXPECTED
+    _tell(message)
     return status
+
+
+def _check_text(words: Sequence[str]) -> None:
+    """Names of files may be any bytes, but reports and configurations are text."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"not UTF-8 text: {shown(word)}") from error
+
+
+def _tell(message: str) -> None:
+    """One line; what a terminal would obey is spelled out."""
+    line = as_line(message)
+    cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
+    errors.print(f"runner.py: {cut}", style="red", markup=False, highlight=False, soft_wrap=True)

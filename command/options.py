@@ -9,6 +9,16 @@ from typing import Annotated
 
 import typer
 
+from testbed.errors import UsageError
+
+
+def folder_of(text: str | Path) -> Path:
+    """A folder by its name; nothing is not the folder in which the command is typed."""
+    if not str(text):
+        raise UsageError("--out: the name of a folder, not nothing")
+    return Path(text)
+
+
 ScenarioName = Annotated[str, typer.Argument(help="Scenario, see `list`.", show_default=False)]
 SwitchName = Annotated[str, typer.Option(help="Switch target: auto (soft), soft or bmv2.")]
 ClockName = Annotated[str, typer.Option(help="real (Mininet, needs root) or virtual (in process, deterministic).")]
@@ -20,7 +30,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting: NAME, topology.NAME, switch.NAME or transport.NAME."),
 ]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where run folders are made.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", parser=folder_of, help="Where run folders are made.")]
 TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
 FlowFile = Annotated[
     Path | None,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from testbed.errors import UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, check_output, execute
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
+from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
+from wire.text import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
-MOST_DILATION = 10_000_000
 
 
 def clock_of(text: str) -> ClockName:
@@ -33,9 +35,19 @@ def dilation_of(text: str) -> int | None:
     """A factor, or None for `auto`."""
     if text == "auto":
         return None
-    if text.isdecimal() and 1 <= int(text) <= MOST_DILATION:
+    if re.fullmatch("[0-9]{1,20}", text) and 1 <= int(text) <= MAX_DILATION:
         return int(text)
-    raise UsageError(f"--dilation is auto or a whole number from 1 to {MOST_DILATION}, not {text!r}")
+    raise UsageError(f"--dilation is auto or a whole number from 1 to {MAX_DILATION}, not {shown(text)}")
+
+
+def hosts_of(text: str) -> tuple[str, ...]:
+    """The names of `--pcap`; nothing typed is no host."""
+    if not text:
+        return ()
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise UsageError(f"--pcap: hosts are names with a comma between two of them, not {shown(text)}")
+    return names
 
 
 def checked(requests: Sequence[RunRequest], out: Path) -> list[RunPlan]:

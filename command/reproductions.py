@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from analysis.report.tables import claims_table
-from command.output import console
+from command.output import console, say
 from reproduction.record import StoredReproduction
 
 
@@ -16,4 +16,5 @@ def print_reproduction(stored: StoredReproduction) -> None:
     console.print(claims_table(f"{found.experiment} ({found.paper_place}), scale {found.scale}", rows))
     for note in (*found.notes, *(f"failed: {failure}" for failure in found.failures)):
         console.print(f"! {note}", style="yellow", markup=False)
-    console.print(f"report: {stored.page}\n", soft_wrap=True)
+    say(f"report: {stored.page}")
+    console.print()

@@ -12,6 +12,7 @@ from command.options import Settings, SwitchName
 from command.output import console
 from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_network
+from testbed.plan.request import MAX_DILATION
 
 
 def verb(
@@ -19,7 +20,9 @@ def verb(
     topology: Annotated[str, typer.Option(help="Network, see `list`.")] = "clos",
     scheme: Annotated[str, typer.Option(help="Scheme that the switches are set up for.")] = "sfc",
     switch: SwitchName = "auto",
-    dilation: Annotated[int, typer.Option(min=1, help="How much slower than the model the switches run.")] = 1000,
+    dilation: Annotated[
+        int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the switches run.")
+    ] = 1000,
     settings: Settings = None,
 ) -> None:
     """Starts a network with a prompt."""

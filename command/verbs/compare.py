@@ -28,7 +28,7 @@ from command.options import (
     SwitchName,
     TopologyName,
 )
-from command.output import console
+from command.output import console, say
 from command.planning import checked, clock_of, dilation_of, execute_plan, exit_by_verdict
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
 from testbed.plan.plan import RunRequest
@@ -78,5 +78,5 @@ def verb(
         sys.stdout.write(comparison.model_dump_json(indent=2) + "\n")
     else:
         console.print(comparison_table(comparison))
-        console.print(f"report: {page}", soft_wrap=True)
+        say(f"report: {page}")
     exit_by_verdict(runs)

@@ -9,20 +9,23 @@ from typing import Annotated
 
 import typer
 
-from analysis.results.result import ResultError
-from command.output import console
-from testbed.errors import UsageError
+from command.options import folder_of
+from command.output import say
+from command.stored import refused_in_one_line
+from testbed.execution.execute import check_output
 from testbed.execution.hpcc_export import export_hpcc
 
 
 def verb(
     folder: Annotated[Path, typer.Argument(help="Run folder.", show_default=False)],
     *,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Default: `hpcc` in the run folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Default: `hpcc` in the run folder.")
+    ] = None,
 ) -> None:
     """Writes a run for other simulators' tools."""
-    try:
+    if out is not None:
+        check_output(out)
+    with refused_in_one_line(folder):
         for path in export_hpcc(folder, out or folder / "hpcc"):
-            console.print(path, soft_wrap=True)
-    except ResultError as error:
-        raise UsageError(str(error)) from error
+            say(str(path))

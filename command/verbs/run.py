@@ -27,8 +27,8 @@ from command.options import (
     SwitchName,
     TopologyName,
 )
-from command.output import console
-from command.planning import checked, clock_of, dilation_of, execute_plan, exit_by_verdict
+from command.output import console, say
+from command.planning import checked, clock_of, dilation_of, execute_plan, exit_by_verdict, hosts_of
 from testbed.plan.plan import RunRequest
 
 
@@ -62,7 +62,7 @@ def verb(
         duration_ms=duration,
         topology=topology,
         settings=tuple(settings or ()),
-        captures=tuple(name.strip() for name in pcap.split(",") if name.strip()),
+        captures=hosts_of(pcap),
         background=background,
         flow_file=flows,
     )
@@ -72,5 +72,5 @@ def verb(
         sys.stdout.write(run.result.to_json())
     else:
         console.print(run_table(run.result, plan.config.model_dump()))
-        console.print(f"report: {run.report}", soft_wrap=True)
+        say(f"report: {run.report}")
     exit_by_verdict([run])

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from command.options import SchedulerAddress, Workers
-from command.output import EXIT_INVALID, console, errors
+from command.options import Out, SchedulerAddress, Workers
+from command.output import EXIT_INVALID, console, errors, say
 from command.planning import checked
 from command.progress import JobProgress
 from testbed.jobs.job import executor_for
@@ -21,7 +21,7 @@ from testbed.sweep.sweep import jobs_of, read_sweep
 def verb(
     file: Annotated[Path, typer.Argument(help="YAML of scenario, schemes, seeds and axes.", show_default=False)],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the sweep's folder is made or found.")] = Path("runs"),
+    out: Out = Path("runs"),
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
 ) -> None:
@@ -41,7 +41,7 @@ def verb(
         )
     for failure in done.failures:
         errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
-    console.print(f"results: {done.table}", soft_wrap=True)
+    say(f"results: {done.table}")
     if done.is_interrupted:
         raise KeyboardInterrupt
     if done.failures:

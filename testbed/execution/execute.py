@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -35,6 +36,12 @@ def _run_live(
     return run_live(plan, folder, recorder, progress, interrupt)
 
 
+# A run of the smallest scenario, its report and plots.
+LEAST_ROOM_BYTES = 2_000_000
+LEAST_FILES = 40
+_LONGEST_PATH_BYTES = 3_800
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
 Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], ClockOutcome]
 CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
 
@@ -49,12 +56,34 @@ class StoredRun:
 
 
 def check_output(parent: Path) -> None:
-    """UsageError unless run folders can be made there; leaves nothing."""
+    """UsageError unless run folders can be made there, with room for the smallest run; leaves nothing."""
     try:
-        existing = next(each for each in (parent, *parent.absolute().parents) if each.exists())
-        Path(tempfile.mkdtemp(prefix=".sfc-testbed-", dir=existing)).rmdir()
+        existing = next(each for each in (parent, *parent.absolute().parents) if _is_there(each))
+        if len(os.fsencode(parent.absolute())) > _LONGEST_PATH_BYTES:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        with tempfile.TemporaryDirectory(prefix=".sfc-testbed-", dir=existing) as probe:
+            _take_room(Path(probe) / "room")
     except OSError as error:
-        raise UsageError(f"--out {parent}: cannot write there: {error.strerror}") from error
+        needs = f"; a run needs {LEAST_ROOM_BYTES} B and {LEAST_FILES} files" if error.errno in _NO_ROOM else ""
+        raise UsageError(f"--out {parent}: cannot write there: {error.strerror}{needs}") from error
+
+
+def _is_there(path: Path) -> bool:
+    """Also where a link leads nowhere: no folder can be made of that name."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _take_room(probe: Path) -> None:
+    """OSError where the smallest run does not fit; the file is the caller's to remove."""
+    with probe.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, LEAST_ROOM_BYTES)
+        free = os.fstatvfs(file.fileno())
+    if free.f_files and free.f_favail < LEAST_FILES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def make_folder(parent: Path, name: str) -> Path:

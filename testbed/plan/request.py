@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 ClockName = Literal["real", "virtual"]
+MAX_DILATION = 10_000_000
 
 
 @dataclass(frozen=True)

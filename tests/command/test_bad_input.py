@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whatever is typed, or stands in a file that is named: exit 2, one line that says what is wrong, nothing created."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command.app import main
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000")
+LONGEST_LINE = 600
+LONGEST_S = 20
+"""On a machine that does other things too; most take a hundredth."""
+
+
+def _refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs the command in this process, in a folder that must stay as it is."""
+    folder = Path.cwd()
+    before = sorted(folder.rglob("*"))
+    began_s = time.monotonic()
+    status = main(words)
+    said = capsys.readouterr()
+    assert status == 2, said
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1, said.err
+    assert expected in said.err
+    assert len(said.err) < LONGEST_LINE
+    assert said.err.rstrip("\n").isprintable()
+    assert sorted(folder.rglob("*")) == before
+    assert time.monotonic() - began_s < LONGEST_S
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the command is typed."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("factor", ["0", "10000001", "1" + "0" * 30])
+def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same bounds as those of a run."""
+    _refused(["cli", "--dilation", factor], "--dilation", capsys)
+
+
+@pytest.mark.parametrize("verb", [RUN, ("compare", *RUN[1:])], ids=["run", "compare"])
+@pytest.mark.parametrize("place", ["", "loop", "loop/below", "dangling", "x" * 300, "a/" * 2040, "/dev/full", "\udcff"])
+def test_a_place_for_output(
+    place: str, verb: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty name, links that lead nowhere, names that are too long, a device, a name that is no text."""
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    _refused([*verb, "--out", place], "UTF-8" if place == "\udcff" else "--out", capsys)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("options", ["size=32k", "size=300k", "size=16m,nr_inodes=6"])
+def test_a_full_place_for_output(options: str, tmp_path: Path) -> None:
+    """A file system without room for the smallest run, in bytes or in files."""
+    place = tmp_path / "full"
+    place.mkdir()
+    script = f'mount -t tmpfs -o {options} none "{place}" && "$@"; status=$?; ls -A "{place}"; exit $status'
+    command = ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, str(ROOT / "runner.py"), *RUN]
+    done = subprocess.run(
+        [*command, "--out", str(place)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"no file system of its own: {done.stderr.strip()}")
+    assert done.returncode == 2, done.stderr
+    assert "--out" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["[red]x[/blue]", "a b'\"$(id);c", "[/]"])
+def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No markup, no shell: the folder is made as it was typed, and said so."""
+    assert main([*RUN, "--out", name]) == 0
+    said = capsys.readouterr()
+    assert f"{name}/incast-sfc-" in said.out
+    [run] = list((tmp_path / name).iterdir())
+    assert main(["export", str(run)]) == 0
+    assert f"{name}/" in capsys.readouterr().out
+    assert main(["report", str(run)]) == 0
+    assert main(["report", str(run), str(run), "--out", f"{name}/both"]) == 0
+    assert f"{name}/both" in capsys.readouterr().out
+
+
+@pytest.fixture
+def stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A run in `runs`."""
+    assert main([*RUN]) == 0
+    capsys.readouterr()
+    [run] = (tmp_path / "runs").iterdir()
+    return str(run)
+
+
+def test_a_file_where_a_comparison_should_go(stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also a link that leads nowhere, and nothing at all."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
+    for place in ("file", "file/below", "loop", ""):
+        _refused(["report", stored, stored, "--out", place], "--out", capsys)
+        _refused(["export", stored, "--out", place], "--out", capsys)
+
+
+def test_a_folder_where_a_page_should_go(stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Named with the folder that is in the way, before anything is written."""
+    for name in (stored, "both"):
+        page = tmp_path / name / "report.html"
+        page.unlink(missing_ok=True)
+        page.mkdir(parents=True)
+    _refused(["report", stored], "report.html", capsys)
+    _refused(["report", stored, stored, "--out", "both"], "report.html", capsys)
+
+
+@pytest.mark.parametrize("verb", ["report", "export"])
+@pytest.mark.parametrize("name", ["result.json", "config.json", "reproduction.json"])
+def test_a_stored_file_that_is_nested_deeply(
+    name: str, verb: str, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Deeper than Python's stack."""
+    if (verb, name) == ("export", "reproduction.json"):
+        pytest.skip("export reads no such file")
+    (tmp_path / stored / name).write_text("[" * 100_000 + "]" * 100_000)
+    _refused([verb, stored], "nested", capsys)
+
+
+def test_bad_input_of_a_process_is_the_same(tmp_path: Path) -> None:
+    """Bytes that are no text come from a shell, not from a string."""
+    words = (sys.executable, str(ROOT / "runner.py"), *RUN, "--out")
+    command = [*(word.encode() for word in words), b"no-\xff-text"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert b"UTF-8" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_nobody_expected_is_one_line_and_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 1, the traceback saved for its owner alone, and a wish for a report."""
+
+    def fail(_: object) -> None:
+        raise KeyError("one\ntwo\x1b[31m")
+
+    monkeypatch.setattr("testbed.plan.checks.scheme_named", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main([*RUN]) == 1
+    said = capsys.readouterr()
+    [saved] = tmp_path.iterdir()
+    assert said.out == ""
+    [line] = said.err.splitlines()
+    assert line.isprintable()
+    for part in ("KeyError", str(saved), "report"):
+        assert part in line
+    assert saved.stat().st_mode & 0o777 == 0o600
+    assert "Traceback" in saved.read_text()
+    assert "runner.py run incast" in saved.read_text()
+
+
+def test_what_nobody_expected_is_one_line_even_where_no_file_can_be_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And even if the error has no text."""
+
+    class NamelessError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def fail(_: object) -> None:
+        raise NamelessError
+
+    monkeypatch.setattr("testbed.plan.checks.scheme_named", fail)
+    monkeypatch.setattr("tempfile.tempdir", "/proc")
+    assert main([*RUN]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert "NamelessError" in line
+    assert "could not be saved" in line
