@@ -97,10 +97,10 @@ DEFAULT_CONGESTION = "window"
 
 def resolve_scheme(text: str) -> Scheme:
     """The scheme that a text such as `sfc` or `sfc+none` names, its congestion control filled in."""
-    base, _, suffix = text.partition("+")
+    base, plus, suffix = text.partition("+")
     if base not in SCHEMES:
         raise UnknownScheme(f"no scheme {base!r}; there are {', '.join(SCHEMES)}")
-    if suffix and suffix not in CONGESTION_SUFFIXES:
+    if plus and suffix not in CONGESTION_SUFFIXES:
         known = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
         raise UnknownScheme(f"no congestion control {suffix!r} for a scheme; there are {known}")
     control = RATE_CONTROLS[suffix or DEFAULT_CONGESTION]

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from wire.constants import CLASS_DATA
+from wire.validation import STRICT
 
 Bytes = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 
@@ -30,7 +31,7 @@ class SwitchSettings(BaseModel):
     every one in ns in base RTTs (`suppression_rtt`).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     buffer_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] | None = Field(
         32_000_000, description="B, the shared buffer of a switch; null for one that never fills."
@@ -64,7 +65,7 @@ class SwitchSettings(BaseModel):
     int_telemetry: bool = Field(False, description="Whether switches push a record into packets with an INT header.")
     deployment: Literal["tors", "all"] = Field("tors", description="Which switches run SFC.")
     bts_classes: tuple[Annotated[int, Field(ge=0, le=7)], ...] = Field(
-        (CLASS_DATA,), description="Traffic classes whose queues are watched."
+        (CLASS_DATA,), strict=False, description="Traffic classes whose queues are watched."
     )
 
     @model_validator(mode="after")

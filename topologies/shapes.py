@@ -12,11 +12,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from topologies.model import Topology, TopologyBuilder, TopologyError
+from wire.validation import MAX_RATE_BPS, STRICT
 
-Rate = Annotated[int, Field(ge=1_000_000, le=25_600_000_000_000)]
+Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Count = Annotated[int, Field(ge=1, le=400)]
 
@@ -28,11 +29,11 @@ class Shape(BaseModel):
     rates alternate, as many as hosts give each its own.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
     name: ClassVar[str]
 
     host_rate_bps: Rate = 100_000_000_000
-    host_rates_bps: tuple[Rate, ...] = ()
+    host_rates_bps: tuple[Rate, ...] = Field((), strict=False)
     host_delay_ns: Delay = 1_000
 
     @abstractmethod

@@ -6,48 +6,54 @@ This module does not know what the parameters of an algorithm mean: it translate
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeVar
+from copy import copy
+from dataclasses import asdict, dataclass, field, fields
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
 
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from wire.dilation import Dilation
+from wire.validation import (
+    Bytes,
+    Nanoseconds,
+    PositiveBytes,
+    PositiveCount,
+    PositiveNanoseconds,
+    PositiveRate,
+    Rate,
+    RoundTrip,
+    check_fields,
+)
 
 Record = TypeVar("Record")
 
-_POSITIVE = (
-    "line_rate_bps",
-    "base_rtt_ns",
-    "rto_ns",
-    "max_pause_ns",
-    "ack_every",
-    "receiver_buffer_bytes",
-    "program_queue_bytes",
-    "goodput_interval_ns",
-)
+PayloadBytes = Annotated[int, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
+Dscp = Annotated[int, Field(ge=0, le=63)]
 
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
     """How a NIC behaves. Durations and rates are model units; `dilated` gives the wall values the engine uses."""
 
-    line_rate_bps: int = 100_000_000_000
+    line_rate_bps: PositiveRate = 100_000_000_000
     """Rate of the NIC's one wire (bits/s). Ethernet frame bytes without preamble, gap and FCS count. In a network of
     mixed rates that of the fastest host: no NIC is faster than its own link."""
 
-    base_rtt_ns: int = 10_000
+    base_rtt_ns: RoundTrip = 10_000
     """Round trip of the longest path with empty queues: the T of window and rate computations."""
 
-    bdp_bytes: int = 0
+    bdp_bytes: Bytes = 0
     """Bytes that fill the longest path, the W_init of windows; 0: line rate x base RTT."""
 
-    full_queue_ns: int = 310_000
+    full_queue_ns: Nanoseconds = 310_000
     """How long the deepest queue of a switch takes to drain, for timeouts. The default makes IRN's RTO_high the 320 us
     of its paper."""
 
-    payload_bytes: int = DEFAULT_PAYLOAD_BYTES
+    payload_bytes: PayloadBytes = DEFAULT_PAYLOAD_BYTES
     """Message bytes in a full data packet (the MTU of the RDMA world)."""
 
     congestion: str = "none"
@@ -68,46 +74,39 @@ class TransportSettings:
     loss_recovery_parameters: Mapping[str, Any] = field(default_factory=dict)
     """The same for the loss recovery."""
 
-    rto_ns: int = 4_000_000
+    rto_ns: PositiveNanoseconds = 4_000_000
     """Retransmission timeout of go-back-N. Keep it above RTT + Q_max / R (docs/sources.md#go-back-n)."""
 
-    max_pause_ns: int = 10_000_000
+    max_pause_ns: PositiveNanoseconds = 10_000_000
     """Longest pause one signal may ask for; a longer one is cut to this (the design's bounded obedience)."""
 
-    ack_every: int = 1
+    ack_every: PositiveCount = 1
     """Ask for an acknowledgement on every n-th packet, and on the last of a message or window."""
 
-    cnp_interval_ns: int = 4_000
+    cnp_interval_ns: Nanoseconds = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
 
-    receiver_rate_bps: int = 0
+    receiver_rate_bps: Rate = 0
     """How fast the host takes data packets from the NIC (bits/s of frames); 0: as fast as they come."""
 
-    receiver_buffer_bytes: int = 500_000
+    receiver_buffer_bytes: PositiveBytes = 500_000
     """Room for data packets that a slow receiver has not taken yet. With a flow control that obeys 802.1Qbb the NIC
     asks for a pause above half of it and for more below a quarter."""
 
-    program_dscp: int | None = None
+    program_dscp: Dscp | None = None
     """DSCP put on the packets of ordinary programs, so that they share a class with the flows; None leaves theirs."""
 
-    program_queue_bytes: int = 250_000
+    program_queue_bytes: PositiveBytes = 250_000
     """Room for the packets of each 5-tuple of the host's ordinary programs: two BDP."""
 
-    goodput_interval_ns: int = 100_000
+    goodput_interval_ns: PositiveNanoseconds = 100_000
     """Interval of the goodput trace: ten base round trips. At least 1."""
 
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.payload_bytes <= MAX_PAYLOAD_BYTES:
-            raise ValueError(f"payload_bytes must be 1..{MAX_PAYLOAD_BYTES}, not {self.payload_bytes}")
-        for name in _POSITIVE:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("bdp_bytes", "full_queue_ns", "receiver_rate_bps"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
+        check_fields(self)
         congestion = row_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
         flow_control = row_of(FLOW_CONTROLS, self.flow_control, "flow control")
         loss_recovery = row_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
@@ -132,27 +131,30 @@ class TransportSettings:
 def dilate(record: Record, dilation: Dilation) -> Record:
     """A frozen dataclass with its `*_ns` fields multiplied and its `*_bps` fields divided by the dilation.
 
-    0 and None mean "derive it" or "off" by convention and stay as they are.
+    0 and None mean "derive it" or "off" by convention and stay as they are. Bounds are of model units and are not asked
+    of the result.
     """
-    changes: dict[str, Any] = {}
+    dilated = copy(record)
     for item in fields(record):  # type: ignore[arg-type]
         value = getattr(record, item.name)
         if not value:
             continue
         if item.name.endswith("_ns"):
-            changes[item.name] = dilation.wall_ns(value)
+            object.__setattr__(dilated, item.name, dilation.wall_ns(value))
         elif item.name.endswith("_bps"):
-            changes[item.name] = dilation.wall_bps(value)
-    return replace(record, **changes)  # type: ignore[type-var]
+            object.__setattr__(dilated, item.name, dilation.wall_bps(value))
+    return dilated
 
 
 def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Dilation) -> Record:
-    """The Parameters of an algorithm from what a person chose, in wall units. Raises ValueError for an unknown name."""
+    """The Parameters of an algorithm from what a person chose, in wall units. ValueError for a wrong name or value."""
     known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(chosen) - known)
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {', '.join(sorted(known)) or 'none'}")
-    return dilate(kind(**chosen), dilation)
+    record = kind(**chosen)
+    check_fields(record)
+    return dilate(record, dilation)
 
 
 def row_of(table: Mapping[str, Record], name: str, title: str) -> Record:

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from scenarios.model.flow import FlowRequest
 from topologies.model import Topology
+from wire.validation import STRICT
 
 # Everywhere in scenarios NumPy is loaded where something is drawn: to name a scenario must cost little.
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class ScenarioError(ValueError):
 class Workload(BaseModel):
     """Parameters of a workload, model units. A subclass says what each means and makes the flows."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     @property
     def measured_window_us(self) -> tuple[float, float] | None:

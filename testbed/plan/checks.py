@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from testbed.errors import UsageError
 from testbed.plan.request import RunRequest
 from topologies.model import Topology, TopologyError
 from topologies.shapes import SHAPES, shape
+from wire.validation import refusal
 
 MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
@@ -50,7 +52,7 @@ def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
     try:
         return shape(name, parameters).build()
     except ValidationError as error:
-        raise UsageError(_first_line(error, f"topology {name}")) from error
+        raise UsageError(f"topology {name}: {refusal(error)}") from error
     except TopologyError as error:
         raise UsageError(f"topology {name}: {error}") from error
 
@@ -92,8 +94,10 @@ def check_background(request: RunRequest) -> None:
 
 
 def captured_hosts(names: Sequence[str], topology: Topology) -> tuple[str, ...]:
-    """Hosts of this network."""
-    for name in names:
+    """Hosts of this network, each once."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise UsageError(f"--pcap: {name} is named twice")
         if name not in topology.host:
             raise UsageError(f"--pcap: no host {name!r} in this network (h1 to h{len(topology.hosts)})")
     return tuple(names)
@@ -104,14 +108,4 @@ def validated(model: type[Model], fields: Mapping[str, Any], where: str) -> Mode
     try:
         return model(**fields)
     except ValidationError as error:
-        raise UsageError(_first_line(error, where)) from error
-
-
-def _first_line(error: ValidationError, where: str) -> str:
-    """One line for a person out of pydantic's many."""
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        message = "there is no such setting"
-    return f"{where}: {name + ': ' if name else ''}{message}"
+        raise UsageError(f"{where}: {refusal(error)}") from error

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic import BaseModel
+
 from hosts.transport.algorithms import Algorithms, resolved
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import TransportSettings
@@ -22,6 +24,7 @@ from topologies.physics import NetworkPhysics, network_physics
 from topologies.settings import FROM_NETWORK, SwitchSettings
 from wire.dilation import Dilation
 from wire.units import NS_PER_S, two_digits_up
+from wire.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip
 
 Layer = Mapping[str, Any]
 
@@ -32,6 +35,16 @@ _PROGRAM_QUEUE = {"program_queue_bdp": 2}
 # one that is too long costs a little, one that is too short resends what is merely queued. An endless buffer has no
 # deepest queue.
 _PAPERS_QUEUE_BYTES = 16_000_000
+
+
+class _ChosenPhysics(BaseModel):
+    """What somebody may set in place of what the network gives."""
+
+    model_config = STRICT
+
+    line_rate_bps: PositiveRate | None = None
+    base_rtt_ns: RoundTrip | None = None
+    bdp_bytes: PositiveBytes | None = None
 
 
 @dataclass(frozen=True)
@@ -72,17 +85,14 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
 def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
     """The network's, unless somebody has set the numbers themselves."""
     physics = network_physics(topology)
-    chosen = {name: value for layer in transport for name, value in layer.items()}
-    for name in ("line_rate_bps", "base_rtt_ns", "bdp_bytes"):
-        value = chosen.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise UsageError(f"transport: {name} must be a whole number of at least 1, not {value!r}")
-    if "line_rate_bps" in chosen:
-        physics = physics.with_nics_of(chosen["line_rate_bps"])
-    if "base_rtt_ns" in chosen:
-        physics = physics.with_base_rtt(chosen["base_rtt_ns"])
-    if "bdp_bytes" in chosen:
-        physics = physics.with_bdp(chosen["bdp_bytes"])
+    named = {name: value for layer in transport for name, value in layer.items() if name in _ChosenPhysics.model_fields}
+    chosen = validated(_ChosenPhysics, named, "transport")
+    if chosen.line_rate_bps is not None:
+        physics = physics.with_nics_of(chosen.line_rate_bps)
+    if chosen.base_rtt_ns is not None:
+        physics = physics.with_base_rtt(chosen.base_rtt_ns)
+    if chosen.bdp_bytes is not None:
+        physics = physics.with_bdp(chosen.bdp_bytes)
     return physics
 
 

@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--set key=value`: which part of a run each key speaks of. Values are read as YAML-like scalars by pydantic later."""
+"""`--set key=value`: which part of a run each key speaks of. Values are JSON where they can be, else text.
+
+The models hold them against their types and bounds later; here is refused what no setting can be.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from testbed.errors import UsageError
+from wire.text import shortened, shown
+
+# Of a number that is typed as digits. The largest setting has 19.
+_MOST_DIGITS = 40
+# 1e6 is a whole number; above this a float is not exact.
+_MOST_EXACT = 2**53
+_MOST_LEVELS = 20
 
 _PARTS = ("workload", "topology", "switch", "transport")
 
@@ -30,13 +41,15 @@ def parse_overrides(settings: Sequence[str]) -> Overrides:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key or not value:
-            raise UsageError(f"--set {setting!r} is not of the form key=value")
+            raise UsageError(f"--set {shown(setting)} is not of the form key=value")
         part, dot, name = key.partition(".")
         if not dot:
             part, name = "workload", key
         if part not in _PARTS or not name:
-            raise UsageError(f"--set {key}: a key is NAME or one of {', '.join(f'{each}.NAME' for each in _PARTS)}")
-        getattr(overrides, part)[name] = _scalar(value)
+            raise UsageError(
+                f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{each}.NAME' for each in _PARTS)}"
+            )
+        getattr(overrides, part)[name] = _value(key, value)
     return overrides
 
 
@@ -45,9 +58,43 @@ def as_settings(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings.items())
 
 
-def _scalar(text: str) -> Any:
+def _value(key: str, text: str) -> Any:
     """A JSON value where the text is one (numbers, true, null, lists), else the text itself."""
     try:
-        return json.loads(text)
+        found = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_no_number)
+        check_depth(found)
     except json.JSONDecodeError:
         return text
+    except RecursionError as error:
+        raise UsageError(f"--set {shortened(key)}: nested too deeply") from error
+    except ValueError as error:
+        raise UsageError(f"--set {shortened(key)}: {error}") from error
+    return found
+
+
+def check_depth(value: Any, levels: int = _MOST_LEVELS) -> None:
+    """ValueError for lists in lists, or mappings in mappings, that no setting can be."""
+    if isinstance(value, (list, dict)):
+        if levels == 0:
+            raise ValueError("nested too deeply")
+        for each in value.values() if isinstance(value, dict) else value:
+            check_depth(each, levels - 1)
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"a number has at most {_MOST_DIGITS} digits, not {len(text)}")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    """1e6 and 2.5e9 are whole numbers, 2.0 is not."""
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{shortened(text)} is too large for a number")
+    is_whole = "e" in text.lower() and value.is_integer() and abs(value) <= _MOST_EXACT
+    return int(value) if is_whole else value
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number that a setting can have")

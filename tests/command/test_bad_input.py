@@ -44,6 +44,87 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("degree=" + "9" * 5000, "degree"),
+        ("degree=" + "[" * 3000, "degree"),
+        ("degree=" + "[" * 100_000, "degree"),
+        ("degree=1e999", "degree"),
+        ("degree=NaN", "degree"),
+        ("degree=true", "degree: must be a whole number, not True"),
+        ("degree=2.5", "degree: must be a whole number, not 2.5"),
+        ('degree="2"', "degree: must be a whole number"),
+        ("message_bytes=0", "message_bytes: must be at least 1 B, not 0"),
+        ("window_us=1e9", "window_us: must be at most 1000000 us, not 1000000000"),
+        ("window_us=true", "window_us: must be a number, not True"),
+        ("receiver=7", "receiver: must be text, not 7"),
+        ("topology.host_rate_bps=true", "host_rate_bps: must be a whole number, not True"),
+        ("topology.host_delay_ns=-1", "host_delay_ns: must be at least 0 ns, not -1"),
+        ("topology.host_rates_bps=[true]", "host_rates_bps.0: must be a whole number"),
+        ("switch.pfc=1", "pfc: must be true or false, not 1"),
+        ('switch.estimator="no"', "estimator: must be true or false, not 'no'"),
+        ("switch.q_th_bytes=true", "q_th_bytes: must be a whole number, not True"),
+        ("switch.q_th_bdp=1e300", "q_th_bytes"),
+        ("switch.alpha=true", "alpha: must be a number, not True"),
+        ("switch.suppression_ns=-1", "suppression_ns: must be at least 0 ns, not -1"),
+        ("transport.line_rate_bps=Infinity", "line_rate_bps"),
+        ("transport.line_rate_bps=1" + "0" * 30, "line_rate_bps: must be at most 25600000000000 bit/s"),
+        ("transport.line_rate_bps=true", "line_rate_bps: must be a whole number, not True"),
+        ("transport.base_rtt_ns=1e308", "base_rtt_ns"),
+        ("transport.base_rtt_ns=1" + "0" * 30, "base_rtt_ns: must be at most 10000000000 ns"),
+        ("transport.bdp_bytes=0", "bdp_bytes: must be at least 1 B, not 0"),
+        ('transport.verify="no"', "verify: must be true or false, not 'no'"),
+        ("transport.verify=no", "verify: must be true or false, not 'no'"),
+        ("transport.ack_every=2.5", "ack_every: must be a whole number, not 2.5"),
+        ("transport.ack_every=0", "ack_every: must be at least 1, not 0"),
+        ("transport.program_dscp=9999", "program_dscp: must be at most 63, not 9999"),
+        ("transport.program_dscp=a", "program_dscp: must be a whole number, not 'a'"),
+        ("transport.program_dscp=-1", "program_dscp: must be at least 0, not -1"),
+        ("transport.rto_ns=true", "rto_ns: must be a whole number, not True"),
+        ("transport.rto_ns=-5", "rto_ns: must be at least 1 ns, not -5"),
+        ("transport.payload_bytes=100000", "payload_bytes: must be at most"),
+        ("transport.cnp_interval_ns=-1", "cnp_interval_ns: must be at least 0 ns, not -1"),
+        ("transport.congestion=5", "congestion: must be text, not 5"),
+        ("transport.congestion_parameters=5", "congestion_parameters: must be a mapping, not 5"),
+        ('transport.congestion_parameters={"window_bytes": true}', "window_bytes: must be a whole number, not True"),
+        ('transport.congestion_parameters={"window_ns": -1}', "window_ns: must be at least 0 ns, not -1"),
+        ('transport.loss_recovery_parameters={"held_packets": 0}', "held_packets: must be at least 1, not 0"),
+        ('transport.loss_recovery_parameters={"cap_packets": 1.5}', "cap_packets: must be a whole number, not 1.5"),
+    ],
+    ids=lambda value: value[:60],
+)
+def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wrong by type, by bound or as text; a bound is said with its unit."""
+    _refused([*RUN, "--set", setting], expected, capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--scheme", "sfc+"], "no congestion control ''"),
+        (["--scheme", "sfc++none"], "no congestion control '+none'"),
+        (["--pcap", ","], "--pcap"),
+        (["--pcap", "h1,,h2"], "--pcap"),
+        (["--pcap", "h1,h1"], "--pcap: h1 is named twice"),
+        (["--dilation", "\u0664\u0662"], "--dilation"),
+        (["--dilation", "9" * 5000], "--dilation"),
+        (["--dilation", "10000001"], "--dilation"),
+        (["--seed", "9" * 5000], "--seed"),
+        (["--duration", "nan"], "--duration"),
+        (["--duration", "inf"], "--duration"),
+        (["--set", "a\x1b[31m=1"], "a\\x1b[31m"),
+        (["--set", "degree=1\udcff"], "UTF-8"),
+        (["--topology", "a\udcffb"], "UTF-8"),
+        (["--flows", "no\nsuch\x1b[31mfile"], "no\\nsuch\\x1b[31mfile"),
+    ],
+    ids=lambda value: str(value)[:40].encode("ascii", "backslashreplace").decode(),
+)
+def test_an_option(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refused before anything starts, and what was typed never reaches the terminal raw."""
+    _refused([*RUN, *words], expected, capsys)
+
+
 @pytest.mark.parametrize("factor", ["0", "10000001", "1" + "0" * 30])
 def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The same bounds as those of a run."""
@@ -188,3 +269,10 @@ def test_what_nobody_expected_is_one_line_even_where_no_file_can_be_written(
     [line] = capsys.readouterr().err.splitlines()
     assert "NamelessError" in line
     assert "could not be saved" in line
+
+
+@pytest.mark.parametrize("text", ["2e0", "2", "20e-1"])
+def test_a_whole_number_may_have_an_exponent(text: str, tmp_path: Path) -> None:
+    """1e6 is as whole as 1000000."""
+    assert main([*RUN, "--set", f"degree={text}"]) == 0
+    assert '"degree": 2,' in next(tmp_path.glob("runs/*/config.json")).read_text()

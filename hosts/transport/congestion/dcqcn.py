@@ -7,8 +7,12 @@ Only those at which something can happen are asked for; alpha's are caught up wi
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
+from wire.validation import MAX_BYTES, Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
 
 ONE_BDP = -1
 """Value of `window_bytes` that stands for one BDP."""
@@ -35,31 +39,31 @@ class Dcqcn(CongestionControl):
     class Parameters:
         """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s; the window is the paper's."""
 
-        window_bytes: int = ONE_BDP
+        window_bytes: Annotated[int, Field(ge=ONE_BDP, le=MAX_BYTES)] = ONE_BDP
         """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
 
-        alpha_interval_ns: int = 1_000
+        alpha_interval_ns: PositiveNanoseconds = 1_000
         """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
 
-        decrease_interval_ns: int = 4_000
+        decrease_interval_ns: Nanoseconds = 4_000
         """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
 
-        increase_interval_ns: int = 300_000
+        increase_interval_ns: PositiveNanoseconds = 300_000
         """Period of the increase, from the latest cut (RP_TIMER)."""
 
-        gain: float = 1 / 256
+        gain: Annotated[float, Field(gt=0, le=1)] = 1 / 256
         """g: weight of a new sample in alpha (EWMA_GAIN)."""
 
-        fast_recovery_stages: int = 1
+        fast_recovery_stages: Count = 1
         """F: increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
 
-        additive_bps: int = 20_000_000
+        additive_bps: Rate = 20_000_000
         """R_AI: what R_T gains once after fast recovery."""
 
-        hyper_bps: int = 200_000_000
+        hyper_bps: Rate = 200_000_000
         """R_HAI: what R_T gains each time after that."""
 
-        min_rate_bps: int = 1_000_000_000
+        min_rate_bps: PositiveRate = 1_000_000_000
         """R_min."""
 
         clamp_target: bool = False

@@ -9,6 +9,9 @@ the wire's clock of 1 us cannot tell two packets apart, the second is not a samp
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from hosts.transport.congestion.base import (
     SENT_MODULUS_BYTES,
@@ -19,6 +22,7 @@ from hosts.transport.congestion.base import (
     PathContext,
 )
 from wire.units import NS_PER_S
+from wire.validation import Count, PositiveRate, Rate
 
 _LEAST_EXCESS = 1e-9
 """An idle path allows any rate: the clamp decides."""
@@ -35,16 +39,16 @@ class Hpcc(CongestionControl):
     class Parameters:
         """Defaults are the HPCC simulator's `mix/config.txt` (docs/sources.md#hpcc)."""
 
-        eta: float = 0.95
+        eta: Annotated[float, Field(gt=0, le=2)] = 0.95
         """Target of U."""
 
-        max_stage: int = 0
+        max_stage: Count = 0
         """maxStage (MI_THRESH): additive steps before a multiplicative one; 0 takes the latter always. Paper: 5."""
 
-        additive_bps: int = 50_000_000
+        additive_bps: Rate = 50_000_000
         """R_AI (RATE_AI): what keeps flows fair."""
 
-        min_rate_bps: int = 100_000_000
+        min_rate_bps: PositiveRate = 100_000_000
         """MIN_RATE."""
 
         fast_react: bool = True

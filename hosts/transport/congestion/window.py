@@ -8,6 +8,7 @@ See docs/sources.md#the-paper and docs/sources.md#static-window.
 from dataclasses import dataclass, replace
 
 from hosts.transport.congestion.base import CongestionControl, PathContext
+from wire.validation import Bytes, Nanoseconds
 
 
 class FixedWindow(CongestionControl):
@@ -19,10 +20,10 @@ class FixedWindow(CongestionControl):
     class Parameters:
         """Choose one of the two; with neither the window is one BDP."""
 
-        window_bytes: int = 0
+        window_bytes: Bytes = 0
         """Bytes in flight; 0: derive from `window_ns`."""
 
-        window_ns: int = 0
+        window_ns: Nanoseconds = 0
         """Window as a time at the rate of which the BDP is one base RTT; 0: the base RTT. (The 50 us of Fig. 1 are no
         window but the time over which its senders start.)"""
 

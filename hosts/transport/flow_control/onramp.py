@@ -10,10 +10,14 @@ of flows, and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 
 
 from collections import deque
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, PathContext
 from hosts.transport.flow_control.base import FlowControl
 from wire.units import NS_PER_S
+from wire.validation import Nanoseconds
 
 _BIT_NS = 8 * NS_PER_S
 
@@ -22,16 +26,16 @@ _BIT_NS = 8 * NS_PER_S
 class OnRampParameters:
     """Knobs of both variants."""
 
-    threshold_ns: int = 0
+    threshold_ns: Nanoseconds = 0
     """T: the one-way delay above which a flow is held; 0: the base RTT, twice the delay of the empty path."""
 
-    gain: float = 1.0
+    gain: Annotated[float, Field(ge=0, le=1_000)] = 1.0
     """Share of O - T for which a lone flow is held."""
 
-    gain_exponent: float = 0.5
+    gain_exponent: Annotated[float, Field(ge=0, le=10)] = 0.5
     """How the gain falls with the number m of flows: gain / m^exponent. The straw-man uses neither."""
 
-    shortest_pause_ns: int = 0
+    shortest_pause_ns: Nanoseconds = 0
     """The straw-man pauses no shorter: a long one makes the ideal sender of the paper's appendix C, which stops at the
     first notice for as long as the queue needs."""
 

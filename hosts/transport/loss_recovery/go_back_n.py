@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
+from wire.validation import Nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
 class GoBackNParameters:
     """Knobs of go-back-N."""
 
-    nak_interval_ns: int = 500_000
+    nak_interval_ns: Nanoseconds = 500_000
     """A gap that persists is reported again after this long (HS attribute "NACK Generation Interval")."""
 
 

@@ -8,9 +8,13 @@ new. Two timeouts, a short one for when hardly anything is in flight, cover lost
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder, queue_timeout_ns
+from wire.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
 
 _RTO_LOW_RTTS = 10
 
@@ -19,19 +23,19 @@ _RTO_LOW_RTTS = 10
 class IrnParameters:
     """Knobs of IRN (docs/sources.md#irn)."""
 
-    rto_low_ns: int = 0
+    rto_low_ns: Nanoseconds = 0
     """RTO_low: while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, its paper's 100 us for 10 us."""
 
-    rto_high_ns: int = 0
+    rto_high_ns: Nanoseconds = 0
     """RTO_high: otherwise; 0: by its paper's rule, the longest path and one full queue."""
 
-    rto_low_packets: int = 3
+    rto_low_packets: Count = 3
     """N of the paper."""
 
-    cap_packets: int = -1
+    cap_packets: Annotated[int, Field(ge=-1, le=MAX_COUNT)] = -1
     """BDP-FC: most packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
 
-    held_packets: int = 1 << 16
+    held_packets: PositiveCount = 1 << 16
     """How far ahead of a gap the receiver keeps packets; beyond, they are dropped."""
 
 

@@ -36,8 +36,8 @@ def test_dilation_reaches_durations_and_rates_only() -> None:
         ({"loss_recovery_parameters": {"rto": 1}}, "unknown parameter rto; known are: nak_interval_ns"),
         ({"flow_control_parameters": {"x": 1}}, "unknown parameter x; known are: none"),
         ({"speed": 1}, "unknown parameter speed"),
-        ({"payload_bytes": 0}, "payload_bytes must be"),
-        ({"line_rate_bps": 0}, "line_rate_bps must be at least 1"),
+        ({"payload_bytes": 0}, "payload_bytes: must be at least 1 B"),
+        ({"line_rate_bps": 0}, "line_rate_bps: must be at least 1 bit/s"),
     ],
 )
 def test_mistakes_are_named_with_what_there_is(fields: dict[str, object], message: str) -> None:

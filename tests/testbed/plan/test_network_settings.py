@@ -81,9 +81,9 @@ def test_what_is_set_stays_and_others_follow_from_it() -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("transport.base_rtt_ns=0", "transport: base_rtt_ns must be a whole number of at least 1, not 0"),
-        ("transport.base_rtt_ns=soon", "transport: base_rtt_ns must be a whole number"),
-        ("transport.line_rate_bps=true", "transport: line_rate_bps must be a whole number"),
+        ("transport.base_rtt_ns=0", "transport: base_rtt_ns: must be at least 1 ns, not 0"),
+        ("transport.base_rtt_ns=soon", "transport: base_rtt_ns: must be a whole number"),
+        ("transport.line_rate_bps=true", "transport: line_rate_bps: must be a whole number"),
         ("switch.q_th_bdp=many", "switch: q_th_bdp: 'many' is not a multiple"),
         ("switch.colour_bdp=2", "switch: colour_bdp: there is no such setting"),
         ("switch.q_th_bdp=1", "must be below q_th_bytes"),

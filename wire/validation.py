@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Strict checks of what people set, and pydantic's many lines turned into one. Knows units, but no setting by name.
+
+Strict: true is no whole number, 2.5 is none either, and "no" is not false. Bounds stand in the annotations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from wire.text import shortened, shown
+
+MAX_RATE_BPS = 25_600_000_000_000
+MAX_RTT_NS = 10_000_000_000
+# More than the drain of the largest buffer over the slowest link.
+MAX_DURATION_NS = 1_000_000_000_000_000_000
+# The longest window: the highest rate over the longest round trip, and as much again a hundred times.
+MAX_BYTES = 10_000_000_000_000_000
+MAX_COUNT = 1_000_000_000
+
+Nanoseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_NS)]
+PositiveNanoseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_NS)]
+RoundTrip = Annotated[int, Field(ge=1, le=MAX_RTT_NS)]
+Bytes = Annotated[int, Field(ge=0, le=MAX_BYTES)]
+PositiveBytes = Annotated[int, Field(ge=1, le=MAX_BYTES)]
+Rate = Annotated[int, Field(ge=0, le=MAX_RATE_BPS)]
+PositiveRate = Annotated[int, Field(ge=1, le=MAX_RATE_BPS)]
+Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+PositiveCount = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+"""Of every model of settings."""
+
+_UNITS = {"ns": "ns", "us": "us", "ms": "ms", "bps": "bit/s", "bytes": "B"}
+_WANTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "string_unicode": "text",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "tuple_type": "a list",
+}
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "less_than_equal": ("at most", "le"),
+    "greater_than": ("above", "gt"),
+    "less_than": ("below", "lt"),
+}
+
+
+def check_fields(record: Any) -> None:
+    """Holds a dataclass against its annotations. ValueError, one line, that names the field, its bound and unit."""
+    model = _model_of(type(record))  # type: ignore[arg-type] (mypy takes no class for hashable)
+    try:
+        model.model_validate({name: getattr(record, name) for name in model.model_fields})
+    except ValidationError as error:
+        raise ValueError(refusal(error)) from error
+
+
+@cache
+def _model_of(kind: type[object]) -> type[BaseModel]:
+    hints = get_type_hints(kind, include_extras=True)
+    parts: dict[str, Any] = {
+        item.name: (hints[item.name], ... if item.default is MISSING else item.default)
+        for item in fields(kind)  # type: ignore[arg-type]
+    }
+    return create_model(kind.__name__, __config__=STRICT, **parts)
+
+
+def refusal(error: ValidationError) -> str:
+    """The first of the errors as one line for a person."""
+    first = error.errors(include_url=False)[0]
+    kind, given = first["type"], first["input"]
+    name = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    if kind in _WANTED:
+        said = f"must be {_WANTED[kind]}, not {shown(given)}"
+    elif kind in _BOUNDS:
+        word, key = _BOUNDS[kind]
+        said = f"must be {word} {_with_unit(first['ctx'][key], first['loc'])}, not {shown(given)}"
+    elif kind == "literal_error":
+        said = f"must be {first['ctx']['expected']}, not {shown(given)}"
+    elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        said = "there is no such setting"
+    else:
+        said = first["msg"].removeprefix("Value error, ")
+    return f"{shortened(name)}: {said}" if name else said
+
+
+def _with_unit(bound: float, location: tuple[int | str, ...]) -> str:
+    names: Mapping[str, str] = _UNITS
+    name = next((part for part in reversed(location) if isinstance(part, str)), "")
+    unit = names.get(name.rpartition("_")[2], "")
+    text = str(int(bound)) if bound == int(bound) else str(bound)
+    return f"{text} {unit}".rstrip()
