@@ -10,20 +10,29 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from scenarios.files.hpcc_files import parse_hpcc_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
 from topologies.model import Topology
+from wire.text import shortened, shown
 
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 _WINDOW = "# measured_window_us="
 
 MAX_SIZE_BYTES = 10_000_000_000
+MAX_START_NS = 3_600_000_000_000
+"""The longest run."""
+MAX_TAG_CHARACTERS = 255
+_LONGEST_LINE = 2_000
+_WHOLE = re.compile(r"-?[0-9]{1,30}")
+_WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
 
 
 @dataclass(frozen=True)
@@ -52,10 +61,12 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path}: cannot be read as a flow list ({error.__class__.__name__})") from error
     try:
-        is_hpcc = bool(lines) and lines[0].strip().isdecimal()
+        is_hpcc = bool(lines) and _WHOLE_LINE.fullmatch(lines[0]) is not None
         found = FlowList(tuple(parse_hpcc_flows(lines))) if is_hpcc else _parse(lines)
-    except ValueError as error:
+    except (ValueError, csv.Error) as error:
         raise ScenarioError(f"{path}: {error}") from error
+    if not found.requests:
+        raise ScenarioError(f"{path}: there are no flows in it")
     for flow in found.requests:
         _check(flow, topology, path)
     return found
@@ -65,24 +76,53 @@ def _parse(lines: Sequence[str]) -> FlowList:
     window = None
     for line in lines:
         if line.startswith(_WINDOW):
-            begin, end = line.removeprefix(_WINDOW).split(",")
-            window = (float(begin), float(end))
+            window = _measured_window_us(line.removeprefix(_WINDOW))
+    for number, line in enumerate(lines, start=1):
+        if len(line) > _LONGEST_LINE:
+            raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
     rows = csv.reader(line for line in lines if line and not line.startswith("#"))
     if tuple(next(rows, ())) != COLUMNS:
         raise ValueError(f"the first row must be {','.join(COLUMNS)}")
     requests = []
     for row in rows:
         if len(row) != len(COLUMNS):
-            raise ValueError(f"not a row of {len(COLUMNS)} values: {','.join(row)}")
-        requests.append(FlowRequest(row[0], row[1], int(row[2]), int(row[3]), row[4]))
+            raise ValueError(f"not a row of {len(COLUMNS)} values: {shortened(','.join(row))}")
+        size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
+        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4]))
     return FlowList(tuple(requests), window)
+
+
+def _measured_window_us(text: str) -> tuple[float, float]:
+    try:
+        begin_us, end_us = (float(each) for each in text.split(","))
+    except ValueError as error:
+        raise ValueError(f"measured_window_us: not two numbers of us: {shown(text)}") from error
+    if not (isfinite(begin_us) and isfinite(end_us) and 0 <= begin_us < end_us):
+        raise ValueError(f"measured_window_us: must begin at 0 us or later and end after that, not {shown(text)}")
+    return begin_us, end_us
+
+
+def _whole(name: str, text: str) -> int:
+    """In digits from 0 to 9 and nothing else, which is less than Python reads."""
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{name}: must be a whole number, not {shown(text)}")
+    return int(text)
 
 
 def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
     for name in (flow.src, flow.dst):
         if name not in topology.host:
-            raise ScenarioError(f"{path}: no host {name!r} in this network (h1 to h{len(topology.hosts)})")
-    if flow.src == flow.dst or not 1 <= flow.size_bytes <= MAX_SIZE_BYTES or flow.start_ns < 0 or not flow.tag:
+            raise ScenarioError(f"{path}: no host {shown(name)} in this network (h1 to h{len(topology.hosts)})")
+    for name, value, least, most, unit in (
+        ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, "B"),
+        ("start_ns", flow.start_ns, 0, MAX_START_NS, "ns"),
+    ):
+        if not least <= value <= most:
+            bound = f"at least {least}" if value < least else f"at most {most}"
+            raise ScenarioError(f"{path}: {name}: must be {bound} {unit}, not {value}")
+    if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():
         raise ScenarioError(
-            f"{path}: not a flow: {flow.src} to {flow.dst}, {flow.size_bytes} B at {flow.start_ns} ns, tag {flow.tag!r}"
+            f"{path}: tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}"
         )
+    if flow.src == flow.dst:
+        raise ScenarioError(f"{path}: not a flow: {flow.src} to {flow.dst}, {flow.size_bytes} B at {flow.start_ns} ns")

@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from ipaddress import IPv4Address
 
 from scenarios.model.flow import FlowRequest
+from wire.text import shortened
 
 INCAST_PORT = 200
 OTHER_PORT = 100
@@ -22,21 +23,30 @@ PRIORITY_GROUP = 3
 START_S = 2
 _NS = 1_000_000_000
 _FIRST_SOURCE_PORT = 10_000
+_MOST_DIGITS = 30
 
 
 def parse_hpcc_flows(lines: Sequence[str]) -> Iterator[FlowRequest]:
     """Flows of a flow file. ValueError names the line that is wrong, or that the count does not match."""
     rows = [line.split() for line in lines[1:] if line.strip()]
-    if len(rows) != int(lines[0]):
-        raise ValueError(f"line 1 promises {int(lines[0])} flows, there are {len(rows)}")
+    promised = lines[0].strip()
+    if promised.lstrip("0") != str(len(rows)).lstrip("0"):
+        raise ValueError(f"line 1 promises {shortened(promised)} flows, there are {len(rows)}")
     for number, row in enumerate(rows, start=2):
         try:
             src, dst, _, port, size, start = row
-            start_ns = int((Decimal(start) - START_S) * _NS)
+            start_ns = _start_ns(Decimal(start))
             tag = "incast" if int(port) == INCAST_PORT else "background"
             yield FlowRequest(f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size), start_ns, tag)
         except (ValueError, InvalidOperation) as error:
-            raise ValueError(f"line {number} is not `src dst pg dport bytes start_s`: {' '.join(row)}") from error
+            said = shortened(" ".join(row))
+            raise ValueError(f"line {number} is not `src dst pg dport bytes start_s`: {said}") from error
+
+
+def _start_ns(start_s: Decimal) -> int:
+    if not start_s.is_finite() or start_s.adjusted() > _MOST_DIGITS:
+        raise ValueError(f"{start_s} is not a time")
+    return int((start_s - START_S) * _NS)
 
 
 def format_hpcc_flows(flows: Sequence[FlowRequest]) -> str:

@@ -15,6 +15,7 @@ from command.app import main
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000")
+HEADER = "src,dst,size_bytes,start_ns,tag\n"
 LONGEST_LINE = 600
 LONGEST_S = 20
 """On a machine that does other things too; most take a hundredth."""
@@ -129,6 +130,43 @@ def test_an_option(words: list[str], expected: str, capsys: pytest.CaptureFixtur
 def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The same bounds as those of a run."""
     _refused(["cli", "--dilation", factor], "--dilation", capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "first row"),
+        (HEADER, "no flows"),
+        ("0\n", "no flows"),
+        (HEADER + "h1,h2,1000,0," + "x" * 200_000 + "\n", "line 2 has more than"),
+        (HEADER + "h1,h2,1000,0,a\x1bb\n", "tag"),
+        (HEADER + "h1,h2,1000,inf,a\n", "start_ns: must be a whole number, not 'inf'"),
+        (HEADER + "h1,h2,1000,1" + "0" * 26 + ",a\n", "start_ns: must be at most 3600000000000 ns"),
+        (HEADER + "h1,h2,1000," + "9" * 5000 + ",a\n", "start_ns"),
+        (HEADER + "h1,h2,1_000,0,a\n", "size_bytes: must be a whole number, not '1_000'"),
+        (HEADER + "h1,h2,\u0661,0,a\n", "size_bytes: must be a whole number"),
+        (HEADER + "h1,h2,0,0,a\n", "size_bytes: must be at least 1 B, not 0"),
+        (HEADER + "h1,h2,1000\n", "5 values"),
+        (HEADER + "h1,h2," * 50_000 + "\n", "line 2 has more than"),
+        ("# measured_window_us=nan,inf\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
+        ("# measured_window_us=0,inf\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
+        ("# measured_window_us=-1,5\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
+        ("# measured_window_us=9,1\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
+        ("# measured_window_us=1\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
+        ("1\n0 1 3 100 1000 inf\n", "line 2"),
+        ("1\n0 1 3 100 1000 nan\n", "line 2"),
+        ("1\n0 1 3 100 1000 1e26\n", "must be at most"),
+        ("1\n0 1 3 100 1000 1e999999\n", "line 2"),
+        ("1\n" + "9" * 5000 + " 1 3 100 1000 2\n", "line 2"),
+        ("9" * 5000 + "\n0 1 3 100 1000 2\n", "line 1"),
+        ("\u0661\n0 1 3 100 1000 2\n", "first row"),
+    ],
+    ids=lambda value: value[:70].encode("ascii", "backslashreplace").decode(),
+)
+def test_a_flow_list(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of our format and of the HPCC simulator's."""
+    (tmp_path / "flows").write_text(text)
+    _refused([*RUN, "--flows", "flows"], expected, capsys)
 
 
 @pytest.mark.parametrize("verb", [RUN, ("compare", *RUN[1:])], ids=["run", "compare"])
