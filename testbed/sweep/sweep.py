@@ -14,12 +14,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from analysis.results.result import RESULT_FILE, read_result
 from analysis.results.row import result_row
@@ -28,9 +28,13 @@ from testbed.errors import UsageError
 from testbed.jobs.code import code_digest
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
+from testbed.plan.request import MAX_DILATION
+from testbed.sweep.yaml_file import read_yaml
+from wire.validation import STRICT, refusal
 
 JOBS = "jobs"
 TABLE = "results.parquet"
+MOST_JOBS = 100_000
 _ASKED_DIGITS = 16
 _CODE_DIGITS = 8
 
@@ -38,18 +42,18 @@ _CODE_DIGITS = 8
 class SweepFile(BaseModel):
     """The YAML file. `axes` are `--set` keys with their values; every combination is run for every scheme and seed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     scenario: str
-    schemes: tuple[str, ...] = Field(min_length=1)
-    seeds: tuple[int, ...] = Field((1,), min_length=1)
-    axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    schemes: tuple[str, ...] = Field(min_length=1, strict=False)
+    seeds: tuple[int, ...] = Field((1,), min_length=1, strict=False)
+    axes: dict[str, Annotated[tuple[Any, ...], Field(min_length=1, strict=False)]] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
     scale: str = "ci"
     clock: ClockName = "virtual"
     switch: str = "auto"
-    dilation: int | None = None
+    dilation: Annotated[int, Field(ge=1, le=MAX_DILATION)] | None = None
     duration_ms: float | None = None
 
 
@@ -75,24 +79,24 @@ class SweepJob:
 def read_sweep(path: Path) -> SweepFile:
     """The sweep of a file. UsageError, one line, for a file that is missing or wrong."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not YAML: {str(error).splitlines()[0]}") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
     if not isinstance(content, dict):
         raise UsageError(f"{path}: a sweep is a mapping with name, scenario, schemes, seeds and axes")
     try:
-        return SweepFile(**content)
+        return SweepFile.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = "there is no such key" if first["type"] == "extra_forbidden" else first["msg"]
-        raise UsageError(f"{path}: {where}: {message}") from error
+        raise UsageError(f"{path}: {refusal(error)}") from error
 
 
 def jobs_of(sweep: SweepFile) -> list[SweepJob]:
     """All jobs, in the order of the file, seeds changing fastest. UsageError if one cannot be planned, or is double."""
+    count = prod(len(values) for values in (*sweep.axes.values(), sweep.schemes, sweep.seeds))
+    if count > MOST_JOBS:
+        raise UsageError(f"sweep {sweep.name}: {count} jobs, of which a sweep has at most {MOST_JOBS}")
     jobs = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))

@@ -15,10 +15,17 @@ from command.app import main
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000")
+SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {message_bytes: 2000}\n"
 HEADER = "src,dst,size_bytes,start_ns,tag\n"
 LONGEST_LINE = 600
 LONGEST_S = 20
 """On a machine that does other things too; most take a hundredth."""
+
+
+def _bomb(levels: int = 7) -> str:
+    rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    rows += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, levels)]
+    return "\n".join(rows) + "\n"
 
 
 def _refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,6 +137,43 @@ def test_an_option(words: list[str], expected: str, capsys: pytest.CaptureFixtur
 def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The same bounds as those of a run."""
     _refused(["cli", "--dilation", factor], "--dilation", capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SWEEP + "axes: {degree: []}\n", "axes.degree"),
+        (SWEEP + "dilation: -5\n", "dilation: must be at least 1, not -5"),
+        (SWEEP + "dilation: 1000000000000\n", "dilation: must be at most 10000000, not"),
+        (SWEEP + "dilation: true\n", "dilation: must be a whole number, not True"),
+        (SWEEP + "seeds: [true]\n", "seeds.0: must be a whole number, not True"),
+        (SWEEP + "seeds: ['1']\n", "seeds.0: must be a whole number, not '1'"),
+        (SWEEP + "duration_ms: .nan\n", "duration_ms"),
+        (SWEEP + "7: [1]\n", "7"),
+        (SWEEP + "axes: {7: [1]}\n", "axes"),
+        (SWEEP + "? [a]\n: b\n", "YAML"),
+        (SWEEP + "axes: {degree: " + "[" * 5000 + "]" * 5000 + "}\n", "nested"),
+        (SWEEP + "axes: " + "{a: " * 5000 + "}" * 5000 + "\n", "nested"),
+        (SWEEP + _bomb() + "axes: {degree: *a6}\n", "alias"),
+        (SWEEP + "axes: &a {degree: *a}\n", "alias"),
+        (SWEEP + "axes: {degree: [2, 3]}\naxes: {degree: [4]}\n", "axes is there twice"),
+        (SWEEP + "axes: {degree: [2], degree: [3]}\n", "degree is there twice"),
+        (SWEEP + "axes: {degree: [2020-01-01]}\n", "axes.degree"),
+        (SWEEP + "axes: {degree: [2020-99-99]}\n", "YAML"),
+        (SWEEP + "axes: {degree: [.inf]}\n", "degree"),
+        (SWEEP + "axes: {degree: [" + "9" * 5000 + "]}\n", "YAML"),
+        (SWEEP + "settings: {degree: !!binary aGFsbG8=}\n", "settings"),
+        (SWEEP + "axes: {degree: !!set {a, b}}\n", "axes.degree"),
+        (SWEEP + "axes: {a: &b " + str(list(range(1000))) + ", c: *b, d: *b}\n", "jobs"),
+        (SWEEP + "axes: {degree: [[" + "x" * 200_000 + "]]}\n", "degree"),
+        (SWEEP + "axes: {degree: [2]}\n\x00", "YAML"),
+    ],
+    ids=lambda value: value.removeprefix(SWEEP)[:40].encode("ascii", "backslashreplace").decode(),
+)
+def test_a_sweep(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing in the file is repeated, endless, of the wrong type or larger than what a machine can hold."""
+    (tmp_path / "sweep.yaml").write_text(text)
+    _refused(["sweep", "sweep.yaml"], expected, capsys)
 
 
 @pytest.mark.parametrize(

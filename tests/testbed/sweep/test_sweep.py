@@ -145,7 +145,7 @@ def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:
         ("name: [", "not YAML"),
         ("name: a\nscenario: incast\nschemes: []\n", "schemes"),
         ("name: ../a\nscenario: incast\nschemes: [sfc]\n", "name"),
-        ("name: a\nscenario: incast\nschemes: [sfc]\ncolour: red\n", "colour: there is no such key"),
+        ("name: a\nscenario: incast\nschemes: [sfc]\ncolour: red\n", "colour: there is no such setting"),
         ("name: a\nscenario: outcast\nschemes: [sfc]\n", "no scenario 'outcast'"),
         ("name: a\nscenario: incast\nschemes: [tcp]\n", "no scheme 'tcp'"),
         ("name: a\nscenario: incast\nschemes: [sfc]\naxes: {degree: [0]}\n", "degree"),
