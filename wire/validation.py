@@ -58,7 +58,7 @@ _BOUNDS = {
 
 def check_fields(record: Any) -> None:
     """Holds a dataclass against its annotations. ValueError, one line, that names the field, its bound and unit."""
-    model = _model_of(type(record))  # type: ignore[arg-type] (mypy takes no class for hashable)
+    model = _model_of(type(record))  # type: ignore[arg-type]
     try:
         model.model_validate({name: getattr(record, name) for name in model.model_fields})
     except ValidationError as error:
