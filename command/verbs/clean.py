@@ -8,21 +8,37 @@ from typing import Annotated
 
 import typer
 
-from command.output import console
-from testbed.system.cleanup import clean
+from command.output import say
+from testbed.system import run_ids as runs
+from testbed.system.cleanup import Cleaned, RunnerEnd, clean
 
 
 def verb(
     run_ids: Annotated[
-        list[str] | None, typer.Argument(help="Runs to end even if they live.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="Runs to end even if they live; they may save first.", show_default=False),
     ] = None,
 ) -> None:
     """Ends the remains of runs."""
-    found = clean(run_ids or None)
+    found = clean(run_ids or None, before_waiting=_say_waiting)
     for each in found:
-        if each.is_still_running:
-            console.print(f"{each.run_id}: still running, left alone (name it to end it)")
-        else:
-            console.print(f"{each.run_id}: ended {each.processes} processes")
+        say(f"{each.run_id}: {_what_was_done(each)}")
+    for name in [] if run_ids else runs.strangers():
+        say(f"{runs.STATE_ROOT}/{name}: no run of this user made it, left alone")
     if not found:
-        console.print("nothing to clean")
+        say("nothing to clean")
+
+
+def _say_waiting(run_id: str, seconds: float) -> None:
+    say(f"{run_id}: still running; asked its runner to save and to end, waiting {seconds:g} s at most")
+
+
+def _what_was_done(cleaned: Cleaned) -> str:
+    rest = f"ended {cleaned.processes} processes"
+    if cleaned.runner is RunnerEnd.LEFT_ALONE:
+        return "still running, left alone (name it to end it)"
+    if cleaned.runner is RunnerEnd.ENDED:
+        return f"its runner ended {cleaned.waited_s:.1f} s after it was asked; {rest} that were left"
+    if cleaned.runner is RunnerEnd.KILLED:
+        return f"its runner did not end within {cleaned.waited_s:.0f} s and was killed, unsaved; {rest} more"
+    return rest

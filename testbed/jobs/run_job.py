@@ -26,7 +26,7 @@ from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobIn
 from testbed.jobs.task import begin_task
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
-from testbed.system.run_ids import STATE_ROOT
+from testbed.system.run_ids import state_root
 
 JOURNAL = "journal.jsonl"
 
@@ -75,13 +75,9 @@ def _alone(request: RunRequest) -> Iterator[None]:
     if request.clock != "real":
         yield
         return
-    STATE_ROOT.mkdir(parents=True, exist_ok=True)
-    lock = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with state_root() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(lock)
 
 
 def _note(journal: Path, line: dict[str, object]) -> None:

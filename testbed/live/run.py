@@ -7,11 +7,10 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +38,7 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id
+from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id, remove_state_directory
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
@@ -83,7 +82,8 @@ def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
                 target.stop()
     finally:
         del os.environ[RUN_VARIABLE]
-        shutil.rmtree(state, ignore_errors=True)
+        with suppress(OSError):  # `clean` may have been there
+            remove_state_directory(run_id)
 
 
 def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:

@@ -1,25 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The name of a run in everything it makes, so that `clean` finds its remains and nothing else.
+"""The name of a run and the folder that stands for it, so that `clean` finds a run's remains and nothing else.
 
-Every process of a run has `SFC_TESTBED_RUN=<run id>` in its environment (children inherit it), and every file outside
-the run's folder lies in `STATE_ROOT/<run id>/`. Network namespaces are unnamed and die with their last process.
+A run is there because `STATE_ROOT/<run id>/` is: a folder that only root can have made, with the runner's pid and start
+time in it. Every process of a run has `SFC_TESTBED_RUN=<run id>` in its environment (children inherit it), but anybody
+can set that: it counts only for processes that are root's own too. What is below the state root is reached through its
+descriptor and never through a link, so that nothing elsewhere can be taken for it. Network namespaces are unnamed and
+die with their last process.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import secrets
+import stat
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+
+from testbed.errors import UsageError
 
 RUN_VARIABLE = "SFC_TESTBED_RUN"
 STATE_ROOT = Path("/run/sfc-testbed")
 _OWNER_FILE = "owner"
 _GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+_RUN_ID = re.compile("[0-9a-f]{8,16}-[0-9a-f]{8}")
+_OWNER = re.compile(rb"([0-9]{1,10}) ([0-9]{1,20})\n")
+_OWNER_BYTES = 64
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -32,47 +46,169 @@ def is_alive(process: psutil.Process) -> bool:
 
 def new_run_id() -> str:
     """A name no other run has: seconds since the epoch and chance."""
-    return f"{int(time.time()):x}-{secrets.token_hex(4)}"
+    return f"{int(time.time()):08x}-{secrets.token_hex(4)}"
+
+
+def is_run_id(name: str) -> bool:
+    """Whether `new_run_id` can have made it: no path, no empty word, nothing that a terminal would obey."""
+    return _RUN_ID.fullmatch(name) is not None
+
+
+@contextmanager
+def state_root() -> Iterator[int]:
+    """A descriptor of the folder of all runs' folders, made if need be; ours alone, whatever the umask and whoever made
+    it first. UsageError if it is another user's."""
+    with suppress(FileExistsError):
+        STATE_ROOT.mkdir(mode=0o700)
+    root = _open_root()
+    try:
+        yield root
+    finally:
+        os.close(root)
 
 
 def claim_state_directory(run_id: str) -> Path:
-    """Makes the run's state folder (sockets, command files) and notes who owns it."""
-    folder = STATE_ROOT / run_id
-    folder.mkdir(parents=True, mode=0o755)
-    (folder / _OWNER_FILE).write_text(f"{os.getpid()} {_started_ticks(psutil.Process())}\n")
-    return folder
+    """Makes the run's state folder (sockets, command files), which says who owns it from the moment it is there."""
+    if not is_run_id(run_id):
+        raise ValueError(f"no run id: {run_id!a}")
+    unfinished = f"{run_id}.new"
+    with state_root() as root:
+        os.mkdir(unfinished, 0o700, dir_fd=root)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        owner = os.open(f"{unfinished}/{_OWNER_FILE}", flags, 0o600, dir_fd=root)
+        try:
+            os.write(owner, f"{os.getpid()} {_started_ticks(psutil.Process())}\n".encode())
+        finally:
+            os.close(owner)
+        os.rename(unfinished, run_id, src_dir_fd=root, dst_dir_fd=root)
+    return STATE_ROOT / run_id
+
+
+def remove_state_directory(run_id: str) -> None:
+    """Removes the state folder of a run, if it is one. A link in it is removed, what it leads to is not."""
+    with _run_folder(run_id) as folder:
+        if folder is None:
+            return
+        for _, folders, files, parent in os.fwalk(".", topdown=False, dir_fd=folder):
+            for name in files:
+                os.unlink(name, dir_fd=parent)
+            for name in folders:
+                _remove_folder_or_link(name, parent)
+    with state_root() as root:
+        os.rmdir(run_id, dir_fd=root)
 
 
 def owner_of(run_id: str) -> psutil.Process | None:
     """The living runner of a run, if its state folder still says so."""
+    noted = _noted_owner(run_id)
+    if noted is None:
+        return None
+    pid, ticks = noted
     try:
-        pid, ticks = (STATE_ROOT / run_id / _OWNER_FILE).read_text().split()
-        owner = psutil.Process(int(pid))
-        return owner if is_alive(owner) and _started_ticks(owner) == int(ticks) else None
-    except (OSError, ValueError, psutil.NoSuchProcess):
+        owner = psutil.Process(pid)
+        return owner if is_alive(owner) and _started_ticks(owner) == ticks else None
+    except (ValueError, OverflowError, psutil.NoSuchProcess):
         return None
 
 
-def known_runs() -> Iterator[str]:
-    """Run ids that have a state folder or a living process."""
-    seen = set(_processes_by_run())
-    if STATE_ROOT.is_dir():
-        seen |= {entry.name for entry in STATE_ROOT.iterdir() if entry.is_dir()}
-    yield from sorted(seen)
+def known_runs() -> list[str]:
+    """Run ids that have a state folder of ours."""
+    found = []
+    for name in _entries():
+        with _run_folder(name) as folder:
+            if folder is not None:
+                found.append(name)
+    return found
+
+
+def strangers() -> list[str]:
+    """What else lies in the state root: names of any kind, for messages alone."""
+    return sorted(set(_entries()) - set(known_runs()))
 
 
 def processes_of(run_id: str) -> list[psutil.Process]:
-    """Living processes that carry the run's id, this one left out."""
-    return [process for process in _processes_by_run().get(run_id, []) if process.pid != os.getpid()]
-
-
-def _processes_by_run() -> dict[str, list[psutil.Process]]:
-    found: dict[str, list[psutil.Process]] = {}
-    for process in psutil.process_iter(["environ"]):
-        run_id = (process.info["environ"] or {}).get(RUN_VARIABLE)  # None for processes of other users
-        if run_id is not None and is_alive(process):
-            found.setdefault(run_id, []).append(process)
+    """Living processes of a run, this one left out: with its id, of our user, and not started before its runner."""
+    noted = _noted_owner(run_id)
+    if noted is None:
+        return []
+    found = []
+    for process in psutil.process_iter(["environ", "uids"]):
+        environment, uids = process.info["environ"] or {}, process.info["uids"]
+        if environment.get(RUN_VARIABLE) != run_id or uids is None or set(uids) != {os.geteuid()}:
+            continue
+        with suppress(psutil.NoSuchProcess):
+            if process.pid != os.getpid() and is_alive(process) and _started_ticks(process) >= noted[1]:
+                found.append(process)
     return found
+
+
+def _open_root() -> int:
+    try:
+        root = os.open(STATE_ROOT, _FOLDER)
+    except PermissionError:
+        raise UsageError(f"{STATE_ROOT} is another user's: this needs root") from None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise UsageError(f"{STATE_ROOT} is not a folder") from None
+        raise
+    if os.fstat(root).st_uid != os.geteuid():
+        os.close(root)
+        raise UsageError(f"{STATE_ROOT} is another user's: nothing in it is trusted")
+    os.fchmod(root, 0o700)
+    return root
+
+
+def _entries() -> list[str]:
+    if not os.path.lexists(STATE_ROOT):
+        return []
+    with state_root() as root, os.scandir(root) as entries:
+        return sorted(entry.name for entry in entries)
+
+
+@contextmanager
+def _run_folder(run_id: str) -> Iterator[int | None]:
+    """A descriptor of a run's state folder; None unless it is one, ours, and only ours to write."""
+    if not is_run_id(run_id) or not os.path.lexists(STATE_ROOT):
+        yield None
+        return
+    with state_root() as root:
+        try:
+            folder = os.open(run_id, _FOLDER, dir_fd=root)
+        except OSError:
+            yield None
+            return
+        try:
+            found = os.fstat(folder)
+            is_ours = found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+            yield folder if is_ours else None
+        finally:
+            os.close(folder)
+
+
+def _noted_owner(run_id: str) -> tuple[int, int] | None:
+    """Pid and start time of a run's runner, as its state folder has them."""
+    with _run_folder(run_id) as folder:
+        if folder is None:
+            return None
+        try:
+            file = os.open(_OWNER_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        except OSError:
+            return None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                return None
+            match = _OWNER.fullmatch(os.read(file, _OWNER_BYTES))
+        finally:
+            os.close(file)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def _remove_folder_or_link(name: str, parent: int) -> None:
+    try:
+        os.rmdir(name, dir_fd=parent)
+    except NotADirectoryError:
+        os.unlink(name, dir_fd=parent)
 
 
 def _started_ticks(process: psutil.Process) -> int:

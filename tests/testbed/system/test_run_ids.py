@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Finding what a run left: by its id in the environment, never by a name."""
+"""Finding what a run left: by its state folder, and processes by its id, user and start time, never by a name."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from testbed.errors import UsageError
 from testbed.system import run_ids
 from testbed.system.cleanup import end_processes
 from testbed.system.run_ids import RUN_VARIABLE, is_alive, known_runs, new_run_id, processes_of
@@ -28,23 +29,138 @@ def _sleeper(run_id: str | None) -> subprocess.Popen[bytes]:
     return child
 
 
+@pytest.fixture(autouse=True)
+def state_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A state root of the test's own."""
+    root = tmp_path / "state"
+    monkeypatch.setattr(run_ids, "STATE_ROOT", root)
+    return root
+
+
 def test_processes_are_found_by_run_id_alone() -> None:
     """The run's process is found and ended, one of another run and one of none are left alone."""
-    mine, other = new_run_id(), new_run_id()
+    mine, other = _claimed(), _claimed()
     children = [_sleeper(mine), _sleeper(other), _sleeper(None)]
     try:
         found = processes_of(mine)
         assert [process.pid for process in found] == [children[0].pid]
-        assert {mine, other} <= set(known_runs())
+        assert known_runs() == sorted((mine, other))
         end_processes(found)
         assert children[0].wait(10) != 0
         assert [child.poll() for child in children[1:]] == [None, None]
     finally:
         for child in children:
-            child.kill()
-            child.wait()
-            assert child.stdout is not None
-            child.stdout.close()
+            _end(child)
+
+
+def test_a_process_older_than_the_run_is_none_of_its(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its environment says."""
+    run_id = new_run_id()
+    child = _sleeper(run_id)
+    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    try:
+        monkeypatch.setattr(run_ids, "_started_ticks", lambda process: ticks + (process.pid == os.getpid()))
+        run_ids.claim_state_directory(run_id)
+        assert processes_of(run_id) == []
+    finally:
+        _end(child)
+
+
+def _claimed() -> str:
+    run_id = new_run_id()
+    run_ids.claim_state_directory(run_id)
+    return run_id
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    assert child.stdout is not None
+    child.stdout.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "../..",
+        "/etc",
+        "68a1b2c3-0123456",
+        "68a1b2c3-01234567\n",
+        "68A1B2C3-01234567",
+        "٦٨a1b2c3-01234567",
+    ],
+)
+def test_a_run_id_has_one_form(name: str, state_root: Path) -> None:
+    """Nothing that leads elsewhere, is empty, or only looks like one."""
+    assert run_ids.is_run_id(new_run_id())
+    assert not run_ids.is_run_id(name)
+    with pytest.raises(ValueError, match="no run id"):
+        run_ids.claim_state_directory(name)
+    run_ids.remove_state_directory(name)
+    assert not state_root.exists()
+
+
+def test_state_is_private_whatever_the_umask(state_root: Path) -> None:
+    """Root, run's folder and what names its owner; a root that was made wider becomes private again."""
+    state_root.mkdir(mode=0o777)
+    state_root.chmod(0o777)
+    before = os.umask(0)
+    try:
+        folder = run_ids.claim_state_directory(new_run_id())
+    finally:
+        os.umask(before)
+    modes = [path.stat().st_mode & 0o777 for path in (state_root, folder, folder / "owner")]
+    assert modes == [0o700, 0o700, 0o600]
+
+
+def test_removal_follows_no_link(state_root: Path, tmp_path: Path) -> None:
+    """Neither in place of the run's folder nor within it; links themselves go with the folder."""
+    victim = tmp_path / "victim"
+    (victim / "kept").mkdir(parents=True)
+    folder = run_ids.claim_state_directory(new_run_id())
+    (folder / "deeper").mkdir()
+    for place in (folder, folder / "deeper"):
+        (place / "link").symlink_to(victim)
+    link = state_root / new_run_id()
+    link.symlink_to(victim)
+    for name in (folder.name, link.name):
+        run_ids.remove_state_directory(name)
+    assert (victim / "kept").exists()
+    assert [path.name for path in state_root.iterdir()] == [link.name]
+
+
+def test_only_ones_own_state_root_is_trusted(state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a link nor another user's folder is used."""
+    state_root.symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="is not a folder"):
+        run_ids.claim_state_directory(new_run_id())
+    state_root.unlink()
+    state_root.mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: 54_321)
+    with pytest.raises(UsageError, match="another user's"):
+        run_ids.claim_state_directory(new_run_id())
+
+
+def test_an_owner_is_read_from_the_runs_own_file(tmp_path: Path) -> None:
+    """Not through a link, and not from other words than claiming writes."""
+    run_id = _claimed()
+    owner = run_ids.STATE_ROOT / run_id / "owner"
+    words = owner.read_text()
+    elsewhere = tmp_path / "owner"
+    elsewhere.write_text(words)
+    assert run_ids.owner_of(run_id) is not None
+    for wrong in (words * 2, words.strip(), "", f"-{words}", f"{2**40} 1\n"):
+        owner.write_text(wrong)
+        assert run_ids.owner_of(run_id) is None
+    owner.unlink()
+    owner.symlink_to(elsewhere)
+    assert run_ids.owner_of(run_id) is None
+    owner.unlink()
+    os.mkfifo(owner)
+    assert run_ids.owner_of(run_id) is None
 
 
 def test_a_zombie_is_gone() -> None:
@@ -58,18 +174,18 @@ def test_a_zombie_is_gone() -> None:
     assert child.wait() == 0
 
 
-def test_a_run_is_its_owners_until_that_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_run_is_its_owners_until_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pid and start time together name the owner; setting the machine's clock meanwhile changes neither."""
-    monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path)
-    folder = run_ids.claim_state_directory("run")
-    owner = run_ids.owner_of("run")
+    run_id = new_run_id()
+    folder = run_ids.claim_state_directory(run_id)
+    owner = run_ids.owner_of(run_id)
     assert owner is not None and owner.pid == os.getpid()
     boot_s = psutil.boot_time()
     for module in (psutil, psutil._pslinux):
         monkeypatch.setattr(module, "boot_time", lambda: boot_s + 3_600)
-    assert run_ids.owner_of("run") == owner
+    assert run_ids.owner_of(run_id) == owner
     pid, ticks = (folder / "owner").read_text().split()
     assert int(ticks) == int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-    (folder / "owner").write_text(f"{pid} {int(ticks) + 1}")
-    assert run_ids.owner_of("run") is None
-    assert run_ids.owner_of("another") is None
+    (folder / "owner").write_text(f"{pid} {int(ticks) + 1}\n")
+    assert run_ids.owner_of(run_id) is None
+    assert run_ids.owner_of(new_run_id()) is None
