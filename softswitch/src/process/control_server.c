@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -67,7 +68,9 @@ static int listen_on(const char *path)
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, (int)CLIENTS) < 0) {
+    /* Before it has a name: whoever may connect commands the switch, whatever the umask. */
+    if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        listen(fd, (int)CLIENTS) < 0) {
         int error = errno;
 
         close(fd);

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -55,6 +56,17 @@ def test_departures_are_never_early(tmp_path: Path) -> None:
     assert lateness["ingress"]["count"] == 50
     assert 0 <= lateness["departures"]["p50_ns"] <= lateness["departures"]["p99_ns"]
     assert lateness["departures"]["p99_ns"] <= lateness["departures"]["max_ns"]
+
+
+def test_control_socket_is_its_users_alone(tmp_path: Path) -> None:
+    """Whatever the umask: who may connect commands the switch."""
+    path = tmp_path / "control"
+    before = os.umask(0)
+    try:
+        with running("--control", path):
+            assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
 
 
 def test_control_socket_answers(tmp_path: Path) -> None:
