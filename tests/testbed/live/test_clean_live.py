@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`clean` and a run that lives: it may save, nothing of it stays, and nobody else could command its switches."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from testbed.system.run_ids import STATE_ROOT, known_runs, owner_of
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+LONG = ["--scale", "ci", "--dilation", "10000", "--set", "message_bytes=100000000", "--duration", "1000"]
+
+
+def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
+    """Under umask 000 what lies in the state root is root's alone; cleaned by name, the run leaves its result."""
+    before = running.remains()
+    umask = os.umask(0)
+    try:
+        child = running.start(tmp_path, "incast", *LONG)
+    finally:
+        os.umask(umask)
+    [run_id] = [each for each in known_runs() if (owner := owner_of(each)) is not None and owner.pid == child.pid]
+    state = STATE_ROOT / run_id
+    sockets = list(state.glob("*.control"))
+    assert sockets
+    assert {path.stat().st_mode & 0o077 for path in (STATE_ROOT, state, *state.iterdir())} == {0}
+    done = running.run("clean", run_id)
+    assert child.wait(1) in (0, 3, 130), (tmp_path / "log").read_text()
+    assert f"{run_id}: its runner ended" in done.stdout, done.stderr
+    [folder] = (tmp_path / "runs").iterdir()
+    assert json.loads((folder / "result.json").read_text())["interrupted"]
+    assert running.left_since(before) == {}
