@@ -16,7 +16,11 @@ SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=2", "--set", "
 PCAP_HEADER_BYTES = 24
 
 
-@pytest.mark.parametrize("name", ["two words", 'it\'s "$HOME"; exit 1'], ids=["blank", "quotes"])
+@pytest.mark.parametrize(
+    "name",
+    ["two words", 'it\'s "$HOME"; exit 1', "q;id>X;", "$(touch X)`touch X`"],
+    ids=["blank", "quotes", "separator", "substitution"],
+)
 def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> None:
     """Blanks, quotes and what a shell would expand are part of the name."""
     out = tmp_path / name
@@ -27,3 +31,4 @@ def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> Non
     assert (folder / "pcaps" / "h1-eth0.pcap").stat().st_size > PCAP_HEADER_BYTES
     assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
     assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert not (running.ROOT / "X").exists()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""No shell gets a string that anything was put into: paths and names reach programs as words of their own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS: tuple[str, ...] = (
+    "analysis",
+    "command",
+    "hosts",
+    "reproduction",
+    "scenarios",
+    "softswitch",
+    "switch-bmv2",
+    "telemetry",
+)
+FOLDERS += ("testbed", "topologies", "wire")
+MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+MININET_SHELL = ROOT / "testbed" / "live" / "emulation.py"
+"""Types into the shell of a node for the prompt and for `tc`, whose words are interfaces' names and numbers of ours."""
+SHELL_CALLS = ("system", "popen", "getoutput", "getstatusoutput", "create_subprocess_shell", "cmd", "sendCmd")
+
+
+def _scripts(tree: ast.Module) -> Iterator[ast.expr]:
+    """What follows `sh`, `-c` in lists of words."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List | ast.Tuple):
+            words = [each.value if isinstance(each, ast.Constant) else None for each in node.elts]
+            for index, word in enumerate(words[:-2]):
+                if word in ("sh", "bash") and words[index + 1] == "-c":
+                    yield node.elts[index + 2]
+
+
+def _is_fixed(script: ast.expr, tree: ast.Module) -> bool:
+    if not isinstance(script, ast.Name):
+        return isinstance(script, ast.Constant)
+    values = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and any(ast.unparse(target) == script.id for target in node.targets)
+    ]
+    return bool(values) and all(isinstance(value, ast.Constant) for value in values)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_shells_get_fixed_text(module: Path) -> None:
+    """Scripts are constants; what varies follows them as words ("$@"). Nothing else asks for a shell."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    assert all(_is_fixed(script, tree) for script in _scripts(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            assert not any(word.arg == "shell" for word in node.keywords)
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else None
+            assert called not in SHELL_CALLS or module == MININET_SHELL
