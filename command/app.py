@@ -25,7 +25,6 @@ from command.output import (
     errors,
 )
 from testbed.errors import RunError, UsageError
-from wire.text import shown
 
 VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and report on it.",
@@ -80,7 +79,7 @@ def _check_text(words: Sequence[str]) -> None:
         try:
             word.encode()
         except UnicodeEncodeError as error:
-            raise UsageError(f"not UTF-8 text: {shown(word)}") from error
+            raise UsageError(f"not UTF-8 text: {word!r}") from error
 
 
 def _tell(message: str) -> None:

@@ -18,7 +18,7 @@ from testbed.execution.execute import StoredRun, check_output, execute
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
-from wire.text import shown
+from wire.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
 

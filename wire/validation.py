@@ -12,8 +12,6 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from wire.text import shortened, shown
-
 MAX_RATE_BPS = 25_600_000_000_000
 MAX_RTT_NS = 10_000_000_000
 # More than the drain of the largest buffer over the slowest link.
@@ -48,6 +46,7 @@ _WANTED = {
     "mapping_type": "a mapping",
     "tuple_type": "a list",
 }
+_LONGEST_SHOWN = 60
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
@@ -92,6 +91,16 @@ def refusal(error: ValidationError) -> str:
     else:
         said = first["msg"].removeprefix("Value error, ")
     return f"{shortened(name)}: {said}" if name else said
+
+
+def shown(value: object) -> str:
+    """A value as it was given, cut where it is long."""
+    return shortened(repr(value))
+
+
+def shortened(text: str) -> str:
+    """A text that fits into a line."""
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _with_unit(bound: float, location: tuple[int | str, ...]) -> str:

@@ -20,7 +20,7 @@ from scenarios.files.hpcc_files import parse_hpcc_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
 from topologies.model import Topology
-from wire.text import shortened, shown
+from wire.validation import shortened, shown
 
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")

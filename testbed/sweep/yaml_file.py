@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from wire.text import shortened, shown
+from wire.validation import shortened, shown
 
 MOST_BYTES = 1_000_000
 MOST_LEVELS = 20
