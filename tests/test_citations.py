@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.tree import ROOT, files_of_tree
 
-ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = {".py", ".p4", ".c", ".h", ".md", ".yaml", ".sh", ".toml", ".stf"}
 CITATION = re.compile(r"(docs/[\w/-]+\.md)(?:#([\w-]+))?")
 # Documents that this repository does not have must not be cited by their section.
@@ -19,11 +17,8 @@ ELSEWHERE = re.compile(r"\b(?:FACTS|DESIGN|ANCHORS)(?:\.md)?\s*(?:§|sections?\b
 
 
 def _texts() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip(f"not a git checkout: {listed.stderr.strip()}")
-    paths = [ROOT / name for name in listed.stdout.splitlines()]
-    return [path for path in paths if path.suffix in SUFFIXES and path.exists() and path != Path(__file__)]
+    paths = [ROOT / name for name in files_of_tree()]
+    return [path for path in paths if path.suffix in SUFFIXES and path != Path(__file__)]
 
 
 @cache

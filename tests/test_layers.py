@@ -9,13 +9,14 @@ modules nor packages import each other in a circle, so that a package can be rea
 from __future__ import annotations
 
 import ast
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.tree import files_of_tree
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -115,10 +116,7 @@ def test_no_packages_import_each_other_in_a_circle() -> None:
 
 def test_no_folder_must_be_searched() -> None:
     """A folder's listing explains it only while it is short."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip(f"not a git checkout: {listed.stderr.strip()}")
-    sizes = Counter(Path(name).parent for name in listed.stdout.splitlines() if (ROOT / name).exists())
+    sizes = Counter(Path(name).parent for name in files_of_tree())
     assert not {str(folder): size for folder, size in sizes.items() if size > MOST_FILES_IN_A_FOLDER}
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tree import ROOT, files_of_tree
+
 HEAD = "# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: SFC Testbed contributors\n"
 
 
@@ -104,18 +105,9 @@ class Change:
 
 def copy_of_tree(folder: Path) -> Path:
     """The files of this checkout, those not added yet among them."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode:
-        pytest.skip(f"not a git checkout: {listed.stderr.strip()}")
     tree = folder / "tree"
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file() and not name.startswith("docs/images"):
+    for name in files_of_tree():
+        if not name.startswith("docs/images"):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name)
     return tree

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.changes.change import ROOT, Change, copy_of_tree
+from tests.changes.change import Change, copy_of_tree
 from tests.changes.examples import CHANGES
+from tests.tree import ROOT
 
 
 def _listed() -> dict[str, set[str]]:
