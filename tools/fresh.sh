@@ -68,6 +68,7 @@ interrupt() {
     kill -INT -- "-$session"
     timeout 30 tail --pid="$session" --follow /dev/null || kill -KILL "$(< "/proc/$session/task/$session/children")"
     wait "$session" || true
+    echo "fresh.sh: interrupted; removing $place" >&2
     exit 130
 }
 
