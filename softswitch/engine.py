@@ -206,6 +206,13 @@ class SwitchEngine:
     def telemetry(self) -> npt.NDArray[Any]:
         """Takes the rows of the intervals that have ended, as TELEMETRY_RECORD."""
         self._library.sw_fabric_settle(self._owner.handle)
+        return self.ready_telemetry()
+
+    def ready_telemetry(self) -> npt.NDArray[Any]:
+        """Takes the rows that were made already: a switch makes them when time passes for it.
+
+        Letting no time pass, it changes no later row, wherever among the events of an instant it is called.
+        """
         address = ctypes.c_void_p()
         count = self._library.sw_switch_telemetry(self._handle, ctypes.byref(address))
         return np.frombuffer(ctypes.string_at(address, count * TELEMETRY_RECORD.itemsize), TELEMETRY_RECORD)

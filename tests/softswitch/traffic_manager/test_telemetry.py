@@ -31,11 +31,15 @@ ARRIVALS = st.lists(
     arrivals=ARRIVALS,
     rates=st.tuples(*[st.sampled_from([0, 100_000_000, 1_000_000_007, 8_000_000_000, 100_000_000_000])] * 3),
     sample_ns=st.sampled_from([700, 1_000, 9_999]),
+    taken_every=st.integers(1, 100),
 )
 def test_departures_and_rows_agree_with_the_model(
-    arrivals: list[Arrival], rates: tuple[int, int, int], sample_ns: int
+    arrivals: list[Arrival], rates: tuple[int, int, int], sample_ns: int, taken_every: int
 ) -> None:
-    """Any mix of times, ports, classes and sizes: the same departures, the same depths, the same marks."""
+    """Any mix of times, ports, classes and sizes: the same departures, the same depths, the same marks.
+
+    Also where rows are taken on the way, in the middle of an instant too.
+    """
     arrivals = sorted(arrivals, key=lambda a: a.time_ns)
     end_ns = 200_000
     models = [PortModel(port, rate) for port, rate in zip((1, 2, 70), rates, strict=True)]
@@ -43,10 +47,14 @@ def test_departures_and_rows_agree_with_the_model(
         for model in models:
             engine.command(f"port_rate {model.port} {model.rate_bps}")
             model.run([a for a in arrivals if a.port == model.port])
-        for a in arrivals:
-            engine.receive(9, steer_small(a.port, a.size, class_=a.class_), a.time_ns)
-        out = engine.advance(end_ns)
-        rows = [tuple(row) for row in engine.telemetry().tolist()]
+        rows: list[tuple[int, ...]] = []
+        out = []
+        for number, a in enumerate(arrivals, 1):
+            out += engine.step(9, steer_small(a.port, a.size, class_=a.class_), a.time_ns)
+            if number % taken_every == 0:
+                rows += [tuple(row) for row in engine.ready_telemetry().tolist()]
+        out += engine.advance(end_ns)
+        rows += [tuple(row) for row in engine.telemetry().tolist()]
     for model in models:
         sent = [(due, len(frame)) for port, due, frame in out if port == model.port]
         assert sent == [d for d, c in zip(model.departures, _starts(model), strict=True) if c <= end_ns]
