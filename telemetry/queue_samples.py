@@ -8,6 +8,7 @@ that layout and the change to model µs, and neither switches nor clocks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,14 @@ SAMPLE_DTYPE = np.dtype(
 
 Samples = NDArray[np.void]
 
+CHUNK_SAMPLES = 65_536
+"""2 MB."""
+
+
+def samples_file(switch: str) -> str:
+    """Name of the file in a run's `logs` that a switch's samples go to while it runs, whatever takes them."""
+    return f"{switch}.samples"
+
 
 def samples_from_bytes(content: bytes | bytearray | memoryview) -> Samples:
     """The whole samples in `content`; a last one cut short by an interruption is left out."""
@@ -37,9 +46,23 @@ def samples_from_bytes(content: bytes | bytearray | memoryview) -> Samples:
     return np.frombuffer(content, dtype=SAMPLE_DTYPE, count=whole)
 
 
-def read_samples(path: Path) -> Samples:
-    """The samples in a switch's sample file."""
-    return samples_from_bytes(path.read_bytes())
+def sample_chunks(path: Path, rows: int = CHUNK_SAMPLES) -> Iterator[Samples]:
+    """The samples in a switch's sample file, about so many at a time; those of one instant stay together.
+
+    A file that is not there has none, and a last sample cut short is left out.
+    """
+    if not path.exists():
+        return
+    rest = samples_from_bytes(b"")
+    with path.open("rb") as file:
+        while block := file.read(rows * SAMPLE_DTYPE.itemsize):
+            samples = np.concatenate([rest, samples_from_bytes(block)])
+            last_instant = int(np.searchsorted(samples["time_ns"], samples["time_ns"][-1])) if samples.size else 0
+            rest = samples[last_instant:]
+            if last_instant:
+                yield samples[:last_instant]
+    if rest.size:
+        yield rest
 
 
 def model_us(wall_ns: NDArray[np.int64], *, start_ns: int, dilation_factor: int) -> NDArray[np.float64]:

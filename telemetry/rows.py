@@ -38,12 +38,18 @@ class FlowRow:
     fct_us: Annotated[float | None, Meaning("`finish_us` - `start_us`", "µs")]
     ideal_fct_us: Annotated[float, Meaning("the same transfer at line rate in an otherwise idle network", "µs")]
     slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
-    packets_sent: Annotated[int, Meaning("data packets sent, resent ones included", "packets")]
-    packets_resent: Annotated[int, Meaning("data packets sent again", "packets")]
-    bytes_resent: Annotated[int, Meaning("message bytes sent again", "B", bits=64)]
-    timeouts: Annotated[int, Meaning("retransmission timeouts")]
-    naks: Annotated[int, Meaning("negative acknowledgements received")]
-    paused_us: Annotated[float, Meaning("time that flow control kept the flow from sending", "µs")]
+    packets_sent: Annotated[
+        int | None,
+        Meaning(
+            "data packets sent, resent ones included; null, here and in the next five: the runner was killed before",
+            "packets",
+        ),
+    ]
+    packets_resent: Annotated[int | None, Meaning("data packets sent again", "packets")]
+    bytes_resent: Annotated[int | None, Meaning("message bytes sent again", "B", bits=64)]
+    timeouts: Annotated[int | None, Meaning("retransmission timeouts")]
+    naks: Annotated[int | None, Meaning("negative acknowledgements received")]
+    paused_us: Annotated[float | None, Meaning("time that flow control kept the flow from sending", "µs")]
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Collects rows of one trace in memory and writes them as Parquet.
+"""Takes the rows of one trace as they come and writes them as Parquet, in segments first, then as one file.
 
-Owns the promise that what was measured survives: a flush may happen at any time, the file on disk is always whole, and
-leaving the context flushes even when an exception or Ctrl-C ends it. Knows no clock: times arrive in model µs.
+Owns the promise that what was measured survives: a flush may happen at any time, every file on disk is whole, and
+leaving the context writes the trace even when an exception or Ctrl-C ends it. In memory are the rows of one segment
+only. Knows no clock: times arrive in model µs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
@@ -16,43 +18,48 @@ import polars as pl
 
 from telemetry.atomic_file import replace_file
 from telemetry.schema import TraceSchema, fits
+from telemetry.segments import join_segments, segment_path
 
-DEFAULT_CHUNK_ROWS = 65_536
+DEFAULT_SEGMENT_ROWS = 16_384
+"""A few hundred KB of Python objects, and a few ms to write."""
 
 
-class TraceWriter:
-    """Writes one trace. Rows become a columnar frame every `chunk_rows` rows, which keeps long runs small in memory.
+class SegmentWriter:
+    """Writes one trace as segments into a folder, which is made when there is something to write.
 
-    The file exists from the first `flush` on; `close` (or leaving the context) always leaves one, if only with the
-    columns and no row.
+    A segment that has `segment_rows` rows is written for good and its rows leave memory; a flush writes the one that
+    has fewer, and again with what came since, until it has as many.
     """
 
-    def __init__(self, path: Path, schema: TraceSchema, *, chunk_rows: int = DEFAULT_CHUNK_ROWS) -> None:
-        if chunk_rows < 1:
-            raise ValueError(f"chunk_rows must be at least 1, not {chunk_rows}")
-        self.path = path
+    def __init__(self, folder: Path, schema: TraceSchema, *, segment_rows: int = DEFAULT_SEGMENT_ROWS) -> None:
+        if segment_rows < 1:
+            raise ValueError(f"segment_rows must be at least 1, not {segment_rows}")
+        self.folder = folder
         self.schema = schema
-        self._chunk_rows = chunk_rows
+        self._segment_rows = segment_rows
         self._columns = frozenset(schema.column_names)
         self._values_of = attrgetter(*schema.column_names)
         self._rows: list[tuple[object, ...]] = []
         self._frames: list[pl.DataFrame] = []
         self._frame_rows = 0
-
-    def __enter__(self) -> TraceWriter:
-        return self
+        self._rows_written = 0
+        self._segments = 0
+        self._is_flushed = True
 
     def append(self, row: object) -> None:
         """Adds one row. Raises ValueError unless it is of the trace's class and each value fits its column."""
         if self.schema.row is None or not isinstance(row, self.schema.row):
             raise ValueError(f"not a row of {self.schema.name}: {row!r}")
-        values = self._values_of(row)
-        for column, value in zip(self.schema.columns, values, strict=True):
+        self.append_values(self._values_of(row))
+
+    def append_values(self, values: Iterable[object]) -> None:
+        """Adds one row, its values in the order of the columns. Raises ValueError unless each fits its column."""
+        row = tuple(values)
+        for column, value in zip(self.schema.columns, row, strict=True):
             if not fits(value, column):
                 raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
-        self._rows.append(values)
-        if len(self._rows) >= self._chunk_rows:
-            self._gather()
+        self._rows.append(row)
+        self._added()
 
     def append_frame(self, frame: pl.DataFrame) -> None:
         """Adds all rows of a frame that has the trace's columns, in any order. Raises ValueError on others."""
@@ -64,25 +71,61 @@ class TraceWriter:
                 raise ValueError(f"{self.schema.name}.{column.name} cannot hold null")
         self._gather()
         self._keep(ordered)
+        self._added()
 
     def __len__(self) -> int:
+        return self._rows_written + self.rows_in_memory
+
+    @property
+    def rows_in_memory(self) -> int:
+        """Rows of the segment that is not full."""
         return self._frame_rows + len(self._rows)
 
-    def frame(self) -> pl.DataFrame:
-        """All rows so far."""
-        self._gather()
-        if not self._frames:
-            return self.schema.empty()
-        self._frames = [pl.concat(self._frames)]
-        return self._frames[0]
-
     def flush(self) -> None:
-        """Writes all rows so far; the old file, if any, is replaced in one step. Rows are kept for later flushes."""
-        write_trace(self.path, self.schema, self.frame())
+        """Writes what is not yet on disk."""
+        if self._is_flushed:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._gather()
+        self._frames = [pl.concat(self._frames)]
+        write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0])
+        self._is_flushed = True
 
-    def close(self) -> None:
-        """Writes the file a last time."""
+    def _added(self) -> None:
+        self._is_flushed = False
+        if self.rows_in_memory >= self._segment_rows:
+            self.flush()
+            self._segments += 1
+            self._rows_written += self._frame_rows
+            self._frames, self._frame_rows = [], 0
+
+    def _gather(self) -> None:
+        """Turns the rows since the last time into a frame."""
+        rows, self._rows = self._rows, []
+        if rows:
+            self._keep(pl.DataFrame(rows, schema=dict(self.schema.dtypes), orient="row"))
+
+    def _keep(self, frame: pl.DataFrame) -> None:
+        self._frames.append(frame)
+        self._frame_rows += frame.height
+
+
+class TraceWriter(SegmentWriter):
+    """Writes one trace: segments while it is open, `path` when it is closed, if only with the columns and no row."""
+
+    def __init__(
+        self, path: Path, schema: TraceSchema, segments: Path, *, segment_rows: int = DEFAULT_SEGMENT_ROWS
+    ) -> None:
+        super().__init__(segments, schema, segment_rows=segment_rows)
+        self.path = path
+
+    def __enter__(self) -> TraceWriter:
+        return self
+
+    def close(self) -> list[str]:
+        """Joins the segments, which stay; gives a sentence for each that can no longer be read."""
         self.flush()
+        return join_segments(self.folder, self.schema, self.path)
 
     def __exit__(
         self,
@@ -91,16 +134,6 @@ class TraceWriter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _gather(self) -> None:
-        """Turns the rows since the last chunk into a frame."""
-        rows, self._rows = self._rows, []
-        if rows:
-            self._keep(pl.DataFrame(rows, schema=dict(self.schema.dtypes), orient="row"))
-
-    def _keep(self, frame: pl.DataFrame) -> None:
-        self._frames.append(frame)
-        self._frame_rows += frame.height
 
 
 def write_trace(path: Path, schema: TraceSchema, frame: pl.DataFrame) -> None:

@@ -21,6 +21,7 @@ from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError, UsageError
 from testbed.interrupt import Interrupt, interruptible
+from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
@@ -35,6 +36,9 @@ def _run_live(
 
     return run_live(plan, folder, recorder, progress, interrupt)
 
+
+ERROR_FILE = "error.txt"
+"""In a run's logs: why it broke."""
 
 # A run of the smallest scenario, its report and plots.
 LEAST_ROOM_BYTES = 2_000_000
@@ -108,22 +112,27 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
     folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
     replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
+    recorder = Recorder(plan, folder)
     try:
-        with interruptible() as interrupt, Recorder(plan, folder) as recorder:
+        with interruptible() as interrupt, recorder:
             outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.frames()
-        result = build_result(_identity(plan), outcome.counters, flows=flows, queues=queues, signals=signals)
+        identity = run_identity(plan.config)
+        result = build_result(identity, outcome.counters, flows=flows, queues=queues, signals=signals)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
-        if outcome.failure is not None:
+        failures = (*((outcome.failure,) if outcome.failure is not None else ()), *recorder.problems)
+        if failures:
             result = result.model_copy(
-                update={"verdict": "invalid", "verdict_reasons": (outcome.failure, *result.verdict_reasons)}
+                update={"verdict": "invalid", "verdict_reasons": (*failures, *result.verdict_reasons)}
             )
         write_result(folder, result)
+        recorder.remove_journal()
         report = write_run_report(folder)
     except RunError as error:
-        (folder / "logs" / "error.txt").write_text(f"{error}\n")
+        (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
         raise RunError(f"{error} (see {folder / 'logs'})") from error
     finally:
+        recorder.release()
         give_to_caller(folder)
     return StoredRun(folder, result, report)
 
@@ -136,11 +145,11 @@ def give_to_caller(folder: Path) -> None:
 
 def _give(path: Path) -> None:
     if os.geteuid() == 0 and "SUDO_UID" in os.environ:
-        os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
+        os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]), follow_symlinks=False)
 
 
-def _identity(plan: RunPlan) -> RunIdentity:
-    config = plan.config
+def run_identity(config: RunConfig) -> RunIdentity:
+    """Which run it was."""
     return RunIdentity(
         scenario=config.scenario,
         scheme=config.scheme,
@@ -149,6 +158,6 @@ def _identity(plan: RunPlan) -> RunIdentity:
         clock=config.clock,
         dilation=config.dilation,
         seed=config.seed,
-        base_rtt_us=plan.transport.base_rtt_ns / 1000,
+        base_rtt_us=config.physics.base_rtt_ns / 1000,
         window_us=config.measured_window_us,
     )

@@ -170,6 +170,7 @@ class _Run:
         if self._background is not None:
             self._background.start()
         self._start_ns = time.monotonic_ns() + _START_MARGIN_NS
+        self._recorder.begin(self._start_ns - self._network.epoch_ns)
         for agent in self._agents:
             agent.tell(Start(self._start_ns))
 
@@ -200,6 +201,8 @@ class _Run:
             if agent.has_ended and self._failure is None:
                 self._take(agent, agent.events())
                 self._failure = f"{agent.name} ended during the run: {agent.last_words()}"
+        if self._recorder.is_save_due:
+            self._recorder.save()
 
     def _take(self, agent: AgentProcess, events: Iterable[AgentEvent]) -> None:
         for event in events:
@@ -239,7 +242,7 @@ class _Run:
         for switch in self._network.switches:
             counts.append(switch.counts())
             parts.append(switch.statistics())
-            self._recorder.queue_samples(switch.name, switch.stop(), self._start_ns - self._network.epoch_ns)
+            switch.stop()
         parts += self._network.target.other_parts()
         for part in parts:
             (self._network.logs / f"{part.name}-statistics.json").write_text(json.dumps(part.details, indent=1))

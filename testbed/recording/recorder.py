@@ -2,43 +2,53 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Gathers what a run measures, as it happens, and writes it to the run's folder. The same for both clocks.
 
-Records arrive in model units (`hosts.records`). A flow's row needs both its ends and is made when the run is over; one
-that never finished has a row too.
+Records arrive in model units (`hosts.records`) and go to the journal at least once a second of wall time, if whoever
+runs the run asks for it as often. A flow's row needs both its ends and is made when the run is over; one that never
+finished has a row too.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 import polars as pl
 
 from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
-from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
-from telemetry.queue_samples import Samples, queue_rows
-from telemetry.rows import FlowRow
+from telemetry.flow_parts import PLANNED, RECEIVED, SENT
+from telemetry.journal import new_journal
+from telemetry.queue_samples import Samples
+from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
-from telemetry.writer import TraceWriter
+from telemetry.writer import SegmentWriter
 from testbed.plan.plan import RunPlan
 from testbed.recording.ideal import ideal_fct_ns
 from topologies.routes import Paths
 
+SAVE_SECONDS = 1.0
+
 
 class Recorder:
-    """The traces of one run. Leaving the context writes them, whatever ended the run."""
+    """The traces of one run. Leaving the context writes them, whatever ended the run; the journal stays."""
 
     def __init__(self, plan: RunPlan, folder: Path) -> None:
-        self._plan = plan
-        self._sent: dict[int, FlowSent] = {}
+        self._folder = folder
+        self._flows = len(plan.flows)
         self._completed = 0
-        self._received: dict[int, bool] = {}
-        self._queues = TraceWriter(folder / QUEUES.file_name, QUEUES)
-        self._signals = TraceWriter(folder / SIGNALS.file_name, SIGNALS)
-        self._goodput = TraceWriter(folder / GOODPUT.file_name, GOODPUT)
-        self._flows = TraceWriter(folder / FLOWS.file_name, FLOWS)
-        self._paths = Paths(plan.topology)
-        self._ideal_us: dict[tuple[str, str, int], float] = {}
+        self._arrived = 0
+        self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
+        self._sent, self._received, self._signals, self._goodput = (
+            SegmentWriter(self._journal.segments(schema), schema) for schema in (SENT, RECEIVED, SIGNALS, GOODPUT)
+        )
+        self._saved_s = time.monotonic()
+        self.problems: tuple[str, ...] = ()
+        """What could not be written to the traces, as sentences, once they are."""
+        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED)
+        planned.append_frame(planned_flows(plan))
+        planned.flush()
 
     def __enter__(self) -> Recorder:
         return self
@@ -46,7 +56,11 @@ class Recorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        try:
+            self.close(all_told=kind is None)
+        except BaseException:
+            self._journal.release()
+            raise
 
     @property
     def completed(self) -> int:
@@ -56,7 +70,16 @@ class Recorder:
     @property
     def is_complete(self) -> bool:
         """Whether every flow is done at both ends."""
-        return self._completed == len(self._received) == len(self._plan.flows)
+        return self._completed == self._arrived == self._flows
+
+    @property
+    def is_save_due(self) -> bool:
+        """Whether what was taken since the last `save` should be saved."""
+        return time.monotonic() - self._saved_s >= SAVE_SECONDS
+
+    def begin(self, start_ns: int) -> None:
+        """Model time 0 is at `start_ns` on the clock of the queue samples."""
+        self._journal.note(start_ns=start_ns)
 
     def take(self, record: Record) -> None:
         """What a host tells while the run goes on, or at its end of flows that are not done."""
@@ -65,56 +88,83 @@ class Recorder:
         elif isinstance(record, Signal):
             self._signals.append(record)
         elif isinstance(record, FlowReceived):
-            self._received[record.flow_id] = record.corrupted
+            self._received.append_values((record.flow_id, record.corrupted))
+            self._arrived += 1
         else:
-            self._sent[record.flow_id] = record
+            self._sent.append_values(_sent_values(record))
             self._completed += record.finish_us is not None
 
-    def queue_samples(self, switch: str, samples: Samples, start_ns: int) -> None:
-        """Queue samples of one switch; `start_ns` is model time 0 on the switch's clock."""
-        factor = self._plan.dilation.factor
-        self._queues.append_frame(queue_rows(samples, switch=switch, start_ns=start_ns, dilation_factor=factor))
+    def queue_samples(self, switch: str, samples: Samples) -> None:
+        """Further queue samples of a switch that does not write them to its file by itself."""
+        with self._journal.samples(switch).open("ab") as file:
+            file.write(samples.tobytes())
+
+    def save(self) -> None:
+        """From here on a killed runner does not lose what was taken so far."""
+        for trace in (self._sent, self._received, self._signals, self._goodput):
+            trace.flush()
+        self._saved_s = time.monotonic()
+
+    def close(self, *, all_told: bool) -> None:
+        """Writes all traces. `all_told`: nothing kept senders from telling of unfinished flows."""
+        self.save()
+        self._journal.note(all_told=all_told)
+        self.problems = tuple(self._journal.write_traces())
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-        """Flows, queues, signals."""
-        return self._flows.frame(), self._queues.frame(), self._signals.frame()
-
-    def close(self) -> None:
-        """Writes all traces."""
-        if not len(self._flows):
-            for flow in self._plan.flows:
-                self._flows.append(self._flow_row(flow))
-        for trace in (self._flows, self._queues, self._signals, self._goodput):
-            trace.close()
-
-    def _flow_row(self, flow: Flow) -> FlowRow:
-        sent = self._sent.get(flow.flow_id) or FlowSent(flow.flow_id, None, 0.0, SendingCounts())
-        ideal_us = self._ideal(flow)
-        start_us = flow.start_ns / 1000
-        fct_us = None if sent.finish_us is None else sent.finish_us - start_us
-        return FlowRow(
-            flow_id=flow.flow_id,
-            src=flow.src,
-            dst=flow.dst,
-            tag=flow.tag,
-            size_bytes=flow.size_bytes,
-            start_us=start_us,
-            finish_us=sent.finish_us,
-            fct_us=fct_us,
-            ideal_fct_us=ideal_us,
-            slowdown=None if fct_us is None else fct_us / ideal_us,
-            packets_sent=sent.counts.packets_sent,
-            packets_resent=sent.counts.packets_resent,
-            bytes_resent=sent.counts.bytes_resent,
-            timeouts=sent.counts.timeouts,
-            naks=sent.counts.naks,
-            paused_us=sent.paused_us,
-            corrupted=self._received.get(flow.flow_id, False),
+        """Flows, queues, signals, as they were written."""
+        flows, queues, signals = (
+            read_trace(self._folder / schema.file_name, schema) for schema in (FLOWS, QUEUES, SIGNALS)
         )
+        return flows, queues, signals
 
-    def _ideal(self, flow: Flow) -> float:
+    def remove_journal(self) -> None:
+        """Once the run has a result."""
+        self._journal.remove()
+
+    def release(self) -> None:
+        """The run is over: others may have what is left of its journal."""
+        self._journal.release()
+
+
+def planned_flows(plan: RunPlan) -> pl.DataFrame:
+    """The plan's part of the flows trace."""
+    ideal = _Ideal(plan)
+    columns = {
+        "flow_id": [flow.flow_id for flow in plan.flows],
+        "src": [flow.src for flow in plan.flows],
+        "dst": [flow.dst for flow in plan.flows],
+        "tag": [flow.tag for flow in plan.flows],
+        "size_bytes": [flow.size_bytes for flow in plan.flows],
+        "start_us": [flow.start_ns / 1000 for flow in plan.flows],
+        "ideal_fct_us": [ideal.fct_us(flow) for flow in plan.flows],
+    }
+    return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
+
+
+class _Ideal:
+    """Ideal FCTs, each worked out once."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._payload_bytes = plan.transport.payload_bytes
+        self._paths = Paths(plan.topology)
+        self._known: dict[tuple[str, str, int], float] = {}
+
+    def fct_us(self, flow: Flow) -> float:
         key = (flow.src, flow.dst, flow.size_bytes)
-        if key not in self._ideal_us:
+        if key not in self._known:
             path = self._paths.between(flow.src, flow.dst)
-            self._ideal_us[key] = ideal_fct_ns(path, flow.size_bytes, self._plan.transport.payload_bytes) / 1000
-        return self._ideal_us[key]
+            self._known[key] = ideal_fct_ns(path, flow.size_bytes, self._payload_bytes) / 1000
+        return self._known[key]
+
+
+def _sent_values(record: FlowSent) -> Iterator[object]:
+    """In the order of the columns of `SENT`."""
+    yield record.flow_id
+    yield record.finish_us
+    yield record.counts.packets_sent
+    yield record.counts.packets_resent
+    yield record.counts.bytes_resent
+    yield record.counts.timeouts
+    yield record.counts.naks
+    yield record.paused_us

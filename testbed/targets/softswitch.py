@@ -10,7 +10,7 @@ from pathlib import Path
 
 from softswitch.build import build_executable
 from softswitch.control import ControlClient
-from telemetry.queue_samples import Samples, read_samples
+from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
@@ -32,12 +32,16 @@ class SoftswitchProcess:
     def __init__(self, plan: RunPlan, name: str, executable: Path, state: Path, logs: Path, epoch_ns: int) -> None:
         self.name = name
         self._ports = [port.number for port in plan.topology.ports[name]]
-        self._samples = logs / f"{name}.samples"
         self._socket = state / f"{name}.control"
         commands = logs / f"{name}-commands.txt"
         commands.write_text("".join(f"{line}\n" for line in switch_commands(plan, name)))
         arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
-        arguments += ["--telemetry", str(self._samples), "--sample-ns", str(plan.dilation.wall_ns(SAMPLE_NS))]
+        arguments += [
+            "--telemetry",
+            str(logs / samples_file(name)),
+            "--sample-ns",
+            str(plan.dilation.wall_ns(SAMPLE_NS)),
+        ]
         arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent", "--realtime"]
         for port in self._ports:
             arguments += ["-i", f"{port}@{SWITCH_INTERFACE.format(name=name, port=port)}"]
@@ -66,13 +70,10 @@ class SoftswitchProcess:
     def statistics(self) -> PartStatistics:
         return softswitch_statistics(self.name, json.loads(self.command("statistics")))
 
-    def stop(self) -> Samples:
+    def stop(self) -> None:
         if self._control is not None:
             self._control.close()
         self._child.stop()
-        samples = read_samples(self._samples)
-        self._samples.unlink()
-        return samples
 
     def end(self) -> None:
         """Ends the process if it still runs; its samples stay where they are."""

@@ -73,6 +73,7 @@ class _Simulation:
         self._is_sending = True
 
     def __enter__(self) -> _Simulation:
+        self._recorder.begin(0)
         total = len(self._nics)
         self._progress.hosts_up(total, total)
         for host in range(total):
@@ -91,6 +92,8 @@ class _Simulation:
             handled += 1
             if handled % _PROGRESS_EVENTS == 0:
                 self._progress.flows_done(self._recorder.completed, total)
+                if self._recorder.is_save_due:
+                    self._save()
         self._progress.flows_done(self._recorder.completed, total)
 
     def drain(self) -> None:
@@ -109,7 +112,13 @@ class _Simulation:
     def record_queues(self) -> None:
         """Hands the switches' queue samples to the recorder."""
         for name, engine in self._engines.items():
-            self._recorder.queue_samples(name, engine.telemetry(), start_ns=0)
+            self._recorder.queue_samples(name, engine.telemetry())
+
+    def _save(self) -> None:
+        """Lets no time pass for the switches, so the traces are those of a run that was never saved before its end."""
+        for name, engine in self._engines.items():
+            self._recorder.queue_samples(name, engine.ready_telemetry())
+        self._recorder.save()
 
     def counters(self, interrupted: bool, wall_s: float) -> RunCounters:
         """What hosts and switches counted, balanced."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telemetry.queue_samples import SAMPLE_DTYPE, model_us, queue_rows, read_samples, samples_from_bytes
+from telemetry.queue_samples import SAMPLE_DTYPE, model_us, queue_rows, sample_chunks, samples_from_bytes
 from telemetry.schema import QUEUES
 
 SAMPLES = np.array(
@@ -50,9 +51,32 @@ def test_rows_are_in_model_time_and_without_empty_queues() -> None:
 def test_a_cut_last_sample_is_left_out(tmp_path: Path) -> None:
     """A file that ends inside a sample gives the whole ones before it."""
     path = tmp_path / "s1.samples"
-    path.write_bytes(SAMPLES.tobytes()[:-5])
-    assert read_samples(path).tolist() == SAMPLES[:-1].tolist()
+    path.write_bytes(np.sort(SAMPLES, order="time_ns").tobytes()[:-5])
+    assert np.concatenate([*sample_chunks(path)]).tolist() == np.sort(SAMPLES, order="time_ns")[:-1].tolist()
     assert samples_from_bytes(b"").size == 0
+
+
+def test_a_switch_that_never_started_has_no_samples(tmp_path: Path) -> None:
+    """Its file is not there, or is empty."""
+    assert list(sample_chunks(tmp_path / "none")) == []
+    (tmp_path / "empty").touch()
+    assert list(sample_chunks(tmp_path / "empty")) == []
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 8))
+def test_chunks_give_the_rows_of_the_whole_file(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int], rows: int
+) -> None:
+    """However small the chunks: what is sorted within each is sorted in all, since no instant is torn."""
+    path = tmp_path_factory.mktemp("samples") / "s1.samples"
+    ports = [(time, 100 - number, 0, number, number + 1) for number, time in enumerate(sorted(times))]
+    samples = np.array(ports, dtype=SAMPLE_DTYPE)
+    path.write_bytes(samples.tobytes())
+    chunks = [queue_rows(each, switch="s", start_ns=5, dilation_factor=2) for each in sample_chunks(path, rows)]
+    whole = queue_rows(samples, switch="s", start_ns=5, dilation_factor=2)
+    assert pl.concat([whole.clear(), *chunks]).equals(whole)
+    assert all(np.unique(each["time_ns"]).size <= rows for each in sample_chunks(path, rows))
 
 
 def test_no_samples_give_an_empty_frame() -> None:

@@ -9,19 +9,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from telemetry.reader import TraceError, read_trace
 from telemetry.rows import GoodputRow, SignalRow
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
+from telemetry.segments import read_segments, segment_paths
 from telemetry.writer import TraceWriter, write_trace
 
 
 def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow) -> None:
     """Write two rows, one with nulls; read the same."""
     unknown = replace(signal_row, flow_id=None, obeyed=False, paused_until_us=None)
-    with TraceWriter(tmp_path / "signals.parquet", SIGNALS) as writer:
+    with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
         writer.append(unknown)
     assert read_trace(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [asdict(signal_row), asdict(unknown)]
@@ -29,43 +30,47 @@ def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow) -
 
 def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
     """Name and version stand in the Parquet metadata, even of a trace without rows."""
-    with TraceWriter(tmp_path / "flows.parquet", FLOWS):
+    with TraceWriter(tmp_path / "flows.parquet", FLOWS, tmp_path / "segments"):
         pass
     metadata = pl.read_parquet_metadata(tmp_path / "flows.parquet")
     assert (metadata[SCHEMA_KEY], metadata[VERSION_KEY]) == ("flows", "1")
     assert read_trace(tmp_path / "flows.parquet", FLOWS).height == 0
 
 
-@given(chunk_rows=st.integers(1, 7), rows=st.integers(0, 20), flush_after=st.integers(0, 20))
-def test_chunks_and_flushes_do_not_change_the_rows(
-    tmp_path_factory: pytest.TempPathFactory, chunk_rows: int, rows: int, flush_after: int
+@settings(deadline=None)
+@given(segment_rows=st.integers(1, 7), rows=st.integers(0, 20), flush_after=st.integers(0, 20))
+def test_segments_and_flushes_do_not_change_the_rows(
+    tmp_path_factory: pytest.TempPathFactory, segment_rows: int, rows: int, flush_after: int
 ) -> None:
-    """Whatever the chunk size and wherever a flush falls, all rows are there in order."""
-    path = tmp_path_factory.mktemp("trace") / "goodput.parquet"
-    with TraceWriter(path, GOODPUT, chunk_rows=chunk_rows) as writer:
+    """Whatever the size of segments and wherever a flush falls, all rows are there in order, few of them in memory."""
+    folder = tmp_path_factory.mktemp("trace")
+    path, segments = folder / "goodput.parquet", folder / "segments"
+    with TraceWriter(path, GOODPUT, segments, segment_rows=segment_rows) as writer:
         for number in range(rows):
             if number == flush_after:
                 writer.flush()
-                assert read_trace(path, GOODPUT).height == number
+                assert read_segments(segments, GOODPUT)[0].height == number
             writer.append(GoodputRow(number, number + 1, flow_id=3, delivered_bytes=0))
+            assert writer.rows_in_memory < segment_rows
         assert len(writer) == rows
     assert read_trace(path, GOODPUT)["from_us"].to_list() == [float(number) for number in range(rows)]
+    assert len(segment_paths(segments)) == -(-rows // segment_rows)
 
 
 def test_an_interruption_keeps_what_was_measured(tmp_path: Path, signal_row: SignalRow) -> None:
     """Ctrl-C inside the context leaves a whole file with the rows so far, and no temporary file."""
     path = tmp_path / "signals.parquet"
-    with pytest.raises(KeyboardInterrupt), TraceWriter(path, SIGNALS) as writer:
+    with pytest.raises(KeyboardInterrupt), TraceWriter(path, SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
         raise KeyboardInterrupt
     assert read_trace(path, SIGNALS).height == 1
-    assert list(tmp_path.iterdir()) == [path]
+    assert {each.name for each in tmp_path.iterdir()} == {"signals.parquet", "segments"}
 
 
 def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row: SignalRow) -> None:
     """The error names the column; rows before and after it are kept."""
     path = tmp_path / "signals.parquet"
-    with TraceWriter(path, SIGNALS) as writer:
+    with TraceWriter(path, SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
         with pytest.raises(ValueError, match=r"signals\.pause_us cannot hold 'long'"):
             writer.append(replace(signal_row, pause_us="long"))  # type: ignore[arg-type]
@@ -77,14 +82,17 @@ def test_a_bad_row_is_refused_and_the_good_ones_stay(tmp_path: Path, signal_row:
 
 def test_samples_come_as_whole_frames_only(tmp_path: Path, signal_row: SignalRow) -> None:
     """A trace without a class of rows takes none."""
-    with TraceWriter(tmp_path / "queues.parquet", QUEUES) as writer, pytest.raises(ValueError, match="a row of queues"):
+    with (
+        TraceWriter(tmp_path / "queues.parquet", QUEUES, tmp_path / "segments") as writer,
+        pytest.raises(ValueError, match="a row of queues"),
+    ):
         writer.append(signal_row)
 
 
 def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: SignalRow) -> None:
     """Rows and frames may be mixed; order of arrival stays."""
     frame = pl.DataFrame([asdict(replace(signal_row, host="h2"))]).select(reversed(SIGNALS.column_names))
-    with TraceWriter(tmp_path / "signals.parquet", SIGNALS) as writer:
+    with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
         writer.append_frame(frame)
         writer.append(signal_row)
@@ -93,7 +101,7 @@ def test_frames_are_taken_in_any_column_order(tmp_path: Path, signal_row: Signal
 
 def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_row: SignalRow) -> None:
     """A frame must fit as a row must."""
-    writer = TraceWriter(tmp_path / "signals.parquet", SIGNALS)
+    writer = TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments")
     with pytest.raises(ValueError, match="missing cause"):
         writer.append_frame(pl.DataFrame([asdict(signal_row)]).drop("cause"))
     with pytest.raises(ValueError, match=r"signals\.host cannot hold null"):
@@ -101,10 +109,10 @@ def test_frames_with_other_columns_or_nulls_are_refused(tmp_path: Path, signal_r
     assert len(writer) == 0
 
 
-def test_a_chunk_size_below_one_is_refused(tmp_path: Path) -> None:
-    """Zero rows a chunk would never end."""
-    with pytest.raises(ValueError, match="chunk_rows"):
-        TraceWriter(tmp_path / "x", FLOWS, chunk_rows=0)
+def test_a_segment_size_below_one_is_refused(tmp_path: Path) -> None:
+    """Zero rows a segment would never end."""
+    with pytest.raises(ValueError, match="segment_rows"):
+        TraceWriter(tmp_path / "x", FLOWS, tmp_path / "segments", segment_rows=0)
 
 
 def test_a_missing_trace_is_named(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 from softswitch.control import CommandError
-from telemetry.queue_samples import SAMPLE_DTYPE, Samples
+from telemetry.queue_samples import SAMPLE_DTYPE
 from telemetry.schema import WHOLE_BUFFER
 from testbed.targets.bmv2.control import Bmv2Control
 from wire.constants import CLASS_COUNT
@@ -33,10 +34,20 @@ def poll_interval_ns(sample_ns: int, switches: int) -> int:
 
 
 class QueuePoller:
-    """Polls one switch from a thread of its own until it is stopped; `also` is called there after each poll."""
+    """Polls one switch from a thread of its own until it is stopped; `also` is called there after each poll.
+
+    Samples go to the file `samples` at the end of each interval.
+    """
 
     def __init__(
-        self, control: Bmv2Control, *, poll_ns: int, sample_ns: int, epoch_ns: int, also: Callable[[], None]
+        self,
+        control: Bmv2Control,
+        samples: Path,
+        *,
+        poll_ns: int,
+        sample_ns: int,
+        epoch_ns: int,
+        also: Callable[[], None],
     ) -> None:
         self.failure: str | None = None
         """Why it ended before it was stopped."""
@@ -45,7 +56,7 @@ class QueuePoller:
         self._polls_per_sample = max(1, round(sample_ns / poll_ns))
         self._epoch_ns = epoch_ns
         self._also = also
-        self._rows: list[tuple[int, int, int, int, int]] = []
+        self._samples = samples
         self._high: dict[tuple[int, int], int] = {}
         self._now: dict[tuple[int, int], int] = {}
         self._is_stopping = threading.Event()
@@ -54,12 +65,11 @@ class QueuePoller:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> Samples:
-        """Ends after the poll under way; the samples."""
+    def stop(self) -> None:
+        """Ends after the poll under way."""
         self._is_stopping.set()
         if self._thread.is_alive():
             self._thread.join()
-        return np.array(self._rows, dtype=SAMPLE_DTYPE)
 
     def poll(self) -> None:
         """Reads the present depths."""
@@ -74,8 +84,9 @@ class QueuePoller:
 
     def end_interval(self, time_ns: int) -> None:
         """Makes samples of what the polls of an interval saw."""
-        for queue, high in sorted(self._high.items()):
-            self._rows.append((time_ns, *queue, self._now.get(queue, 0), high))
+        rows = [(time_ns, *queue, self._now.get(queue, 0), high) for queue, high in sorted(self._high.items())]
+        with self._samples.open("ab") as file:
+            file.write(np.array(rows, dtype=SAMPLE_DTYPE).tobytes())
         self._high = {}
 
     def _run(self) -> None:

@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from telemetry.queue_samples import Samples
+from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.targets.bmv2.control import Bmv2Control
@@ -60,7 +60,12 @@ class Bmv2Switch:
         sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
         poll_ns = poll_interval_ns(sample_ns, len(self._plan.topology.switches))
         self._poller = QueuePoller(
-            self._control, poll_ns=poll_ns, sample_ns=sample_ns, epoch_ns=epoch_ns, also=self._prober.probe
+            self._control,
+            commands.with_name(samples_file(self.name)),
+            poll_ns=poll_ns,
+            sample_ns=sample_ns,
+            epoch_ns=epoch_ns,
+            also=self._prober.probe,
         )
         self._poller.start()
 
@@ -83,14 +88,13 @@ class Bmv2Switch:
         details = {"lateness": {"probes": None if lateness is None else asdict(lateness)}}
         return PartStatistics(self.name, lateness, details=details)
 
-    def stop(self) -> Samples:
+    def stop(self) -> None:
         assert self._poller is not None
-        samples = self._poller.stop()
+        self._poller.stop()
         if self.queued_bytes():
             time.sleep(_PROBE_SECONDS)  # the last probe may be on its way
             self.ghost_bytes = self.queued_bytes()
         self.end()
-        return samples
 
     def end(self) -> None:
         """Ends everything of it that still runs."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from telemetry.queue_samples import Samples
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
@@ -43,8 +42,8 @@ class RunningSwitch(Protocol):
     def statistics(self) -> PartStatistics:
         """What the target counts and measures."""
 
-    def stop(self) -> Samples:
-        """Ends it; its queue samples, in wall ns since the run's epoch."""
+    def stop(self) -> None:
+        """Ends it. Its queue samples, in wall ns since the run's epoch, are in their file (`samples_file`) by then."""
 
 
 class Target(Protocol):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from telemetry.queue_samples import samples_from_bytes
 from testbed.errors import UsageError
 from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_run
@@ -79,19 +80,21 @@ class FakeControl:
         return self.cells
 
 
-def test_polls_become_samples_with_the_highest_depth_seen() -> None:
+def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> None:
     """An interval's row has the last depth and the highest; a queue that held nothing has no row."""
     control = FakeControl()
-    poller = QueuePoller(control, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]
+    file = tmp_path / "s1.samples"
+    poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]
     control.cells[2 * 8 + 3] = 5_000
     poller.poll()
     control.cells[2 * 8 + 3] = 1_000
     poller.poll()
     poller.end_interval(100)
+    assert len(samples_from_bytes(file.read_bytes())) == 2  # whoever is killed now has lost nothing of it
     control.cells[2 * 8 + 3] = 0
     poller.poll()
     poller.end_interval(200)
-    assert [tuple(row) for row in poller.stop().tolist()] == [
+    assert [tuple(row) for row in samples_from_bytes(file.read_bytes()).tolist()] == [
         (100, -1, -1, 1_000, 5_000),
         (100, 2, 3, 1_000, 5_000),
         (200, -1, -1, 0, 0),
