@@ -9,6 +9,9 @@ from collections.abc import Mapping
 NOTHING = "-"
 """Stands where a figure does not exist or its sample cannot carry it."""
 
+NOT_MEASURED = "not measured"
+"""Stands where a count would be that nobody read."""
+
 _BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
 _TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
 
@@ -48,6 +51,18 @@ def format_number(value: float | None) -> str:
     if value is None:
         return NOTHING
     return f"{value:,}" if isinstance(value, int) else three_digits(value)
+
+
+def format_count(count: int | None) -> str:
+    """1,234; a count that nobody read is none, not 0."""
+    return NOT_MEASURED if count is None else f"{count:,}"
+
+
+def format_wall(seconds: float | None, packets_per_s: float | None) -> tuple[str, str]:
+    """What a run cost, and how fast it was."""
+    if seconds is None or packets_per_s is None:
+        return NOT_MEASURED, ""
+    return f"{seconds:.1f} s", f"{packets_per_s:,.0f} packets/s"
 
 
 def format_ratio(value: float | None) -> str:

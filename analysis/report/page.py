@@ -11,16 +11,18 @@ from analysis.formatting import (
     NOTHING,
     flatten,
     format_bytes,
+    format_count,
     format_number,
     format_ratio,
     format_share,
     format_us,
+    format_wall,
 )
 from analysis.metrics.figures import Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, headline_class
 from analysis.results.fidelity import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.result import LatenessFigures, RunResult
+from analysis.results.result import LatenessFigures, RunResult, count_of
 from analysis.results.stored import Run
 
 
@@ -48,18 +50,18 @@ def run_cards(result: RunResult) -> list[Card]:
     name = headline_class(result)
     slowdown = result.fct_slowdown.get(name)
     hottest = max(result.buffer_bytes, key=lambda switch: result.buffer_bytes[switch].max, default=None)
-    asked = result.bts.sent + result.bts.suppressed
-    suppressed = f"{format_share(result.bts.suppressed / asked)} suppressed" if asked else ""
-    drops = sum(result.drops.values())
+    bts, packets = result.bts, result.packets
+    asked = bts.sent + bts.suppressed if bts else 0
+    suppressed = f"{format_share(bts.suppressed / asked)} suppressed" if bts and asked else ""
     return [
         Card("Max buffer", format_bytes(result.max_buffer_bytes), hottest or ""),
         Card("P99 FCT slowdown", format_number(slowdown.p99 if slowdown else None), name),
         Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
-        Card("Drops", f"{drops:,}", f"of {result.packets.sent:,} packets"),
-        Card("BTS sent", f"{result.bts.sent:,}", suppressed),
-        Card("Wall time", f"{result.wall_s:.1f} s", f"{result.packets_per_s:,.0f} packets/s"),
+        Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
+        Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
+        Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
     ]
 
 
@@ -194,13 +196,13 @@ def _switch_table(result: RunResult) -> DataTable:
         "Flow control in the switches",
         ("counter", "value"),
         [
-            ("BTS sent", f"{bts.sent:,}"),
-            ("BTS suppressed", f"{bts.suppressed:,}"),
-            ("pause cache hits", f"{bts.cache_hits:,}"),
-            ("suppression entries, most", f"{bts.max_suppression_entries:,}"),
-            ("pause cache entries, most", f"{bts.max_cache_entries:,}"),
-            ("PFC frames sent", f"{result.pfc.sent:,}"),
-            *((event.replace("_", " "), f"{count:,}") for event, count in result.switch_events.items()),
+            ("BTS sent", format_count(count_of(bts, "sent"))),
+            ("BTS suppressed", format_count(count_of(bts, "suppressed"))),
+            ("pause cache hits", format_count(count_of(bts, "cache_hits"))),
+            ("suppression entries, most", format_count(count_of(bts, "max_suppression_entries"))),
+            ("pause cache entries, most", format_count(count_of(bts, "max_cache_entries"))),
+            ("PFC frames sent", format_count(count_of(result.pfc, "sent"))),
+            *((event.replace("_", " "), f"{count:,}") for event, count in (result.switch_events or {}).items()),
         ],
     )
 
@@ -211,15 +213,15 @@ def _packet_table(result: RunResult) -> DataTable:
         "Where every packet went",
         ("packets", "count"),
         [
-            ("sent by hosts", f"{packets.sent:,}"),
-            ("made by switches", f"{packets.switch_generated:,}"),
-            ("received by hosts", f"{packets.received:,}"),
-            ("absorbed by switches", f"{packets.switch_absorbed:,}"),
-            *((f"dropped: {reason}", f"{count:,}") for reason, count in result.drops.items()),
-            ("in flight at the end", f"{packets.in_flight:,}"),
-            ("unexplained loss", f"{result.unexplained_loss:,}"),
-            ("dropped by the kernel", f"{result.kernel_drops:,}"),
-            ("data packets resent", f"{result.flows.packets_resent:,}"),
+            ("sent by hosts", format_count(count_of(packets, "sent"))),
+            ("made by switches", format_count(count_of(packets, "switch_generated"))),
+            ("received by hosts", format_count(count_of(packets, "received"))),
+            ("absorbed by switches", format_count(count_of(packets, "switch_absorbed"))),
+            *((f"dropped: {reason}", f"{count:,}") for reason, count in (result.drops or {}).items()),
+            ("in flight at the end", format_count(count_of(packets, "in_flight"))),
+            ("unexplained loss", format_count(result.unexplained_loss)),
+            ("dropped by the kernel", format_count(result.kernel_drops)),
+            ("data packets resent", format_count(result.flows.packets_resent)),
         ],
         "Sent and made, less received, absorbed, dropped and in flight, is the unexplained loss; it must be zero.",
     )
@@ -270,10 +272,10 @@ def _overview_table(comparison: Comparison) -> DataTable:
                 *map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown)),
                 format_ratio(row.ratios["p99_slowdown"]),
                 f"{format_number(row.throughput_gbps)} Gb/s",
-                f"{row.drops:,}",
-                f"{row.bts_sent:,}",
-                f"{row.pfc_sent:,}",
-                f"{row.wall_s:.1f}",
+                format_number(row.drops),
+                format_number(row.bts_sent),
+                format_number(row.pfc_sent),
+                NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",
             )
             for row in comparison.rows
         ],

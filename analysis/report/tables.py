@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis.formatting import format_bytes, format_number, format_ratio
+from analysis.formatting import NOTHING, format_bytes, format_count, format_number, format_ratio, format_wall
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import Comparison, ComparisonRow
-from analysis.results.result import Level, RunResult
+from analysis.results.result import Level, RunResult, count_of
 
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 
@@ -72,8 +72,8 @@ def _cells(row: ComparisonRow) -> list[str | Text]:
         format_number(row.p50_slowdown),
         format_number(row.p95_slowdown),
         format_number(row.p99_slowdown),
-        f"{row.drops:,}",
-        f"{row.bts_sent:,}",
+        NOTHING if row.drops is None else f"{row.drops:,}",
+        NOTHING if row.bts_sent is None else f"{row.bts_sent:,}",
     ]
 
 
@@ -88,16 +88,22 @@ def _figures(figures: Sequence[tuple[str, str]]) -> Table:
 
 def key_figures(result: RunResult) -> list[tuple[str, str]]:
     """The figures that people look for first, as name and text."""
-    drops = ", ".join(f"{reason} {count:,}" for reason, count in result.drops.items() if count)
+    wall, speed = format_wall(result.wall_s, result.packets_per_s)
     return [
         ("flows completed", f"{result.flows.completed:,} of {result.flows.total:,}"),
         ("max buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
-        ("drops", drops or "0"),
-        ("BTS sent", f"{result.bts.sent:,}"),
-        ("PFC sent", f"{result.pfc.sent:,}"),
-        ("wall time", f"{result.wall_s:.1f} s ({result.packets_per_s:,.0f} packets/s)"),
+        ("drops", _drops(result)),
+        ("BTS sent", format_count(count_of(result.bts, "sent"))),
+        ("PFC sent", format_count(count_of(result.pfc, "sent"))),
+        ("wall time", f"{wall} ({speed})" if speed else wall),
     ]
+
+
+def _drops(result: RunResult) -> str:
+    if not result.drops or not any(result.drops.values()):
+        return format_count(result.dropped)
+    return ", ".join(f"{reason} {count:,}" for reason, count in result.drops.items() if count)
 
 
 def _slowdowns(result: RunResult) -> Table:

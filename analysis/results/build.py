@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 
 import polars as pl
@@ -21,8 +22,21 @@ from analysis.metrics.flows import (
 )
 from analysis.metrics.signals import signal_figures
 from analysis.results.counters import Lateness, RunCounters, RunIdentity
-from analysis.results.fidelity import judge, lateness_share
+from analysis.results.fidelity import judge, lateness_share, unfinished_flows
 from analysis.results.result import FlowCounts, LatenessByPart, LatenessFigures, RunResult
+
+_COUNTED = (
+    "packets",
+    "drops",
+    "unexplained_loss",
+    "kernel_drops",
+    "bts",
+    "pfc",
+    "switch_events",
+    "wall_s",
+    "packets_per_s",
+)
+"""Fields that come from counters and clocks, not from traces."""
 
 
 def build_result(
@@ -46,6 +60,27 @@ def build_result(
                 host=_lateness(counters.host_lateness, identity),
                 switch=_lateness(counters.switch_lateness, identity),
             ),
+        }
+    )
+
+
+def build_unfinished_result(
+    identity: RunIdentity, reasons: Sequence[str], *, flows: pl.DataFrame, queues: pl.DataFrame, signals: pl.DataFrame
+) -> RunResult:
+    """The result of a run whose runner ended before it had read any counter: invalid, for these reasons."""
+    counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None})
+    return RunResult.model_validate(
+        {
+            **_identity(identity),
+            "flows": counted,
+            "verdict": "invalid",
+            "verdict_reasons": (*reasons, *unfinished_flows(counted)),
+            "interrupted": True,
+            **_flow_figures(flows, identity),
+            **_buffer_figures(queues),
+            **dict.fromkeys(_COUNTED),
+            "signals": signal_figures(signals),
+            "lateness": LatenessByPart(host=None, switch=None),
         }
     )
 
@@ -78,7 +113,7 @@ def _buffer_figures(queues: pl.DataFrame) -> dict[str, object]:
     buffers = buffer_by_switch(queues)
     return {
         "buffer_bytes": buffers,
-        "max_buffer_bytes": max((figures.max for figures in buffers.values()), default=0),
+        "max_buffer_bytes": max((figures.max for figures in buffers.values()), default=None),
     }
 
 

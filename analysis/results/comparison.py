@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from analysis.metrics.figures import Figure
 from analysis.metrics.flows import ALL_CLASSES, SlowdownFigures
-from analysis.results.result import Level, RunResult
+from analysis.results.result import Level, RunResult, count_of
 
 INCAST_TAG = "incast"
 """Tag of synthetic incast flows; the paper measures FCT for the other traffic."""
@@ -33,15 +33,15 @@ class ComparisonRow(BaseModel):
     verdict: Level
     flows_completed: int
     flows_total: int
-    max_buffer_bytes: int
+    max_buffer_bytes: int | None
     p50_slowdown: Figure | None
     p95_slowdown: Figure | None
     p99_slowdown: Figure | None
     throughput_gbps: Figure
-    drops: int
-    bts_sent: int
-    pfc_sent: int
-    wall_s: Figure
+    drops: int | None
+    bts_sent: int | None
+    pfc_sent: int | None
+    wall_s: Figure | None
     ratios: dict[str, Figure | None]
 
 
@@ -123,9 +123,9 @@ def _row(label: str, result: RunResult, traffic_class: str, first: ComparisonRow
         p95_slowdown=slowdown.p95 if slowdown else None,
         p99_slowdown=figures["p99_slowdown"],
         throughput_gbps=result.throughput_gbps,
-        drops=sum(result.drops.values()),
-        bts_sent=result.bts.sent,
-        pfc_sent=result.pfc.sent,
+        drops=result.dropped,
+        bts_sent=count_of(result.bts, "sent"),
+        pfc_sent=count_of(result.pfc, "sent"),
         wall_s=result.wall_s,
         ratios={name: _ratio(value, base[name]) for name, value in figures.items()},
     )

@@ -113,9 +113,15 @@ def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Findin
         yield _Weight.INVALID, f"{_count(flows.corrupted, 'message')} arrived corrupted."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
+    for sentence in unfinished_flows(flows):
+        yield _Weight.NOTE, sentence
+
+
+def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
+    """A sentence if there are any."""
     unfinished = flows.total - flows.completed
     if unfinished > 0:
-        yield _Weight.NOTE, f"{unfinished} of {_count(flows.total, 'flow')} did not finish."
+        yield f"{unfinished} of {_count(flows.total, 'flow')} did not finish."
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -21,9 +21,12 @@ from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from telemetry.atomic_file import replace_text
+from telemetry.journal import has_journal
 
 Clock = Literal["real", "virtual"]
 Level = Literal["faithful", "degraded", "invalid"]
+
+Counted = TypeVar("Counted")
 
 RESULT_SCHEMA: Literal["sfc-testbed.result"] = "sfc-testbed.result"
 RESULT_VERSION: Literal[1] = 1
@@ -40,8 +43,8 @@ class FlowCounts(Figures):
     total: int
     completed: int
     corrupted: int
-    timeouts: int
-    packets_resent: int
+    timeouts: int | None
+    packets_resent: int | None
 
 
 class PacketCounts(Figures):
@@ -113,24 +116,43 @@ class RunResult(Figures):
     measured_window_us: Interval | None
     """Flows that start in here count for slowdown and throughput; None: all."""
     buffer_bytes: dict[str, BufferFigures]
-    max_buffer_bytes: int
+    max_buffer_bytes: int | None
+    """None: no switch has left a sample."""
     throughput_gbps: Figure
-    packets: PacketCounts
-    drops: dict[str, int]
-    unexplained_loss: int
-    kernel_drops: int
-    bts: BtsCounts
-    pfc: PfcCounts
-    switch_events: dict[str, int] = Field(default_factory=dict)
+    packets: PacketCounts | None
+    """None, here and below: the runner was killed before it had read the counters of hosts and switches."""
+    drops: dict[str, int] | None
+    unexplained_loss: int | None
+    kernel_drops: int | None
+    bts: BtsCounts | None
+    pfc: PfcCounts | None
+    switch_events: dict[str, int] | None = Field(default_factory=dict)
     """What else the P4 program counted, where it happened at all."""
     signals: SignalFigures
     lateness: LatenessByPart
-    wall_s: Figure
-    packets_per_s: Figure
+    wall_s: Figure | None
+    packets_per_s: Figure | None
+
+    @property
+    def dropped(self) -> int | None:
+        """Packets dropped for whatever reason."""
+        return None if self.drops is None else sum(self.drops.values())
 
     def to_json(self) -> str:
         """The text of result.json, newline at its end."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
+
+
+def count_of(counts: PacketCounts | BtsCounts | PfcCounts | None, name: str) -> int | None:
+    """One of the counts, None where none was read."""
+    return None if counts is None else int(getattr(counts, name))
+
+
+def counted(figure: Counted | None) -> Counted:
+    """A figure for which there is no use but a measured one. Raises ResultError where it was not."""
+    if figure is None:
+        raise ResultError("the runner was killed before this was counted")
+    return figure
 
 
 def write_result(folder: Path, result: RunResult) -> Path:
@@ -146,6 +168,10 @@ def read_result(folder: Path) -> RunResult:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
+        if has_journal(folder):
+            raise ResultError(
+                f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
+            ) from error
         raise ResultError(f"{path}: no such file; the run did not get as far as a result") from error
     except (OSError, ValueError) as error:
         raise ResultError(f"{path}: not readable as JSON ({error})") from error

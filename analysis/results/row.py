@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from analysis.results.comparison import headline_class
-from analysis.results.result import RunResult
+from analysis.results.result import RunResult, count_of
 
 
 def result_row(result: RunResult) -> dict[str, object]:
@@ -27,10 +27,10 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
         "max_buffer_bytes": result.max_buffer_bytes,
         "throughput_gbps": result.throughput_gbps,
-        "drops": sum(result.drops.values()),
-        "bts_sent": result.bts.sent,
-        "bts_suppressed": result.bts.suppressed,
-        "cache_hits": result.bts.cache_hits,
-        "pfc_sent": result.pfc.sent,
+        "drops": result.dropped,
+        "bts_sent": count_of(result.bts, "sent"),
+        "bts_suppressed": count_of(result.bts, "suppressed"),
+        "cache_hits": count_of(result.bts, "cache_hits"),
+        "pfc_sent": count_of(result.pfc, "sent"),
         "wall_s": result.wall_s,
     }

@@ -14,12 +14,13 @@ from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare
 from analysis.results.stored import load_run
 from command.options import folder_of
-from command.output import console, say
+from command.output import EXIT_INVALID, console, say
 from command.reproductions import print_reproduction
 from command.stored import check_page, refused_in_one_line
 from reproduction.judge import judge_again
 from reproduction.record import is_reproduction
-from testbed.execution.execute import check_output, make_folder
+from testbed.execution.execute import check_output, give_to_caller, make_folder
+from testbed.execution.unfinished import finish_run
 
 
 def verb(
@@ -42,10 +43,15 @@ def verb(
 
 def _report_run(folder: Path) -> None:
     check_page(folder)
+    was_cut_off = finish_run(folder)
     stored = load_run(folder)
     page = write_run_report(folder)
+    if was_cut_off:
+        give_to_caller(folder)
     console.print(run_table(stored.result, stored.config))
     say(f"report: {page}")
+    if stored.result.verdict == "invalid":
+        raise typer.Exit(EXIT_INVALID)
 
 
 def _report_comparison(folders: list[Path], out: Path | None) -> None:

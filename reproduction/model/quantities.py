@@ -16,6 +16,7 @@ from analysis.metrics.flows import of_class, slowdowns, started_between
 from analysis.metrics.goodput import receiver_throughput_gbps
 from analysis.metrics.percentiles import minimum_count, percentile
 from analysis.results.comparison import headline_class
+from analysis.results.result import counted
 from analysis.results.stored import Run
 from reproduction.model.experiment import NotMeasured
 
@@ -93,23 +94,26 @@ def _receivers(run: Run) -> float:
 
 
 def _bts_cut(run: Run) -> float:
-    asked = run.result.bts.sent + run.result.bts.suppressed
+    bts = counted(run.result.bts)
+    asked = bts.sent + bts.suppressed
     if not asked:
         raise NotMeasured("no BTS was triggered")
-    return 100 * run.result.bts.suppressed / asked
+    return 100 * bts.suppressed / asked
 
 
-PEAK_BUFFER = Quantity("peak buffer", lambda run: float(run.result.max_buffer_bytes), format_bytes, "MB", 1e6)
+PEAK_BUFFER = Quantity("peak buffer", lambda run: float(counted(run.result.max_buffer_bytes)), format_bytes, "MB", 1e6)
 STEADY_BUFFER = Quantity("steady buffer", _steady, format_bytes, "MB", 1e6)
 MEAN_P99_OVER_SIZES = Quantity("P99 FCT slowdown, mean over sizes", _mean_p99_over_sizes)
 RECEIVER_THROUGHPUT = Quantity(
     "mean receiver throughput", _receivers, lambda value: f"{format_number(value)} Gb/s", "Gb/s"
 )
 BTS_CUT = Quantity("BTS suppressed", _bts_cut, lambda value: f"{value:.3g} %", "%")
-DROPS = Quantity("packets dropped", lambda run: float(sum(run.result.drops.values())), lambda value: f"{value:,.0f}")
+DROPS = Quantity("packets dropped", lambda run: float(counted(run.result.dropped)), lambda value: f"{value:,.0f}")
 SUPPRESSION_ENTRIES = Quantity(
-    "suppression entries", lambda run: float(run.result.bts.max_suppression_entries), lambda value: f"{value:,.0f}"
+    "suppression entries",
+    lambda run: float(counted(run.result.bts).max_suppression_entries),
+    lambda value: f"{value:,.0f}",
 )
 CACHE_ENTRIES = Quantity(
-    "cache entries", lambda run: float(run.result.bts.max_cache_entries), lambda value: f"{value:,.0f}"
+    "cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), lambda value: f"{value:,.0f}"
 )

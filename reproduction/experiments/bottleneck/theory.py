@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from analysis.formatting import format_bytes
+from analysis.results.result import counted
 from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.bounds import (
@@ -158,7 +159,7 @@ def _grids() -> Grids:
 
 
 def _peak(run: Run) -> float:
-    return float(run.result.max_buffer_bytes)
+    return float(counted(run.result.max_buffer_bytes))
 
 
 def _emitted(run: Run) -> float:

@@ -141,7 +141,7 @@ def test_empty_traces_make_a_result(identity: RunIdentity, counters: RunCounters
     result = build_result(identity, stopped, **EMPTY)
     assert (result.verdict, result.interrupted) == ("invalid", True)
     assert result.verdict_reasons[0] == "No packet was sent, so nothing was measured."
-    assert (result.fct_slowdown, result.buffer_bytes, result.max_buffer_bytes) == ({}, {}, 0)
+    assert (result.fct_slowdown, result.buffer_bytes, result.max_buffer_bytes) == ({}, {}, None)
     assert (result.throughput_gbps, result.packets_per_s) == (0.0, 0.0)
 
 

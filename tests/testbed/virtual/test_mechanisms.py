@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.result import RunResult
+from analysis.results.result import RunResult, counted
 from scenarios.model.flow import FlowRequest, number_flows
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
@@ -55,15 +55,15 @@ def test_pfc_loses_nothing_and_blocks_the_head_of_the_line(tmp_path: Path) -> No
     lossy, _, _ = _run(_with_victims(_plan("gbn+none", *NETWORK)), tmp_path)
     pfc, pfc_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *PFC)), tmp_path)
     sfc_p, sfc_p_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *SFC_P)), tmp_path)
-    assert sum(lossy.drops.values()) > 0
+    assert counted(lossy.dropped) > 0
     for result in (pfc, sfc_p):
         assert result.drops == {}
         assert result.unexplained_loss == 0
         assert result.flows.completed == result.flows.total
-        assert result.pfc.sent > 0
+        assert counted(result.pfc).sent > 0
     assert pfc.buffer_bytes["tor1"].max > 10 * sfc_p.buffer_bytes["tor1"].max  # the pause has reached the senders' ToR
     assert _victim_slowdown(pfc_flows) > 2 * _victim_slowdown(sfc_p_flows)
-    assert sfc_p.max_buffer_bytes < pfc.max_buffer_bytes
+    assert counted(sfc_p.max_buffer_bytes) < counted(pfc.max_buffer_bytes)
 
 
 def test_estimator_speaks_before_the_receivers_tor_can(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_estimator_speaks_before_the_receivers_tor_can(tmp_path: Path) -> None:
     result, _, signals = _run(_plan("sfc+none", *settings, "switch.estimator=true"), tmp_path)
     estimated, queued = (signals.filter(pl.col("cause") == cause)["received_us"] for cause in ("estimator", "queue"))
     assert estimated.to_numpy().min() < queued.to_numpy().min()
-    assert result.max_buffer_bytes < without.max_buffer_bytes
+    assert counted(result.max_buffer_bytes) < counted(without.max_buffer_bytes)
     assert result.unexplained_loss == 0
 
 
@@ -82,8 +82,8 @@ def test_ingress_signals_sooner_than_egress(tmp_path: Path) -> None:
     settings = ("topology.hosts_per_tor=24", "degree=24", "transport.flow_control=sfc")
     egress, _, _ = _run(_plan("irn+none", *settings, "switch.bts=egress"), tmp_path)
     ingress, _, _ = _run(_plan("ingress-bts+none", *settings), tmp_path)
-    assert egress.bts.sent > 0
-    assert ingress.max_buffer_bytes < egress.max_buffer_bytes
+    assert counted(egress.bts).sent > 0
+    assert counted(ingress.max_buffer_bytes) < counted(egress.max_buffer_bytes)
 
 
 def test_ecn_marks_reach_nobody_who_is_not_capable(tmp_path: Path) -> None:

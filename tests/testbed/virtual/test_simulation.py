@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.results.result import RunResult
+from analysis.results.result import RunResult, counted
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
@@ -40,14 +40,14 @@ def test_sfc_holds_the_buffer_below_half(tmp_path: Path) -> None:
     settings = ("degree=16", "topology.hosts_per_tor=16")
     without, _, _ = _run(tmp_path, "irn+none", *settings)
     with_sfc, _, _ = _run(tmp_path, "sfc+none", *settings)
-    assert with_sfc.max_buffer_bytes < without.max_buffer_bytes / 2
-    assert with_sfc.bts.sent > 0
+    assert counted(with_sfc.max_buffer_bytes) < counted(without.max_buffer_bytes) / 2
+    assert counted(with_sfc.bts).sent > 0
 
 
 def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
     """Senders that start after the first pause has passed their ToR are answered there, sooner than from afar."""
     result, _, signals = _run(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
-    assert result.bts.cache_hits > 0
+    assert counted(result.bts).cache_hits > 0
     delay = signals.with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
     near, far = (np.median(delay.filter(pl.col("cause") == cause)["delay"].to_numpy()) for cause in ("cache", "queue"))
     assert near < far
@@ -58,7 +58,7 @@ def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
     resent_bytes = {}
     for scheme in ("gbn", "irn"):
         result, flows, _ = _run(tmp_path, scheme, "switch.buffer_bytes=300000")
-        assert result.drops["dynamic_threshold"] > 0
+        assert counted(result.drops)["dynamic_threshold"] > 0
         assert result.flows.completed == result.flows.total
         assert result.flows.corrupted == 0
         assert result.unexplained_loss == 0

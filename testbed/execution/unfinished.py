@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Finishes a run whose runner ended before it had saved: traces from the journal, and a result that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+from pydantic import ValidationError
+
+from analysis.results.build import build_unfinished_result
+from analysis.results.result import RESULT_FILE, ResultError, write_result
+from analysis.results.stored import CONFIG_FILE
+from telemetry.journal import Journal, JournalError, has_journal, open_journal
+from telemetry.reader import read_trace
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMAS, SIGNALS
+from testbed.errors import UsageError
+from testbed.execution.execute import ERROR_FILE, run_identity
+from testbed.plan.config import RunConfig
+
+_TIMES = {FLOWS.name: "finish_us", QUEUES.name: "time_us", SIGNALS.name: "received_us", GOODPUT.name: "until_us"}
+
+
+def finish_run(folder: Path) -> bool:
+    """Gives the folder of a run that was cut off its traces and a result; any other is left as it is (False).
+
+    UsageError for a run that still goes on; ResultError where nothing says which run it was.
+    """
+    if not has_journal(folder):
+        return False
+    try:
+        journal, problems = open_journal(folder)
+    except JournalError as error:
+        raise UsageError(str(error)) from error
+    try:
+        if not (folder / RESULT_FILE).exists():
+            _finish(journal, problems)
+        journal.remove()
+    finally:
+        journal.release()
+    return True
+
+
+def _finish(journal: Journal, problems: list[str]) -> None:
+    folder = journal.folder
+    identity = run_identity(_config(folder))
+    problems += journal.write_traces()
+    frames = {schema.name: read_trace(folder / schema.file_name, schema) for schema in SCHEMAS.values()}
+    result = build_unfinished_result(
+        identity,
+        (_how_it_ended(journal, _last_us(frames)), *problems),
+        flows=frames[FLOWS.name],
+        queues=frames[QUEUES.name],
+        signals=frames[SIGNALS.name],
+    )
+    write_result(folder, result)
+
+
+def _config(folder: Path) -> RunConfig:
+    path = folder / CONFIG_FILE
+    try:
+        return RunConfig.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise ResultError(f"{path}: no such file; nothing says which run it was") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise ResultError(f"{path}: not a run's configuration ({where}: {first['msg']})") from error
+
+
+def _last_us(frames: Mapping[str, pl.DataFrame]) -> float | None:
+    """The last instant that any trace tells of."""
+    found = (frames[name].get_column(column).max() for name, column in _TIMES.items())
+    return max((last for last in found if isinstance(last, float)), default=None)
+
+
+def _how_it_ended(journal: Journal, last_us: float | None) -> str:
+    """The reason of the verdict."""
+    when = "" if last_us is None else f" at about {last_us:,.0f} us of model time"
+    failure = journal.folder / "logs" / ERROR_FILE
+    if failure.is_file():
+        return f"The run failed{when}: {failure.read_text(encoding='utf-8', errors='replace').strip()}"
+    if journal.head.start_ns is None:
+        return "The runner was killed before model time 0: no flow had started."
+    if last_us is None:
+        return "The runner was killed before anything of the run was saved."
+    stage = " while it saved the run, which had ended" if journal.head.all_told else ""
+    return (
+        f"The runner was killed{stage}{when}; counters of hosts and switches were not read, "
+        f"and what was measured in the last moments before is not in the traces."
+    )

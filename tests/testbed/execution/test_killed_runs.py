@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""kill -9 of the runner at chosen moments: `report` finishes what it left, and nothing that was saved is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from telemetry.reader import read_trace
+from telemetry.schema import SCHEMAS
+from tests.testbed import running
+
+RECORDER = "testbed.recording.recorder:Recorder"
+SIMULATION = "testbed.virtual.simulation:_Simulation"
+JOURNAL = "telemetry.journal:Journal"
+LIVE = "testbed.live.run:_Run"
+TARGET = "testbed.targets.softswitch:Softswitch"
+
+VIRTUAL_MOMENTS = {
+    "before model time 0": f"{SIMULATION}.__enter__:before:1",
+    "after the first save": f"{RECORDER}.save:after:1",
+    "after the sixteenth save": f"{RECORDER}.save:after:16",
+    "in the drain": f"{SIMULATION}.drain:before:1",
+    "while saving": f"{JOURNAL}._write_queues:before:1",
+}
+LIVE_MOMENTS = {
+    "before the switches": f"{TARGET}Target.start:before:1",
+    "after the first save": f"{RECORDER}.save:after:1",
+    "in the drain": f"{LIVE}._quiesce:before:1",
+}
+FURTHER_LIVE_MOMENTS = {
+    "while hosts come up": "testbed.live.agents:AgentProcess.wait_until_ready:before:1",
+    "before the first flow": f"{RECORDER}.begin:after:1",
+    "at the first record": f"{RECORDER}.take:after:1",
+    "after the sixth save": f"{RECORDER}.save:after:6",
+    "after a hundred records": f"{RECORDER}.take:after:100",
+    "while switches stop": f"{TARGET}Process.stop:after:2",
+    "while saving": f"{JOURNAL}._write_queues:before:1",
+}
+ALL_MOMENTS = "SFC_TESTBED_ALL_MOMENTS"
+"""Set by `make kill-test`: ten live runs take their time."""
+
+VIRTUAL = ("incast", "--clock", "virtual", "--seed", "5")
+REAL = ("incast", "--dilation", "10000", "--set", "window_us=300")
+
+
+def killed(tmp_path: Path, moment: str, *words: str) -> tuple[Path, int]:
+    """The folder of a run that was killed then, and how many flows its last save knew to be finished."""
+    notes = tmp_path / "notes"
+    notes.touch()
+    line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *words]
+    done = subprocess.run(
+        [*line, "--out", str(tmp_path / "runs")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=running.ROOT,
+        timeout=200,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    [folder] = (tmp_path / "runs").iterdir()
+    assert not (folder / "result.json").exists()
+    return folder, max(map(int, notes.read_text().split()), default=0)
+
+
+def reported(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    """What `report` makes of it, twice the same: result and traces."""
+    first = running.run("report", str(folder))
+    assert first.returncode == 3, first.stderr
+    text = (folder / "result.json").read_text()
+    again = running.run("report", str(folder))
+    assert (again.returncode, again.stdout, (folder / "result.json").read_text()) == (3, first.stdout, text)
+    assert not (folder / "journal").exists()
+    assert list((folder / "logs").glob("*.samples")) == []
+    assert (folder / "report.html").is_file()
+    result = json.loads(text)
+    assert (result["verdict"], result["interrupted"]) == ("invalid", True)
+    assert result["verdict_reasons"][0].startswith("The runner was killed")
+    assert "not measured" in first.stdout
+    return result, {name: read_trace(folder / schema.file_name, schema) for name, schema in SCHEMAS.items()}
+
+
+def check(folder: Path, known_done: int) -> dict[str, pl.DataFrame]:
+    """The report's figures are those of what was saved, and what nobody counted is null."""
+    result, traces = reported(folder)
+    finished = traces["flows"].filter(pl.col("finish_us").is_not_null())
+    assert known_done <= finished.height == result["flows"]["completed"]
+    assert result["flows"]["total"] == traces["flows"].height > 0
+    for name in ("packets", "drops", "bts", "pfc", "unexplained_loss", "kernel_drops", "wall_s"):
+        assert result[name] is None
+    return traces
+
+
+@pytest.mark.parametrize("moment", VIRTUAL_MOMENTS.values(), ids=VIRTUAL_MOMENTS.keys())
+def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> None:
+    """Whatever it was doing; rows of each trace that had any are there."""
+    folder, known_done = killed(tmp_path, moment, *VIRTUAL)
+    refused = running.run("export", str(folder))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "`runner.py report` finishes it" in refused.stderr
+    traces = check(folder, known_done)
+    assert (traces["queues"].height > 0) == (moment != VIRTUAL_MOMENTS["before model time 0"])
+
+
+def test_rows_of_a_killed_run_are_those_of_the_whole_run(tmp_path: Path) -> None:
+    """What was saved before the kill is the beginning of what a run that ends by itself has."""
+    whole = running.run("run", *VIRTUAL, "--out", str(tmp_path / "whole"))
+    assert whole.returncode == 0, whole.stderr
+    [folder] = (tmp_path / "whole").iterdir()
+    expected = {name: read_trace(folder / schema.file_name, schema) for name, schema in SCHEMAS.items()}
+    cut, known_done = killed(tmp_path, VIRTUAL_MOMENTS["after the sixteenth save"], *VIRTUAL)
+    traces = check(cut, known_done)
+    for name in ("signals", "goodput"):
+        assert 0 < traces[name].height < expected[name].height
+        assert traces[name].equals(expected[name].head(traces[name].height))
+    assert traces["queues"].join(expected["queues"], on=traces["queues"].columns, how="anti").height == 0
+    assert (
+        traces["flows"]
+        .select("flow_id", "src", "dst", "start_us", "ideal_fct_us")
+        .equals(expected["flows"].select("flow_id", "src", "dst", "start_us", "ideal_fct_us"))
+    )
+
+
+def test_a_run_that_was_killed_after_its_result_keeps_it(tmp_path: Path) -> None:
+    """Then only its page and the tidying are missing."""
+    moment = "testbed.execution.execute:write_result:after:1"
+    notes = tmp_path / "notes"
+    line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *VIRTUAL, "--out", str(tmp_path)]
+    done = subprocess.run(line, capture_output=True, check=False, cwd=running.ROOT, timeout=200)
+    assert done.returncode == -signal.SIGKILL
+    [folder] = tmp_path.glob("incast-*")
+    text = (folder / "result.json").read_text()
+    assert running.run("report", str(folder)).returncode == 0
+    assert (folder / "result.json").read_text() == text
+    assert json.loads(text)["verdict"] == "faithful"
+    assert not (folder / "journal").exists()
+
+
+def test_a_run_that_goes_on_is_not_reported(tmp_path: Path) -> None:
+    """One line, and nothing of it is touched; once it is killed, the same command finishes it."""
+    words = ("datacentre", "--clock", "virtual", "--scale", "laptop", "--json", "--out", str(tmp_path))
+    child = subprocess.Popen(running.command("run", *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not list(tmp_path.glob("*/journal/journal.json")):
+            assert child.poll() is None
+        [folder] = tmp_path.iterdir()
+        refused = running.run("report", str(folder))
+        assert child.poll() is None
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "its run still goes on" in refused.stderr
+        assert not (folder / "flows.parquet").exists()
+    finally:
+        child.kill()
+        child.wait()
+    check(folder, 0)
+
+
+def live_moments() -> list[Any]:
+    """Three of them, and all if that is wanted."""
+    asked = pytest.mark.skipif(ALL_MOMENTS not in os.environ, reason="seven more moments: make kill-test")
+    chosen = [pytest.param(moment, id=name) for name, moment in LIVE_MOMENTS.items()]
+    return chosen + [pytest.param(moment, id=name, marks=asked) for name, moment in FURTHER_LIVE_MOMENTS.items()]
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("moment", live_moments())
+def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: str) -> None:
+    """Nothing of it stays on the machine, and what was saved is in its folder."""
+    before = running.remains()
+    folder, known_done = killed(tmp_path, moment, *REAL)
+    cleaned = running.run("clean")
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert running.left_since(before) == {}
+    traces = check(folder, known_done)
+    has_begun = moment not in (
+        LIVE_MOMENTS["before the switches"],
+        FURTHER_LIVE_MOMENTS["while hosts come up"],
+        FURTHER_LIVE_MOMENTS["before the first flow"],
+    )
+    assert (traces["queues"].height > 0) == has_begun
