@@ -19,6 +19,7 @@ from pathlib import Path
 from scenarios.files.hpcc_files import parse_hpcc_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
+from telemetry.bounded_file import FileRefused, read_bounded_text
 from topologies.model import Topology
 from wire.validation import shortened, shown
 
@@ -26,6 +27,7 @@ FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 _WINDOW = "# measured_window_us="
 
+MAX_FILE_BYTES = 500_000_000
 MAX_SIZE_BYTES = 10_000_000_000
 MAX_START_NS = 3_600_000_000_000
 """The longest run."""
@@ -57,9 +59,11 @@ def format_flows(flows: Iterable[FlowRequest], measured_window_us: tuple[float, 
 def read_flows(path: Path, topology: Topology) -> FlowList:
     """Reads either format. ScenarioError, one line, for a file that is wrong or does not fit the network."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path}: cannot be read as a flow list ({error.__class__.__name__})") from error
+        lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
+    except FileNotFoundError as error:
+        raise ScenarioError(f"{path}: cannot be read as a flow list: there is no such file") from error
+    except FileRefused as error:
+        raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
     try:
         is_hpcc = bool(lines) and _WHOLE_LINE.fullmatch(lines[0]) is not None
         found = FlowList(tuple(parse_hpcc_flows(lines))) if is_hpcc else _parse(lines)

@@ -50,7 +50,7 @@ class DataCentre(Workload):
     @property
     def tag(self) -> str:
         """The class of the all-to-all messages: the name of their distribution."""
-        return load_sizes(self.sizes).name.rpartition("/")[2].partition(".")[0]
+        return load_sizes(self.sizes).tag
 
     @property
     def measured_window_us(self) -> tuple[float, float] | None:

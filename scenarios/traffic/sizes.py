@@ -10,13 +10,16 @@ docs/sources.md#message-sizes). A `#` begins a comment line.
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from telemetry.bounded_file import FileRefused, read_bounded_text
+from wire.validation import shortened, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +30,14 @@ DATA = Path(__file__).parent / "data"
 COLUMNS = ("size_bytes", "cumulative_percent", "steps")
 WORKLOADS = ("hadoop", "rpc", "websearch", "storage")
 """The distributions that come with the testbed."""
+
+MAX_SIZE_BYTES = 10_000_000_000
+MAX_POINTS = 100_000
+"""Of a distribution, steps filled in."""
+MAX_FILE_BYTES = 10_000_000
+MAX_TAG_CHARACTERS = 255
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 
 
 class SizeError(ValueError):
@@ -49,6 +60,12 @@ class SizeDistribution:
     name: str
     sizes: tuple[int, ...]
     percents: tuple[float, ...]
+
+    @property
+    def tag(self) -> str:
+        """The class of messages of these sizes: the name, of a path the file's without its endings."""
+        tag = self.name.rpartition("/")[2].partition(".")[0]
+        return tag if tag.isprintable() and 1 <= len(tag) <= MAX_TAG_CHARACTERS else "sizes"
 
     @property
     def mean_bytes(self) -> float:
@@ -79,6 +96,10 @@ def from_knots(name: str, knots: Sequence[Knot]) -> SizeDistribution:
             raise SizeError(f"sizes {name}: row {number + 1} is below row {number}; both columns must rise")
         if here.steps < 1 or (here.steps > 1 and here.size_bytes == 0):
             raise SizeError(f"sizes {name}: row {number} has a number of steps that cannot be")
+    if not 1 <= knots[-1].size_bytes <= MAX_SIZE_BYTES:
+        raise SizeError(f"sizes {name}: the largest size must be 1 B to {MAX_SIZE_BYTES} B, not {knots[-1].size_bytes}")
+    if sum(knot.steps for knot in knots) > MAX_POINTS:
+        raise SizeError(f"sizes {name}: a distribution has at most {MAX_POINTS} points, steps filled in")
     points = [point for here, after in pairwise(knots) for point in _between(here, after)]
     points.append((knots[-1].size_bytes, knots[-1].percent))
     return SizeDistribution(name, tuple(size for size, _ in points), tuple(percent for _, percent in points))
@@ -94,29 +115,31 @@ def _between(here: Knot, after: Knot) -> Iterator[tuple[int, float]]:
 
 def parse_sizes(name: str, lines: Iterable[str]) -> SizeDistribution:
     """Reads our format. SizeError names the line that is wrong."""
-    rows = csv.reader(line for line in lines if line.strip() and not line.startswith("#"))
-    if tuple(next(rows, ())) != COLUMNS:
+    rows = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not rows or rows[0].strip() != ",".join(COLUMNS):
         raise SizeError(f"sizes {name}: the first row must be {','.join(COLUMNS)}")
     knots = []
-    for row in rows:
+    for row in rows[1:]:
         try:
-            size, percent, steps = row
-            knots.append(Knot(int(size), float(percent), int(steps)))
+            size, percent, steps = row.split(",")
+            knots.append(Knot(_whole(size), _number(percent), _whole(steps)))
         except ValueError as error:
-            raise SizeError(f"sizes {name}: not a row of three numbers: {','.join(row)}") from error
+            raise SizeError(f"sizes {name}: not a row of three numbers: {shown(row)}") from error
     return from_knots(name, knots)
 
 
 @cache
 def load_sizes(name: str) -> SizeDistribution:
     """A named distribution, or one from a file: our format, or the HPCC simulator's `size percent` lines."""
-    if name in WORKLOADS:
-        path = DATA / f"{name}.csv"
-    else:
-        path = Path(name)
-        if not path.is_file():
-            raise SizeError(f"sizes: there is no {name!r}; there are {', '.join(WORKLOADS)}, or the path of a file")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    path = DATA / f"{name}.csv" if name in WORKLOADS else Path(name)
+    try:
+        lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
+    except FileNotFoundError as error:
+        raise SizeError(
+            f"sizes: there is no {shown(name)}; there are {', '.join(WORKLOADS)}, or the path of a file"
+        ) from error
+    except FileRefused as error:
+        raise SizeError(f"sizes {shortened(name)}: the file {error}") from error
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     return parse_sizes(name, lines) if "," in first else parse_hpcc_cdf(name, lines)
 
@@ -129,11 +152,24 @@ def parse_hpcc_cdf(name: str, lines: Iterable[str]) -> SizeDistribution:
         if not words or words[0].startswith("#"):
             continue
         try:
-            size, percent = map(float, words)
+            size, percent = map(_number, words)
         except ValueError as error:
-            raise SizeError(f"sizes {name}: not `size percent`: {line.strip()}") from error
+            raise SizeError(f"sizes {name}: not `size percent`: {shown(line.strip())}") from error
         knots.append(Knot(int(size), percent))
     return from_knots(name, knots)
+
+
+def _whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text.strip()):
+        raise ValueError("not a whole number")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    """In ASCII digits, without a sign, infinity or what is none: less than Python reads."""
+    if not _NUMBER.fullmatch(text.strip()):
+        raise ValueError("not a number")
+    return float(text)
 
 
 def format_hpcc_cdf(distribution: SizeDistribution) -> str:

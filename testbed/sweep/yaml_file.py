@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from telemetry.bounded_file import read_bounded_text
 from wire.validation import shortened, shown
 
 MOST_BYTES = 1_000_000
@@ -63,16 +64,13 @@ class _BoundedLoader(yaml.SafeLoader):  # type: ignore[misc]
 
 def read_yaml(path: Path) -> Any:
     """The content of a file. OSError, or ValueError of one line for what is no YAML or more than one can mean."""
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"more than {MOST_BYTES} B")
+    text = read_bounded_text(path, MOST_BYTES)
     try:
-        found = yaml.load(content.decode(), _BoundedLoader)
+        found = yaml.load(text, _BoundedLoader)
     except yaml.MarkedYAMLError as error:
         mark = "" if error.problem_mark is None else f", line {error.problem_mark.line + 1}"
         raise ValueError(f"not YAML: {error.problem}{mark}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml.YAMLError as error:
         raise ValueError(f"not YAML: {str(error).splitlines()[0]}") from error
     except ValueError as error:
         raise ValueError(f"not YAML of a sweep: {shortened(str(error))}") from error

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -211,6 +212,65 @@ def test_a_flow_list(text: str, expected: str, tmp_path: Path, capsys: pytest.Ca
     """Of our format and of the HPCC simulator's."""
     (tmp_path / "flows").write_text(text)
     _refused([*RUN, "--flows", "flows"], expected, capsys)
+
+
+SIZES = b"size_bytes,cumulative_percent,steps\n"
+
+
+@pytest.mark.parametrize("scenario", ["datacentre", "testbed-hol"])
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "at least two rows"),
+        (SIZES + b"0,0,1\n1\x000,100,1\n", "not a row of three numbers"),
+        (SIZES + b"0,0," + b"9" * 200_000 + b"\n10,100,1\n", "not a row of three numbers"),
+        (SIZES + b'0,0,1\n"' + b"x" * 200_000 + b'",100,1\n', "not a row of three numbers"),
+        (SIZES + b"0,0,1\n" + b"9" * 4000 + b",100,1\n", "not a row of three numbers"),
+        (SIZES + b"0,0,1\n" + b"9" * 15 + b",100,1\n", "largest size must be 1 B to 10000000000 B"),
+        (SIZES + b"0,0,1\n5,nan,1\n10,100,1\n", "5,nan,1"),
+        (SIZES + b"-5,0,1\n10,100,1\n", "-5,0,1"),
+        (SIZES + b"10,0,1\n5,100,1\n", "row 2 is below row 1"),
+        (SIZES + b"1,0,1000000000\n5,100,1\n", "at most 100000 points"),
+        (SIZES + b"1,0,0\n5,100,1\n", "number of steps"),
+        (b"0 0\ninf 100\n", "inf 100"),
+        (b"0 0\nnan 50\n10 100\n", "nan 50"),
+        (b"0 0\n5 nan\n10 100\n", "5 nan"),
+        (b"0 0\n1e308 100\n", "1e308"),
+        (b"-5 0\n10 100\n", "-5 0"),
+        (b"0 0\n0 100\n", "largest size"),
+        (b"0 0\n1_0 100\n", "1_0 100"),
+        ("0 0\n\u0661 100\n".encode(), "not `size percent`"),
+        (b"0 0\n\x1b[31mx 100\n", "not `size percent`"),
+        (b"\xff\xfe0 0\n1 100\n", "not UTF-8"),
+        (b"0 0\n" + b"1 1\n" * 3_000_000, "more than 10000000 B"),
+    ],
+    ids=lambda value: str(value[:50]),
+)
+def test_a_size_file(
+    content: bytes, expected: str, scenario: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of our format and of the HPCC simulator's, under every scenario that takes one."""
+    (tmp_path / "sizes").write_bytes(content)
+    _refused(["run", scenario, "--clock", "virtual", "--set", "sizes=sizes"], expected, capsys)
+
+
+@pytest.mark.parametrize("words", [["--set", "sizes=input"], ["--flows", "input"], ["sweep"]], ids=" ".join)
+@pytest.mark.parametrize("kind", ["folder", "pipe", "endless", "loop", "unnamed"])
+def test_what_is_no_file(kind: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody waits for a pipe, and nothing without an end is read."""
+    place = tmp_path / "input"
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "unnamed":
+        words = [word.replace("input", "x" * 300) for word in words]
+    else:
+        place.symlink_to({"endless": "/dev/zero", "loop": "input"}[kind])
+    command = ["sweep", "x" * 300 if kind == "unnamed" else "input"] if words == ["sweep"] else None
+    expected = {"folder": "not a regular file", "pipe": "not a regular file", "endless": "not a regular file"}
+    found = command or ["run", "datacentre", "--clock", "virtual", *words]
+    _refused(found, expected.get(kind, "cannot be read"), capsys)
 
 
 @pytest.mark.parametrize("verb", [RUN, ("compare", *RUN[1:])], ids=["run", "compare"])

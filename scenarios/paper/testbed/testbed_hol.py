@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
@@ -31,6 +31,11 @@ class HeadOfLine(Workload):
     flows_per_sender: Annotated[int, Field(ge=1)] = Field(40, description="Queue pairs of each incast sender.")
     incast_bytes: Annotated[int, Field(ge=1)] = Field(26_000, description="Bytes of each incast flow.")
 
+    @model_validator(mode="after")
+    def _sizes_exist(self) -> HeadOfLine:
+        load_sizes(self.sizes)
+        return self
+
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         tors = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
         rests = [[host.name for host in hosts[self.hosts_per_tor :]] for hosts in tors]
@@ -43,7 +48,7 @@ class HeadOfLine(Workload):
         rates_bps = [topology.host_link[name].rate_bps for name in everyone]
         background, incast = random.spawn(2)
         sizes = load_sizes(self.sizes)
-        found = list(all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.name))
+        found = list(all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.tag))
         *local, receiver = rests[1][: self.local_senders + 1]
         for sender in [*rests[0][: self.remote_senders], *local]:
             for offset_ns in incast.uniform(0, 50_000, self.flows_per_sender):
