@@ -23,9 +23,12 @@ def verb(
     found = clean(run_ids or None, before_waiting=_say_waiting)
     for each in found:
         say(f"{each.run_id}: {_what_was_done(each)}")
+    unfinished = [] if run_ids else runs.remove_unfinished()
+    for name in unfinished:
+        say(f"{runs.STATE_ROOT}/{name}: its runner was killed before the run began, removed")
     for name in [] if run_ids else runs.strangers():
         say(f"{runs.STATE_ROOT}/{name}: no run of this user made it, left alone")
-    if not found:
+    if not found and not unfinished:
         say("nothing to clean")
 
 

@@ -12,6 +12,7 @@ die with their last process.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import secrets
@@ -28,6 +29,7 @@ from testbed.errors import UsageError
 RUN_VARIABLE = "SFC_TESTBED_RUN"
 STATE_ROOT = Path("/run/sfc-testbed")
 _OWNER_FILE = "owner"
+_UNFINISHED = ".new"
 _GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 _RUN_ID = re.compile("[0-9a-f]{8,16}-[0-9a-f]{8}")
 _OWNER = re.compile(rb"([0-9]{1,10}) ([0-9]{1,20})\n")
@@ -71,17 +73,34 @@ def claim_state_directory(run_id: str) -> Path:
     """Makes the run's state folder (sockets, command files), which says who owns it from the moment it is there."""
     if not is_run_id(run_id):
         raise ValueError(f"no run id: {run_id!a}")
-    unfinished = f"{run_id}.new"
     with state_root() as root:
-        os.mkdir(unfinished, 0o700, dir_fd=root)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        owner = os.open(f"{unfinished}/{_OWNER_FILE}", flags, 0o600, dir_fd=root)
-        try:
-            os.write(owner, f"{os.getpid()} {_started_ticks(psutil.Process())}\n".encode())
-        finally:
-            os.close(owner)
-        os.rename(unfinished, run_id, src_dir_fd=root, dst_dir_fd=root)
+        while not _made(root, run_id):
+            pass
     return STATE_ROOT / run_id
+
+
+def _made(root: int, run_id: str) -> bool:
+    """False if `clean` came between the folder and its lock. Who holds that is making it: it is no remains."""
+    unfinished = f"{run_id}{_UNFINISHED}"
+    os.mkdir(unfinished, 0o700, dir_fd=root)
+    with suppress(FileNotFoundError):
+        folder = os.open(unfinished, _FOLDER, dir_fd=root)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            _note_owner(folder)
+            os.rename(unfinished, run_id, src_dir_fd=root, dst_dir_fd=root)
+            return True
+        finally:
+            os.close(folder)
+    return False
+
+
+def _note_owner(folder: int) -> None:
+    owner = os.open(_OWNER_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        os.write(owner, f"{os.getpid()} {_started_ticks(psutil.Process())}\n".encode())
+    finally:
+        os.close(owner)
 
 
 def remove_state_directory(run_id: str) -> None:
@@ -89,13 +108,36 @@ def remove_state_directory(run_id: str) -> None:
     with _run_folder(run_id) as folder:
         if folder is None:
             return
-        for _, folders, files, parent in os.fwalk(".", topdown=False, dir_fd=folder):
-            for name in files:
-                os.unlink(name, dir_fd=parent)
-            for name in folders:
-                _remove_folder_or_link(name, parent)
+        _empty(folder)
     with state_root() as root:
         os.rmdir(run_id, dir_fd=root)
+
+
+def remove_unfinished() -> list[str]:
+    """Removes folders whose runner was killed before they were a run's, and gives their names."""
+    if not os.path.lexists(STATE_ROOT):
+        return []
+    removed = []
+    with state_root() as root:
+        for name in _names_in(root):
+            if name.endswith(_UNFINISHED) and is_run_id(name.removesuffix(_UNFINISHED)) and _is_removed(root, name):
+                removed.append(name)
+    return removed
+
+
+def _is_removed(root: int, name: str) -> bool:
+    with _own_folder(name, root) as folder:
+        if folder is None:
+            return False
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(folder), os.stat(name, dir_fd=root, follow_symlinks=False)):
+                return False
+        except (BlockingIOError, FileNotFoundError):  # it is being made, or has become a run's meanwhile
+            return False
+        _empty(folder)
+        os.rmdir(name, dir_fd=root)
+        return True
 
 
 def owner_of(run_id: str) -> psutil.Process | None:
@@ -161,7 +203,12 @@ def _open_root() -> int:
 def _entries() -> list[str]:
     if not os.path.lexists(STATE_ROOT):
         return []
-    with state_root() as root, os.scandir(root) as entries:
+    with state_root() as root:
+        return _names_in(root)
+
+
+def _names_in(folder: int) -> list[str]:
+    with os.scandir(folder) as entries:
         return sorted(entry.name for entry in entries)
 
 
@@ -171,18 +218,32 @@ def _run_folder(run_id: str) -> Iterator[int | None]:
     if not is_run_id(run_id) or not os.path.lexists(STATE_ROOT):
         yield None
         return
-    with state_root() as root:
-        try:
-            folder = os.open(run_id, _FOLDER, dir_fd=root)
-        except OSError:
-            yield None
-            return
-        try:
-            found = os.fstat(folder)
-            is_ours = found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
-            yield folder if is_ours else None
-        finally:
-            os.close(folder)
+    with state_root() as root, _own_folder(run_id, root) as folder:
+        yield folder
+
+
+@contextmanager
+def _own_folder(name: str, root: int) -> Iterator[int | None]:
+    """A descriptor of what has that name below the root; None unless it is a folder, ours, and only ours to write."""
+    try:
+        folder = os.open(name, _FOLDER, dir_fd=root)
+    except OSError:
+        yield None
+        return
+    try:
+        found = os.fstat(folder)
+        is_ours = found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+        yield folder if is_ours else None
+    finally:
+        os.close(folder)
+
+
+def _empty(folder: int) -> None:
+    for _, folders, files, parent in os.fwalk(".", topdown=False, dir_fd=folder):
+        for name in files:
+            os.unlink(name, dir_fd=parent)
+        for name in folders:
+            _remove_folder_or_link(name, parent)
 
 
 def _noted_owner(run_id: str) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from command.app import main
 from testbed.errors import UsageError
 from testbed.system import run_ids
 from testbed.system.cleanup import end_processes
@@ -114,6 +116,79 @@ def test_state_is_private_whatever_the_umask(state_root: Path) -> None:
         os.umask(before)
     modes = [path.stat().st_mode & 0o777 for path in (state_root, folder, folder / "owner")]
     assert modes == [0o700, 0o700, 0o600]
+
+
+def test_a_folder_that_was_never_finished_is_removed(
+    state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its runner was killed between making and naming it; what only has such a name stays."""
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", killed)
+        run_id = new_run_id()
+        with pytest.raises(KeyboardInterrupt):
+            run_ids.claim_state_directory(run_id)
+    victim = tmp_path / "victim"
+    (victim / "kept").mkdir(parents=True)
+    others = ["x.new", "..new", f"{run_id}.new.new", "00000000-00000000.new", "00000000-00000001.new"]
+    for name in others[:3]:
+        (state_root / name).mkdir()
+    (state_root / others[3]).symlink_to(victim)
+    (state_root / others[4]).mkdir()
+    (state_root / others[4]).chmod(0o777)
+    living = _claimed()
+    assert main(["clean"]) == 0
+    said = capsys.readouterr().out
+    assert f"{run_id}.new: its runner was killed before the run began, removed\n" in said
+    assert said.count("removed") == 1 and said.count("left alone") == 6
+    assert sorted(path.name for path in state_root.iterdir()) == sorted([*others, living])
+    assert (victim / "kept").exists()
+
+
+def test_one_that_is_being_made_is_no_remains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`clean` passes it by, also where it becomes a run's while being looked at."""
+    removed: list[str] = []
+    rename, flock = os.rename, fcntl.flock
+
+    def rename_late(old: str, new: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        removed.extend(run_ids.remove_unfinished())
+        rename(old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    monkeypatch.setattr(os, "rename", rename_late)
+    run_id = _claimed()
+    assert known_runs() == [run_id] and removed == []
+
+    def lock_late(folder: int, operation: int) -> None:
+        """The name is another's by the time that the lock is there."""
+        rename(run_ids.STATE_ROOT / unfinished, run_ids.STATE_ROOT / late)
+        flock(folder, operation)
+
+    late = new_run_id()
+    unfinished = f"{late}.new"
+    (run_ids.STATE_ROOT / unfinished).mkdir(mode=0o700)
+    (run_ids.STATE_ROOT / unfinished / "owner").touch()
+    monkeypatch.setattr(fcntl, "flock", lock_late)
+    assert run_ids.remove_unfinished() == []
+    assert (run_ids.STATE_ROOT / late / "owner").exists()
+
+
+def test_one_that_clean_took_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the making of the folder and its lock."""
+    open_folder = os.open
+    taken: list[str] = []
+
+    def open_late(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if str(path).endswith(".new") and not taken:
+            taken.append(path)
+            os.rmdir(path, dir_fd=dir_fd)
+        return open_folder(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", open_late)
+    run_id = _claimed()
+    assert taken and known_runs() == [run_id]
 
 
 def test_removal_follows_no_link(state_root: Path, tmp_path: Path) -> None:
