@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from softswitch.build import BuildError, build_executable
+from softswitch.cache import CacheRefused
 from softswitch.codegen import CodegenError
 
 USAGE = "usage: python -m softswitch PROGRAM.json -i PORT@IFACE [-i ...] [options, see --help]"
@@ -26,7 +27,7 @@ def main(arguments: list[str]) -> NoReturn:
         _refuse(USAGE)
     try:
         executable = build_executable(Path(arguments[0]))
-    except (BuildError, CodegenError, OSError) as error:
+    except (BuildError, CacheRefused, CodegenError, OSError) as error:
         _refuse(f"softswitch: {error}")
     os.execv(executable, ["softswitch", *arguments[1:]])
 

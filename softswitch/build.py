@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from softswitch.cache import private_cache
 from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent
@@ -42,7 +43,8 @@ class BuildError(Exception):
 def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
     """The path of a shared object with the whole switch for a program, built unless it is in the cache.
 
-    Raises CodegenError for a program that cannot be turned into C, BuildError when the compiler fails, and OSError.
+    Raises CodegenError for a program that cannot be turned into C, BuildError when the compiler fails,
+    CacheRefused, and OSError.
     """
     return _Builder.here(sanitize).link(json_path, executable=False)
 
@@ -50,12 +52,6 @@ def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
 def build_executable(json_path: Path, *, sanitize: bool = False) -> Path:
     """The path of an executable with the whole switch for a program; errors as build_library."""
     return _Builder.here(sanitize).link(json_path, executable=True)
-
-
-def cache_dir() -> Path:
-    """`$XDG_CACHE_HOME/sfc-testbed`, by default `~/.cache/sfc-testbed`."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "sfc-testbed"
 
 
 @dataclass(frozen=True)
@@ -74,9 +70,7 @@ class _Builder:
         parts = [_version(compiler), " ".join(compiler + flags)]
         headers = sorted(SOURCE_DIR.rglob("*.h"))
         parts += [f"{h.relative_to(SOURCE_DIR)}\n{h.read_text(encoding='utf-8')}" for h in headers]
-        cache = cache_dir()
-        cache.mkdir(parents=True, exist_ok=True)
-        return _Builder(compiler, flags, _digest(*parts), cache)
+        return _Builder(compiler, flags, _digest(*parts), private_cache())
 
     def generate(self, json_path: Path) -> Path:
         """Writes the generated C to the cache."""

@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from softswitch.build import SOURCE_DIR, BuildError, cache_dir
+from softswitch.build import SOURCE_DIR, BuildError
+from softswitch.cache import private_cache
 
 _PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 _FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}")
@@ -31,9 +32,8 @@ def tool(name: str) -> str:
     headers = "".join(header.read_text() for header in sorted(SOURCE_DIR.rglob("*.h")))
     compiler = shlex.split(os.environ.get("CC", "cc"))
     digest = hashlib.sha256("\0".join([*compiler, *_FLAGS, headers, source.read_text()]).encode()).hexdigest()[:24]
-    path = cache_dir() / f"bench-{name}-{digest}"
+    path = private_cache() / f"bench-{name}-{digest}"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")
         command = [*compiler, *_FLAGS, "-o", str(part), str(source), "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

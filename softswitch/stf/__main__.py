@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from softswitch.build import BuildError
+from softswitch.cache import CacheRefused
 from softswitch.codegen import CodegenError
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.program import ProgramNames
@@ -37,7 +38,7 @@ def main(arguments: list[str]) -> int:
         return DIFFERENT
     except StfError as error:
         return _refuse(f"{test}: {error}")
-    except (BuildError, CodegenError, OSError, UnicodeDecodeError) as error:
+    except (BuildError, CacheRefused, CodegenError, OSError, UnicodeDecodeError) as error:
         return _refuse(str(error))
     return 0
 

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from softswitch.cache import CacheRefused, private_cache
 from testbed.errors import UsageError
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
@@ -30,6 +31,14 @@ class Capability:
 def _compiler() -> str | None:
     compiler = os.environ.get("CC", "cc")
     return None if shutil.which(compiler) else f"no C compiler ({compiler}) on the PATH; {_PROVISION}"
+
+
+def _cache() -> str | None:
+    try:
+        private_cache()
+    except CacheRefused as error:
+        return str(error)
+    return None
 
 
 def _root() -> str | None:
@@ -70,6 +79,7 @@ BMV2_RUN = "--switch bmv2"
 
 CAPABILITIES: tuple[Capability, ...] = (
     Capability("C compiler", EVERY_RUN, _compiler),
+    Capability("cache of compiled code", EVERY_RUN, _cache),
     Capability("root", LIVE_RUN, _root),
     Capability("network namespaces", LIVE_RUN, _namespaces),
     Capability("veth", LIVE_RUN, _veth),

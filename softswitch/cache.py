@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The folder of what was compiled, which its user alone may write to: what lies in it is executed, also by root."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class CacheRefused(Exception):
+    """Others may have put something into the cache, or it cannot be used; one line that says what to do."""
+
+
+def cache_dir() -> Path:
+    """`$XDG_CACHE_HOME/sfc-testbed`, by default `~/.cache/sfc-testbed`."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "sfc-testbed"
+
+
+def private_cache() -> Path:
+    """The folder, made if need be, with mode 0700. CacheRefused unless it is ours and was only ours to write."""
+    cache = cache_dir()
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(mode=0o700, exist_ok=True)
+        folder = os.open(cache, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise CacheRefused(f"{cache} cannot be used ({reason}); set XDG_CACHE_HOME to another folder") from error
+    try:
+        _check(cache, os.fstat(folder))
+        os.fchmod(folder, 0o700)
+    finally:
+        os.close(folder)
+    return cache
+
+
+def _check(cache: Path, found: os.stat_result) -> None:
+    if found.st_uid != os.geteuid():
+        raise CacheRefused(
+            f"{cache} belongs to user {found.st_uid}, not to {os.geteuid()}, who would execute what is in it; "
+            "set XDG_CACHE_HOME to a folder of your own"
+        )
+    if found.st_mode & _WRITABLE_BY_OTHERS:
+        raise CacheRefused(
+            f"{cache} may be written to by others (mode {found.st_mode & 0o7777:o}), and what is in it is executed; "
+            "remove it, it is made anew"
+        )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What is compiled is executed, by root too: only its user may write where it lies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from command.app import main
+from softswitch.build import build_library
+from softswitch.cache import CacheRefused, private_cache
+
+PROGRAMS = Path(__file__).parent / "programs" / "artifacts"
+RUN = ["run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000"]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own, not made yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home" / "sfc-testbed"
+
+
+def test_it_is_made_private_whatever_the_umask(cache: Path) -> None:
+    """And one that others could read becomes private."""
+    before = os.umask(0)
+    try:
+        build_library(PROGRAMS / "l3.json")
+    finally:
+        os.umask(before)
+    assert cache.stat().st_mode & 0o777 == 0o700
+    cache.chmod(0o755)
+    assert private_cache() == cache
+    assert cache.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o702])
+def test_one_that_others_may_write_to_is_refused(
+    mode: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What lies in it may be theirs. One line, exit 2, nothing made, the mode as it was."""
+    cache.mkdir(parents=True)
+    cache.chmod(mode)
+    monkeypatch.chdir(tmp_path)
+    assert main([*RUN, "--out", "runs"]) == 2
+    said = capsys.readouterr()
+    assert len(said.err.splitlines()) == 1 and "may be written to by others" in said.err
+    assert not (tmp_path / "runs").exists()
+    assert cache.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_root_executes_nothing_of_another_users(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As under a sudo that keeps HOME."""
+    cache.mkdir(parents=True, mode=0o700)
+    os.chown(cache, 65534, 65534)
+    monkeypatch.chdir(tmp_path)
+    assert main([*RUN, "--out", "runs"]) == 2
+    said = capsys.readouterr()
+    assert len(said.err.splitlines()) == 1 and "belongs to user 65534, not to 0" in said.err
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "loop"])
+def test_one_that_is_no_folder_is_refused(kind: str, cache: Path) -> None:
+    """Said with what to do."""
+    cache.parent.mkdir()
+    if kind == "file":
+        cache.touch()
+    else:
+        cache.symlink_to(cache)
+    with pytest.raises(CacheRefused, match="set XDG_CACHE_HOME to another folder"):
+        private_cache()
