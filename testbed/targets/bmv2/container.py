@@ -15,6 +15,7 @@ from typing import Any
 
 import docker
 from docker.errors import DockerException
+from docker.types import Mount
 
 from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
@@ -125,9 +126,12 @@ class ContainerSwitch:
             self._client.close()
 
     def _run(self, run_id: str) -> Any:
-        folders = {self._spec.state, self._spec.log.parent}
-        volumes = {str(folder): {"bind": str(folder), "mode": "rw"} for folder in folders}
-        volumes[str(self._spec.program.parent)] = {"bind": str(self._spec.program.parent), "mode": "ro"}
+        program = self._spec.program.parent
+        # As objects: in Docker's short form a colon would end a path.
+        mounts = [
+            Mount(str(folder), str(folder), type="bind", read_only=folder == program)
+            for folder in (self._spec.state, self._spec.log.parent, program)
+        ]
         return self._client.containers.run(
             IMAGE,
             ["simple_switch", *self._spec.arguments(with_interfaces=False)],
@@ -136,7 +140,7 @@ class ContainerSwitch:
             cap_add=["NET_ADMIN", "NET_RAW"],
             sysctls={"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"},
             environment={RUN_VARIABLE: run_id},
-            volumes=volumes,
+            mounts=mounts,
         )
 
     def _move(self, interface: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 from docker.errors import DockerException
+from docker.types import HostConfig
 
 from testbed.errors import RunError
 from testbed.system.run_ids import RUN_VARIABLE
@@ -99,10 +100,29 @@ def test_the_container_is_private_and_findable(
     assert words[1][-3:] == ["--", "--priority-queues", "8"]
     assert options["network_mode"] == "none"
     assert options["environment"] == {RUN_VARIABLE: "run-1"}
-    assert set(options["volumes"]) == {"/p4", str(tmp_path / "state"), str(tmp_path / "logs")}
+    assert [(each["Target"], each["ReadOnly"]) for each in options["mounts"]] == [
+        (str(tmp_path / "state"), False),
+        (str(tmp_path / "logs"), False),
+        ("/p4", True),
+    ]
     assert FakeLinks.asked == [("move", "tor1-eth1", os.getpid()), ("enter", os.getpid()), ("up", "tor1-eth1")]
     switch.stop()
     assert engine.done == ["stop", "remove", "close"]
+
+
+@pytest.mark.parametrize("name", ["a:b", "a:/etc:rw", "blank and 'quote'"])
+def test_a_folder_of_any_name_is_mounted_at_its_own_path(
+    name: str, engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Docker's short form would mount what stands before a colon."""
+    monkeypatch.setattr(container.ContainerSwitch, "_move", lambda self, interface: None)
+    container.ContainerSwitch(_spec(tmp_path / name), "run-1")
+    [(_, options)] = engine.asked
+    host_config = HostConfig(version="1.41", mounts=options["mounts"], binds=options.get("volumes"))
+    assert host_config.get("Binds") is None
+    sources = {mount["Source"]: mount["Target"] for mount in host_config["Mounts"]}
+    assert set(sources) == {"/p4", str(tmp_path / name / "state"), str(tmp_path / name / "logs")}
+    assert all(source == target for source, target in sources.items())
 
 
 def test_a_container_that_gets_no_interfaces_does_not_stay(
