@@ -59,6 +59,8 @@ class NicStatistics:
     """802.1Qbb frames."""
     pfc_sent: int = 0
     """802.1Qbb frames asked for because the receiver is slow: pauses, their refreshments and resumptions."""
+    control_overruns: int = 0
+    """ACKs, NAKs and CNPs of those counted as sent that found too many waiting before them."""
     receiver_overruns: int = 0
     """Data packets that found the slow receiver's buffer full."""
     pauses: int = 0

@@ -166,6 +166,7 @@ class Nic:
         counters = self._counters
         counters.frames_sent = self._wire.frames_sent
         counters.bytes_sent = self._wire.bytes_sent
+        counters.control_overruns = self._wire.control_overruns
         return counters.snapshot()
 
     # what arrives

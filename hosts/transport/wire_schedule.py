@@ -15,6 +15,8 @@ from hosts.transport.loss_recovery.base import NEVER
 from wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S
+MOST_CONTROL_FRAMES = 16_384
+"""That wait at once: the shortest packet asks for an answer that is longer, and a flood of it must not fill memory."""
 
 
 class Wakeable(Protocol):
@@ -50,7 +52,8 @@ class WireSchedule:
 
     __slots__ = (
         "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence",
-        "_timers", "bytes_sent", "clock_ns", "control_pause_end_ns", "frames_sent", "is_quiet", "wire_free_ns",
+        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent", "is_quiet",
+        "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
@@ -72,15 +75,18 @@ class WireSchedule:
         """Until when the control class is paused by 802.1Qbb."""
         self.is_quiet = False
         """No timer fires, no frame starts, and what is on the wire is lost."""
-        self.frames_sent = self.bytes_sent = 0
+        self.frames_sent = self.bytes_sent = self.control_overruns = 0
 
     def send_mac_control(self, frame: bytes) -> None:
         """Queue an 802.1Qbb frame; it goes before everything and cannot be paused."""
         self._mac_control.append(frame)
 
     def send_control(self, frame: bytes) -> None:
-        """Queue an ACK, NAK or CNP; it goes before any data."""
-        self._control.append(frame)
+        """Queue an ACK, NAK or CNP; it goes before any data. Lost, and counted, where too many wait already."""
+        if len(self._control) < MOST_CONTROL_FRAMES:
+            self._control.append(frame)
+        else:
+            self.control_overruns += 1
 
     def enqueue(self, source: FrameSource) -> None:
         """Put a source at the end of the round."""

@@ -3,14 +3,19 @@
 """What a NIC makes of arriving frames: verified messages, answers, and everything that is wrong with a packet."""
 
 import dataclasses
+from collections import deque
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageReceived, OutgoingMessage
+from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
+from hosts.transport.wire_schedule import MOST_CONTROL_FRAMES
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from wire import pfc
+from wire.constants import CLASS_CONTROL, PFC_MAX_QUANTA
 from wire.ethernet import pack_header
 from wire.ipv4 import checksum
 from wire.roce import Opcode, RoceFramer, pack_aeth, pack_immediate, pack_psn_word, pack_selective, parse_header
@@ -306,6 +311,44 @@ def test_a_bts_for_another_host_is_misdelivered() -> None:
     link.a.receive(b"\x02" + bytes(5) + frame[6:], 1)
     link.b.receive(frame, 1)
     assert link.a.statistics().misdelivered == link.b.statistics().misdelivered == 1
+
+
+@pytest.mark.parametrize("recovery", ["go-back-n", "irn"])
+def test_a_flood_of_short_packets_fills_no_memory(recovery: str) -> None:
+    """Each asks for an answer, and the wire can be held: what waits has a bound, what finds no place is counted."""
+    link = FakeLink(TransportSettings(loss_recovery=recovery, flow_control="pfc"))
+    link.b.expect_message(IncomingMessage(1, 1, 101, IP_A, 2_000))
+    link.b.receive(pfc.pack_frame(MAC_A, {CLASS_CONTROL: PFC_MAX_QUANTA}), 0)
+    forged = framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(1, ack_request=True), b"")
+    first = framer().frame(Opcode.SEND_FIRST, pack_psn_word(0, ack_request=True), b"")
+    link.b.receive(first, 1)
+    for _ in range(MOST_CONTROL_FRAMES + 100):
+        link.b.receive(first, 1)
+        link.b.receive(forged, 1)
+    counted = link.b.statistics()
+    assert len(link.b._wire._control) == MOST_CONTROL_FRAMES
+    assert counted.acks_sent + counted.naks_sent == MOST_CONTROL_FRAMES + counted.control_overruns
+    assert counted.control_overruns > 100
+
+
+def test_packets_from_nowhere_leave_nothing_behind() -> None:
+    """Queue pairs, peers and flows are what the host was told of: no packet adds to them."""
+    link = receiving_link()
+    before = _held_by(link.b)
+    for number in range(2_000):
+        peer = framer(source_ip=IP_A + number % 7, destination_qpn=number, source_qpn=number)
+        for opcode in (Opcode.SEND_ONLY, Opcode.SEND_FIRST, Opcode.CNP):
+            link.b.receive(peer.frame(opcode, pack_psn_word(5), bytes(16)), number)
+        link.b.receive(peer.frame(Opcode.ACKNOWLEDGE, pack_psn_word(9), pack_aeth(0, 1)), number)
+        link.b.receive(link.bts(number, 5), number)
+    while link.b.next_event() is not None:
+        pass
+    assert _held_by(link.b) == before
+
+
+def _held_by(nic: Nic) -> dict[str, int]:
+    parts = {**vars(nic), **vars(nic._pairs)}
+    return {name: len(value) for name, value in parts.items() if isinstance(value, (dict, deque, list, set))}
 
 
 def test_statistics_are_a_snapshot() -> None:
