@@ -20,8 +20,6 @@ def refused_in_one_line(folder: Path) -> Iterator[None]:
         yield
     except ResultError as error:
         raise UsageError(str(error)) from error
-    except RecursionError as error:
-        raise UsageError(f"{folder}: a file in it is nested too deeply to be read") from error
     except OSError as error:
         raise UsageError(f"{error.filename2 or error.filename or folder}: {error.strerror}") from error
 

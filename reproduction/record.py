@@ -11,6 +11,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.report.pages import REPORT_FILE
+from analysis.results.result import MAX_FILE_BYTES
+from telemetry.bounded_file import read_bounded_text
 from testbed.errors import UsageError
 
 FILE_NAME = "reproduction.json"
@@ -82,9 +84,11 @@ def read_reproduction(folder: Path) -> StoredReproduction:
     """What `reproduce` left in a folder. UsageError if it is not there or of another release."""
     path = folder / FILE_NAME
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
         if content.pop("schema") != SCHEMA:
             raise UsageError(f"{path}: not a reproduction of this release")
         return StoredReproduction(Reproduction(**content), folder)
-    except (OSError, ValueError, KeyError, AttributeError) as error:
+    except RecursionError as error:
+        raise UsageError(f"{path}: nested too deeply to be read") from error
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise UsageError(f"{path}: cannot be read ({error.__class__.__name__})") from error

@@ -21,6 +21,7 @@ from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from telemetry.atomic_file import replace_text
+from telemetry.bounded_file import FileRefused, read_bounded_text
 from telemetry.journal import has_journal
 
 Clock = Literal["real", "virtual"]
@@ -31,6 +32,8 @@ Counted = TypeVar("Counted")
 RESULT_SCHEMA: Literal["sfc-testbed.result"] = "sfc-testbed.result"
 RESULT_VERSION: Literal[1] = 1
 RESULT_FILE = "result.json"
+MAX_FILE_BYTES = 64_000_000
+"""Of a JSON file of a run; that of 512 hosts has less than one."""
 
 
 class ResultError(Exception):
@@ -166,14 +169,18 @@ def read_result(folder: Path) -> RunResult:
     """The result of a run folder. Raises ResultError, whose message names the file and the reason."""
     path = folder / RESULT_FILE
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))
     except FileNotFoundError as error:
         if has_journal(folder):
             raise ResultError(
                 f"{folder}: the run has not ended, or its runner was killed: then `runner.py report` finishes it"
             ) from error
         raise ResultError(f"{path}: no such file; the run did not get as far as a result") from error
-    except (OSError, ValueError) as error:
+    except FileRefused as error:
+        raise ResultError(f"{path}: it {error}") from error
+    except RecursionError as error:
+        raise ResultError(f"{path}: not readable as JSON (nested too deeply)") from error
+    except ValueError as error:
         raise ResultError(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(content, dict) or content.get("schema") != RESULT_SCHEMA:
         raise ResultError(f"{path}: not a result of this testbed")

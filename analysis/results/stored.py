@@ -16,7 +16,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.results.result import RunResult, read_result
+from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
+from telemetry.bounded_file import read_bounded_text
 from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
 
@@ -67,7 +68,7 @@ class Run:
 
 
 def load_run(folder: Path) -> Run:
-    """Reads a run folder. Raises ResultError if it has no result that can be read."""
+    """Reads a run folder. Raises ResultError if it has no result that can be read, or a file that nothing can hold."""
     result = read_result(folder)
     problems: list[str] = []
     config = _read_config(folder, problems)
@@ -79,7 +80,9 @@ def load_run(folder: Path) -> Run:
 
 def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
     try:
-        content = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        content = json.loads(read_bounded_text(folder / CONFIG_FILE, MAX_FILE_BYTES))
+    except RecursionError as error:
+        raise ResultError(f"{folder / CONFIG_FILE}: nested too deeply to be read") from error
     except (OSError, ValueError) as error:
         problems.append(f"{CONFIG_FILE} cannot be read ({error.__class__.__name__}); the configuration is not shown.")
         return {}

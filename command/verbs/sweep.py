@@ -15,7 +15,7 @@ from command.planning import checked
 from command.progress import JobProgress
 from testbed.jobs.job import executor_for
 from testbed.sweep.run import run_sweep
-from testbed.sweep.sweep import jobs_of, read_sweep
+from testbed.sweep.sweep import jobs_of, read_sweep, results_table
 
 
 def verb(
@@ -29,6 +29,7 @@ def verb(
     sweep = read_sweep(file)
     jobs = jobs_of(sweep)
     checked([jobs[0].request], out)
+    results_table(out.absolute() / sweep.name, jobs)  # what is there must be readable before anything runs
     with JobProgress(errors, "jobs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     console.print(f"{len(jobs)} jobs: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")

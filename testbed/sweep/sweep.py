@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import BaseModel, Field, ValidationError
 
-from analysis.results.result import RESULT_FILE, read_result
+from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from analysis.results.row import result_row
 from scenarios.model.flow import Flow
 from testbed.errors import UsageError
@@ -130,12 +130,19 @@ def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:
     return [job for job in jobs if not (folder / JOBS / job.name / RESULT_FILE).exists()]
 
 
+def _result_of(folder: Path) -> RunResult:
+    try:
+        return read_result(folder)
+    except ResultError as error:
+        raise UsageError(f"{error}; without that job's folder it runs again") from error
+
+
 def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
-    """A row for every finished job: where it stands and its figures."""
+    """A row for every finished job: where it stands and its figures. UsageError for a result that cannot be read."""
     rows = []
     for job in jobs:
         if (folder / JOBS / job.name / RESULT_FILE).exists():
-            result = read_result(folder / JOBS / job.name)
+            result = _result_of(folder / JOBS / job.name)
             rows.append(
                 {"job": job.name, **{f"axis.{key}": value for key, value in job.place.items()}, **result_row(result)}
             )

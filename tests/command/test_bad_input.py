@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.result import read_result
 from command.app import main
+from testbed.sweep.sweep import jobs_of, read_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000")
@@ -132,6 +134,39 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
 def test_an_option(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Refused before anything starts, and what was typed never reaches the terminal raw."""
     _refused([*RUN, *words], expected, capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--dilation", "10000000"], "the time of a byte of a link of 100000000000 bit/s is too long"),
+        (["--scheme", "sfc-est", "--dilation", "1000000"], "estimator_tau_ns 10000 is too long"),
+        (["--scheme", "sfc-est", "--dilation", "1", "--set", "switch.estimator_tau_ns=1"], "is too short"),
+        (["--scheme", "irn+hpcc", "--dilation", "10000000"], "too slow for telemetry"),
+        (
+            ["--scheme", "pfc", "--set", "topology.host_rate_bps=10000000"],
+            "pfc_alpha 0.125 of a link of 10000000 bit/s",
+        ),
+        (
+            ["--scheme", "pfc", "--set", "topology.host_rate_bps=1000000000", "--dilation", "10000000"],
+            "a pause of 65535 quanta of a link of",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_the_data_plane_cannot_hold(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its ratios are fixed point: a clock that is too slow or too fast for them is refused, not a run that breaks."""
+    topology = [] if any("topology." in word for word in words) else ["--set", "topology.host_rate_bps=100000000000"]
+    _refused([*RUN, *topology, *words], expected, capsys)
+
+
+@pytest.mark.parametrize("factor", ["1", "10000000"])
+def test_a_dilation_at_its_bounds(factor: str, tmp_path: Path) -> None:
+    """Without a mechanism that counts in the clock's own time, every factor works."""
+    assert main([*RUN, "--scheme", "irn", "--dilation", factor]) == 0
+    [run] = (tmp_path / "runs").iterdir()
+    result = read_result(run)
+    assert (result.verdict, result.flows.completed, result.unexplained_loss) == ("faithful", 2, 0)
 
 
 @pytest.mark.parametrize("factor", ["0", "10000001", "1" + "0" * 30])
@@ -357,6 +392,37 @@ def test_a_stored_file_that_is_nested_deeply(
         pytest.skip("export reads no such file")
     (tmp_path / stored / name).write_text("[" * 100_000 + "]" * 100_000)
     _refused([verb, stored], "nested", capsys)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+        ('{"a": ' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
+        ('{"seed": ' + "9" * 5000 + "}", "not readable as JSON"),
+        (" " * 64_000_001, "more than 64000000 B"),
+        (None, "not a regular file"),
+    ],
+    ids=["lists", "mappings", "digits", "long", "pipe"],
+)
+def test_a_result_that_nothing_can_hold(
+    content: str | None, expected: str, stored: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever verb reads it; a sweep that goes on says how to go on."""
+    (tmp_path / "sweep.yaml").write_text(SWEEP + "axes: {degree: [2]}\n")
+    [job] = jobs_of(read_sweep(tmp_path / "sweep.yaml"))
+    found = tmp_path / "runs" / "small" / "jobs" / job.name / "result.json"
+    found.parent.mkdir(parents=True)
+    found.touch()
+    for path in (tmp_path / stored / "result.json", found):
+        path.unlink()
+        if content is None:
+            os.mkfifo(path)
+        else:
+            path.write_text(content)
+    for words in (["report", stored], ["report", stored, stored], ["export", stored], ["sweep", "sweep.yaml"]):
+        _refused(words, expected, capsys)
+    _refused(["sweep", "sweep.yaml"], "without that job's folder it runs again", capsys)
 
 
 def test_bad_input_of_a_process_is_the_same(tmp_path: Path) -> None:
