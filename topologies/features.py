@@ -17,9 +17,18 @@ from wire.dilation import Dilation
 
 ALPHA_ONE = 256
 _Q24 = 1 << 24
+_WORD_BITS = 32
+_ALPHA_BITS = 16
 _US = 1_000_000
 _LN2 = 0.6931471805599453
+_LEAST_HALVINGS = 8
+_LEAST_INT_KBPS = 100
+"""Below these the fixed point of the data plane is coarser than 6 % and 1 %."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: there and back, and frames that were on their way
+
+
+class FixedPointError(ValueError):
+    """A ratio that the data plane's fixed point cannot hold at this dilation, said in one line."""
 
 
 def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
@@ -54,7 +63,7 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     for traffic_class in settings.bts_classes:
         yield f"table_add bts_trigger {action} {traffic_class} => {settings.q_th_bytes} {settings.q_tg_bytes}"
     for port in topology.ports[switch]:
-        byte_us = byte_time_us_q24(dilation.wall_bps(port.rate_bps))
+        byte_us = _fitting("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
         yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
     if settings.suppression_ns:
         period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
@@ -68,11 +77,14 @@ def _estimator_commands(topology: Topology, switch: str, settings: SwitchSetting
     if not settings.estimator or not topology.switch[switch].is_tor:
         return
     halvings = round(_Q24 * 1000 / (dilation.wall_ns(settings.estimator_tau_ns) * _LN2))
+    if not _LEAST_HALVINGS <= halvings < 1 << _WORD_BITS:
+        word = "long" if halvings < _LEAST_HALVINGS else "short"
+        raise FixedPointError(f"estimator_tau_ns {settings.estimator_tau_ns} is too {word} for the estimator")
     elsewhere = (host for host in topology.hosts if host.switch != switch)
     for index, host in enumerate(elsewhere):
         rate_bps = topology.host_link[host.name].rate_bps
         tau_rate_bytes = round(settings.estimator_tau_ns * rate_bps / 8e9)
-        byte_us = byte_time_us_q24(dilation.wall_bps(rate_bps))
+        byte_us = _fitting("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
         yield f"table_add watched_destination watch {host.ip} => {index} {halvings} {tau_rate_bytes} {byte_us}"
 
 
@@ -84,7 +96,8 @@ def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, d
             rate_bps = dilation.wall_bps(port.rate_bps)
             per_us = round(rate_bps * _Q24 / (PFC_QUANTUM_BITS * _US))
             mac = _mac(topology, switch, port)
-            yield f"table_add sfc_p pause_server {port.number} => {per_us} {_longest_pause_us(rate_bps)} {mac}"
+            longest_us = _fitting("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
+            yield f"table_add sfc_p pause_server {port.number} => {per_us} {longest_us} {mac}"
 
 
 def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
@@ -96,7 +109,13 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     slowest_bps = min(link.rate_bps for link in topology.links)
     for port in ports:
         alpha = round(settings.pfc_alpha * ALPHA_ONE * port.rate_bps / slowest_bps)
-        refresh_us = _longest_pause_us(dilation.wall_bps(port.rate_bps)) // 2
+        if alpha >= 1 << _ALPHA_BITS:
+            raise FixedPointError(
+                f"pfc_alpha {settings.pfc_alpha:g} of a link of {slowest_bps} bit/s "
+                f"is too much for one of {port.rate_bps} bit/s"
+            )
+        longest_us = _longest_pause_us(dilation.wall_bps(port.rate_bps))
+        refresh_us = _fitting("a pause of 65535 quanta", longest_us, port.rate_bps) // 2
         values = f"{alpha} {settings.pfc_xon_offset_bytes} {shareable} {refresh_us}"
         yield f"table_add pfc lossless {port.number} {CLASS_DATA} => {values}"
 
@@ -114,7 +133,16 @@ def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> 
 def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
     if settings.int_telemetry:
         for port in topology.ports[switch]:
-            yield f"table_add int_port port_rate {port.number} => {dilation.wall_bps(port.rate_bps) // 1000}"
+            kbps = dilation.wall_bps(port.rate_bps) // 1000
+            if kbps < _LEAST_INT_KBPS:
+                raise FixedPointError(f"a link of {port.rate_bps} bit/s is too slow for telemetry in kbit/s")
+            yield f"table_add int_port port_rate {port.number} => {kbps}"
+
+
+def _fitting(what: str, value: int, rate_bps: int) -> int:
+    if value >= 1 << _WORD_BITS:
+        raise FixedPointError(f"{what} of a link of {rate_bps} bit/s is too long for the data plane")
+    return value
 
 
 def _longest_pause_us(rate_bps: int) -> int:

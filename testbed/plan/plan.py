@@ -21,6 +21,7 @@ from testbed.plan.network_settings import NetworkSettings, network_settings
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
 from testbed.plan.switch_targets import switch_target
+from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings
 from wire.constants import DSCP_DATA
@@ -113,7 +114,13 @@ def plan_network(request: RunRequest) -> RunPlan:
 
 
 def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], settings: NetworkSettings) -> RunPlan:
-    """With the rest of config.json, which is the same for every run."""
+    """With the rest of config.json, which is the same for every run. UsageError for what the data plane cannot hold."""
+    try:
+        for switch in topology.switches:
+            for _ in feature_commands(topology, switch.name, settings.switch, Dilation(told["dilation"])):
+                pass
+    except FixedPointError as error:
+        raise UsageError(f"{error} at dilation {told['dilation']}") from error
     config = RunConfig(
         **told,
         topology=topology.name,
