@@ -77,6 +77,8 @@ class SoftswitchProcess:
 
     def end(self) -> None:
         """Ends the process if it still runs; its samples stay where they are."""
+        if self._control is not None:
+            self._control.close()
         self._child.stop()
 
 

@@ -43,10 +43,15 @@ class SwitchSpec:
     log: Path
     """Without its ending: BMv2 adds `.txt`."""
 
+    @property
+    def notifications(self) -> Path:
+        """The socket on which it tells what nobody here asks for."""
+        return self.state / f"{self.name}-notifications.ipc"
+
     def arguments(self, *, with_interfaces: bool = True) -> list[str]:
         """The words after `simple_switch`."""
         words = ["--device-id", str(self.device_id), "--thrift-port", str(self.thrift_port)]
-        words += ["--notifications-addr", f"ipc://{self.state / self.name}-notifications.ipc"]
+        words += ["--notifications-addr", f"ipc://{self.notifications}"]
         words += ["--log-file", str(self.log), "--log-level", _LOG_LEVEL, "--log-flush"]
         if with_interfaces:
             for port, interface in sorted(self.interfaces.items()):
@@ -84,7 +89,9 @@ class LocalSwitch:
         try:
             while not self.has_ended:
                 try:
-                    return ThriftConnection("127.0.0.1", self._spec.thrift_port)
+                    connection = ThriftConnection("127.0.0.1", self._spec.thrift_port)
+                    self._spec.notifications.chmod(0o600)  # BMv2 makes it as the umask says
+                    return connection
                 except ConnectionRefusedError:
                     if time.monotonic() > deadline:
                         raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a host with a raw socket on its wire can reach in a live network: other hosts' addresses, and nothing else.
+
+docs/security.md says in words what is held here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+
+from hosts.io.namespaces import network_namespace
+from testbed.plan.plan import plan_network
+from testbed.plan.request import RunRequest
+from testbed.system.run_ids import STATE_ROOT
+from testbed.targets.bmv2.installation import missing_bmv2
+from tests.testbed import running
+from wire.constants import BTS_UDP_PORT, INT_UDP_PORT, ROCE_UDP_PORT
+
+pytestmark = [
+    *running.NEEDS_MININET,
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # Mininet's, where Python still has it
+]
+NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
+BROADCAST = "ff:ff:ff:ff:ff:ff"
+MAC_CONTROL = {"dst": "01:80:c2:00:00:01", "type": 0x8808}
+PATIENCE_S = 20.0
+_IGNORE_OUTGOING = (263, 23, 1)
+
+
+def _network(target: str, folder: Path) -> Any:
+    from testbed.live.run import live_network
+
+    request = RunRequest("none", switch=target, dilation=1000, topology="star", settings=("topology.hosts=3",))
+    return live_network(plan_network(request), folder)
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[Any]:
+    """A star of three hosts on softswitch, with everything that the umask may give away."""
+    with ExitStack() as stack:
+        stack.callback(os.umask, os.umask(0))
+        yield stack.enter_context(_network("soft", tmp_path))
+
+
+def _namespace(pid: int | str) -> str:
+    return str(Path(f"/proc/{pid}/ns/net").readlink())
+
+
+@pytest.mark.parametrize("target", ["soft", pytest.param("bmv2", marks=NEEDS_BMV2)])
+def test_nothing_of_the_network_is_the_machines(target: str, tmp_path: Path) -> None:
+    """Whatever the umask: sockets of its users alone; ports that listen, in a namespace that has no way out."""
+    machine = _namespace("self")
+    with ExitStack() as stack:
+        stack.callback(os.umask, os.umask(0))
+        network = stack.enter_context(_network(target, tmp_path))
+        state = STATE_ROOT / network.run_id
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in state.iterdir()}
+        assert len(modes) >= 2 and set(modes.values()) == {0o600}, modes
+        assert [stat.S_IMODE(each.stat().st_mode) for each in (STATE_ROOT, state)] == [0o700, 0o700]
+        children = running.children_of(os.getpid())
+        assert len(children) > len(network.plan.topology.hosts)
+        assert machine not in {_namespace(child.pid) for child in children}
+        shared = network.emulation.shell("s1", "ip -json address")
+        addresses = [each["local"] for link in json.loads(shared) for each in link["addr_info"]]
+        assert set(addresses) <= {"127.0.0.1"}
+        assert network.emulation.shell("s1", "ip route").strip() == ""
+        namespaces = {_namespace(network.emulation.host_pid(host.name)) for host in network.plan.topology.hosts}
+        assert len(namespaces) == 3 and machine not in namespaces
+
+
+def _frames(network: Any) -> dict[str, Packet]:
+    first, second, _ = network.plan.topology.hosts
+    own = json.loads(network.emulation.shell("s1", "ip -json link show s1-eth1"))[0]["address"]
+    up = Ether(src=first.mac, dst=first.gateway_mac)
+    to_second = IP(src=str(first.ip), dst=str(second.ip))
+    kernel = Ether(src=first.mac, dst=own)
+    body = Raw(bytes(40))
+    return {
+        "a BTS": up / to_second / UDP(sport=50_000, dport=BTS_UDP_PORT) / Raw(b"\1" + bytes(63)),
+        "a BTS that ends early": up / to_second / UDP(dport=BTS_UDP_PORT) / Raw(b"\1"),
+        "RoCE that ends early": up / to_second / UDP(dport=ROCE_UDP_PORT) / Raw(b"\4\0\0"),
+        "more hops than there are": up / to_second / UDP(dport=INT_UDP_PORT) / Raw(b"\xff" * 60),
+        "a spent TTL": up / IP(src=str(first.ip), dst=str(second.ip), ttl=1) / UDP() / body,
+        "a wrong checksum": up / IP(src=str(first.ip), dst=str(second.ip), chksum=1) / UDP() / body,
+        "options": up / IP(src=str(first.ip), dst=str(second.ip), options=b"\1\1\1\0") / UDP() / body,
+        "a length that is not there": up / IP(src=str(first.ip), dst=str(second.ip), len=65_535) / UDP() / body,
+        "IPv7": up / IP(src=str(first.ip), dst=str(second.ip), version=7) / UDP() / body,
+        "half a header": Ether(src=first.mac, dst=first.gateway_mac, type=0x800) / Raw(b"\x45"),
+        "ARP for the gateway": Ether(src=first.mac, dst=BROADCAST)
+        / ARP(pdst=str(first.gateway_ip), psrc=str(first.ip)),
+        "ARP for a host": Ether(src=first.mac, dst=BROADCAST) / ARP(pdst=str(second.ip), psrc=str(first.ip)),
+        "ARP for loopback": Ether(src=first.mac, dst=BROADCAST) / ARP(pdst="127.0.0.1", psrc=str(first.ip)),
+        "IPv6": Ether(src=first.mac, dst="33:33:00:00:00:01") / IPv6(src="fe80::1", dst="ff02::1") / body,
+        "LLDP": Ether(src=first.mac, dst="01:80:c2:00:00:0e", type=0x88CC) / Raw(b"\2\7\4" + bytes(50)),
+        "loopback of the switch's kernel": kernel / IP(src=str(first.ip), dst="127.0.0.1") / ICMP(),
+        "loopback from loopback": kernel / IP(src="127.0.0.1", dst="127.0.0.1") / ICMP(),
+        "a broadcast": Ether(src=first.mac, dst=BROADCAST)
+        / IP(src=str(first.ip), dst="255.255.255.255")
+        / UDP()
+        / body,
+        "a multicast": up / IP(src=str(first.ip), dst="224.0.0.1") / ICMP(),
+        "the gateway's address": up / IP(src=str(first.ip), dst=str(first.gateway_ip)) / ICMP(),
+        "an address outside": up / IP(src=str(first.ip), dst="192.0.2.1") / ICMP(),
+        "a pause of all classes": Ether(src=first.mac, **MAC_CONTROL) / Raw(b"\1\1\0\xff" + b"\xff" * 16 + bytes(26)),
+        "a pause that ends early": Ether(src=first.mac, **MAC_CONTROL) / Raw(b"\1\1\0"),
+    }
+
+
+def test_hostile_frames_end_at_the_first_switch(network: Any) -> None:
+    """Each is counted there. Nobody gets any of them, nobody answers: no kernel, neither of switches nor of hosts."""
+    [switch] = network.switches
+    frames = _frames(network)
+    with ExitStack() as stack:
+        wires = {host.name: stack.enter_context(_wire(network, host.name)) for host in network.plan.topology.hosts}
+        before = _ended(switch)
+        for name, frame in frames.items():
+            try:
+                wires["h1"].send(bytes(frame))
+            except OSError as error:
+                pytest.fail(f"{name}: {error}")
+        deadline = time.monotonic() + PATIENCE_S
+        while _ended(switch) - before < len(frames) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert _ended(switch) - before == len(frames)
+        assert switch.queued_bytes() == 0
+        heard, _, _ = select.select(list(wires.values()), [], [], 0.2)
+        assert [each.recv(2000) for each in heard] == []
+
+
+def _wire(network: Any, name: str) -> socket.socket:
+    with network_namespace(network.emulation.host_pid(name)):
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        wire.setsockopt(*_IGNORE_OUTGOING)
+        wire.bind((f"{name}-eth0", 3))
+        return wire
+
+
+def _ended(switch: Any) -> int:
+    """Frames that its pipeline dropped or its MACs took."""
+    found = json.loads(switch.command("statistics"))
+    return int(found["drops"]["ingress"] + found["pause_frames"] + found["mac_control_ignored"])
