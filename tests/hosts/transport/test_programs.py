@@ -119,6 +119,18 @@ def test_a_full_queue_drops_and_other_flows_do_not_notice() -> None:
     assert link.a.statistics().programs_dropped == 21
 
 
+def test_a_program_that_changes_its_ports_fills_no_memory() -> None:
+    """Of all its flows the latest are known; what the forgotten ones held still leaves."""
+    link = link_with()
+    assert link.a.programs is not None
+    ports = range(10_000, 15_000)
+    for port in ports:
+        link.a.send_program_frame(packet(port, size=100), 0)
+    assert len(link.a.programs._flows) == 4096
+    link.run()
+    assert link.a.statistics().programs_sent == len(ports)
+
+
 def test_pfc_pauses_the_class_of_a_flow() -> None:
     """Class 0 holds back default traffic; class 3 those that a program marked so."""
     link = FakeLink(TransportSettings(flow_control="pfc"))

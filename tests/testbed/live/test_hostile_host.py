@@ -38,7 +38,6 @@ pytestmark = [
 ]
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
 BROADCAST = "ff:ff:ff:ff:ff:ff"
-MAC_CONTROL = {"dst": "01:80:c2:00:00:01", "type": 0x8808}
 PATIENCE_S = 20.0
 _IGNORE_OUTGOING = (263, 23, 1)
 
@@ -90,6 +89,7 @@ def _frames(network: Any) -> dict[str, Packet]:
     up = Ether(src=first.mac, dst=first.gateway_mac)
     to_second = IP(src=str(first.ip), dst=str(second.ip))
     kernel = Ether(src=first.mac, dst=own)
+    mac_control = Ether(src=first.mac, dst="01:80:c2:00:00:01", type=0x8808)
     body = Raw(bytes(40))
     return {
         "a BTS": up / to_second / UDP(sport=50_000, dport=BTS_UDP_PORT) / Raw(b"\1" + bytes(63)),
@@ -117,8 +117,8 @@ def _frames(network: Any) -> dict[str, Packet]:
         "a multicast": up / IP(src=str(first.ip), dst="224.0.0.1") / ICMP(),
         "the gateway's address": up / IP(src=str(first.ip), dst=str(first.gateway_ip)) / ICMP(),
         "an address outside": up / IP(src=str(first.ip), dst="192.0.2.1") / ICMP(),
-        "a pause of all classes": Ether(src=first.mac, **MAC_CONTROL) / Raw(b"\1\1\0\xff" + b"\xff" * 16 + bytes(26)),
-        "a pause that ends early": Ether(src=first.mac, **MAC_CONTROL) / Raw(b"\1\1\0"),
+        "a pause of all classes": mac_control / Raw(b"\1\1\0\xff" + b"\xff" * 16 + bytes(26)),
+        "a pause that ends early": mac_control / Raw(b"\1\1\0"),
     }
 
 
