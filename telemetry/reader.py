@@ -24,7 +24,7 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
         raise TraceError(f"{path}: no such trace")
     try:
         metadata = pl.read_parquet_metadata(path)
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, glob=False)  # a bracket in a name is a bracket
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)

@@ -352,6 +352,8 @@ def test_a_name_with_brackets_blanks_or_quotes_is_a_name(
     assert main(["report", str(run)]) == 0
     assert main(["report", str(run), str(run), "--out", f"{name}/both"]) == 0
     assert f"{name}/both" in capsys.readouterr().out
+    assert main(["compare", *RUN[1:], "--schemes", "irn,sfc", "--out", name]) == 0
+    assert f"report: {name}/incast-compare-" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -32,3 +32,18 @@ def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> Non
     assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert not (running.ROOT / "X").exists()
+
+
+@pytest.mark.parametrize("name", ["[red]x[/blue]", "[/]"])
+def test_a_name_with_brackets_is_shown_as_it_is(name: str, tmp_path: Path) -> None:
+    """By every verb, no markup: `run` and `compare` on the real clock, `report` on what they left."""
+    out = tmp_path / name
+    ran = running.run("run", "incast", *SMALL, "--out", str(out))
+    assert ran.returncode == 0, ran.stderr
+    compared = running.run("compare", "incast", *SMALL, "--schemes", "irn,sfc", "--out", str(out))
+    assert compared.returncode == 0, compared.stderr
+    reported = running.run("report", str(min(out.glob("incast-sfc-*"))))
+    for done in (ran, compared, reported):
+        assert f"{out}/incast-" in done.stdout, done.stdout
+        assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
