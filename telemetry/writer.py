@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 import polars as pl
 
@@ -88,7 +89,7 @@ class SegmentWriter:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._gather()
         self._frames = [pl.concat(self._frames)]
-        write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0])
+        write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0], compression="lz4")
         self._is_flushed = True
 
     def _added(self) -> None:
@@ -136,9 +137,11 @@ class TraceWriter(SegmentWriter):
         self.close()
 
 
-def write_trace(path: Path, schema: TraceSchema, frame: pl.DataFrame) -> None:
+def write_trace(
+    path: Path, schema: TraceSchema, frame: pl.DataFrame, *, compression: Literal["zstd", "lz4"] = "zstd"
+) -> None:
     """Writes one frame as a whole trace file with the schema's name and version inside, in one step."""
-    replace_file(path, lambda partial: frame.write_parquet(partial, metadata=schema.metadata))
+    replace_file(path, lambda partial: frame.write_parquet(partial, metadata=schema.metadata, compression=compression))
 
 
 def _difference(expected: frozenset[str], names: set[str]) -> str:

@@ -112,9 +112,8 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
     folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
     replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
-    recorder = Recorder(plan, folder)
     try:
-        with interruptible() as interrupt, recorder:
+        with interruptible() as interrupt, Recorder(plan, folder) as recorder:
             outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.frames()
         identity = run_identity(plan.config)
@@ -132,7 +131,6 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
         (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
         raise RunError(f"{error} (see {folder / 'logs'})") from error
     finally:
-        recorder.release()
         give_to_caller(folder)
     return StoredRun(folder, result, report)
 

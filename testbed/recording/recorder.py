@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Gathers what a run measures, as it happens, and writes it to the run's folder. The same for both clocks.
 
-Records arrive in model units (`hosts.records`) and go to the journal at least once a second of wall time, if whoever
-runs the run asks for it as often. A flow's row needs both its ends and is made when the run is over; one that never
+Records arrive in model units (`hosts.records`) and go to the journal about once a second of wall time, if whoever runs
+the run asks for it as often. A flow's row needs both its ends and is made when the run is over; one that never
 finished has a row too.
 """
 
@@ -29,6 +29,8 @@ from testbed.recording.ideal import ideal_fct_ns
 from topologies.routes import Paths
 
 SAVE_SECONDS = 1.0
+SAVE_SHARE = 0.02
+"""Of the time between two saves that saving may take; where it takes longer, saves come less often."""
 
 
 class Recorder:
@@ -43,7 +45,7 @@ class Recorder:
         self._sent, self._received, self._signals, self._goodput = (
             SegmentWriter(self._journal.segments(schema), schema) for schema in (SENT, RECEIVED, SIGNALS, GOODPUT)
         )
-        self._saved_s = time.monotonic()
+        self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """What could not be written to the traces, as sentences, once they are."""
         planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED)
@@ -56,11 +58,13 @@ class Recorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        whole = False
         try:
             self.close(all_told=kind is None)
-        except BaseException:
-            self._journal.release()
-            raise
+            whole = kind is None
+        finally:
+            if not whole:
+                self._journal.release()
 
     @property
     def completed(self) -> int:
@@ -75,7 +79,7 @@ class Recorder:
     @property
     def is_save_due(self) -> bool:
         """Whether what was taken since the last `save` should be saved."""
-        return time.monotonic() - self._saved_s >= SAVE_SECONDS
+        return time.monotonic() >= self._save_due_s
 
     def begin(self, start_ns: int) -> None:
         """Model time 0 is at `start_ns` on the clock of the queue samples."""
@@ -101,9 +105,11 @@ class Recorder:
 
     def save(self) -> None:
         """From here on a killed runner does not lose what was taken so far."""
+        began_s = time.monotonic()
         for trace in (self._sent, self._received, self._signals, self._goodput):
             trace.flush()
-        self._saved_s = time.monotonic()
+        now_s = time.monotonic()
+        self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)
 
     def close(self, *, all_told: bool) -> None:
         """Writes all traces. `all_told`: nothing kept senders from telling of unfinished flows."""
@@ -119,11 +125,8 @@ class Recorder:
         return flows, queues, signals
 
     def remove_journal(self) -> None:
-        """Once the run has a result."""
+        """Once the run has a result. A run that broke leaves its journal, for others to finish."""
         self._journal.remove()
-
-    def release(self) -> None:
-        """The run is over: others may have what is left of its journal."""
         self._journal.release()
 
 

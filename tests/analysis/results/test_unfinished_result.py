@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The result of a run whose counters nobody read: what they would have said is absent everywhere, and never a zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.formatting import NOT_MEASURED
+from analysis.report.page import comparison_tables, run_cards, run_tables
+from analysis.report.tables import key_figures
+from analysis.results.build import build_result, build_unfinished_result
+from analysis.results.comparison import compare
+from analysis.results.counters import RunCounters, RunIdentity
+from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
+from analysis.results.row import result_row
+from telemetry.journal import JOURNAL_FOLDER
+from telemetry.schema import FLOWS, QUEUES, SIGNALS
+
+Maker = Callable[..., pl.DataFrame]
+UNCOUNTED = ("packets", "drops", "unexplained_loss", "kernel_drops", "bts", "pfc", "switch_events", "wall_s")
+
+
+@pytest.fixture
+def unfinished(identity: RunIdentity, make_flows: Maker, make_queues: Maker, make_signals: Maker) -> RunResult:
+    """A run that had measured much when it was killed."""
+    return build_unfinished_result(
+        identity, ["The runner was killed."], flows=make_flows(), queues=make_queues(), signals=make_signals()
+    )
+
+
+def test_figures_of_traces_are_there_and_those_of_counters_are_not(
+    unfinished: RunResult,
+    identity: RunIdentity,
+    counters: RunCounters,
+    make_flows: Maker,
+    make_queues: Maker,
+    make_signals: Maker,
+) -> None:
+    """The former are those of a whole run with these traces."""
+    whole = build_result(identity, counters, flows=make_flows(), queues=make_queues(), signals=make_signals())
+    for name in (
+        "fct_slowdown",
+        "fct_slowdown_by_size",
+        "buffer_bytes",
+        "max_buffer_bytes",
+        "throughput_gbps",
+        "signals",
+    ):
+        assert getattr(unfinished, name) == getattr(whole, name)
+    assert {getattr(unfinished, name) for name in UNCOUNTED} == {None}
+    assert (unfinished.flows.timeouts, unfinished.flows.packets_resent, unfinished.dropped) == (None, None, None)
+    assert (unfinished.verdict, unfinished.interrupted) == ("invalid", True)
+    assert unfinished.verdict_reasons[0] == "The runner was killed."
+    assert "did not finish" in unfinished.verdict_reasons[1]
+
+
+def test_it_is_read_as_it_was_written(unfinished: RunResult, tmp_path: Path) -> None:
+    """Absent figures come back absent."""
+    write_result(tmp_path, unfinished)
+    assert read_result(tmp_path) == unfinished
+
+
+def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:
+    """Cards, page and terminal; a table of many runs has an empty cell."""
+    told = {card.name: card.value for card in run_cards(unfinished)}
+    assert (told["Drops"], told["BTS sent"], told["Wall time"]) == (NOT_MEASURED,) * 3
+    terminal = dict(key_figures(unfinished))
+    assert {terminal[name] for name in ("drops", "BTS sent", "PFC sent", "wall time")} == {NOT_MEASURED}
+    tables = {table.title: table.rows for table in run_tables(unfinished)}
+    for title in ("Where every packet went", "Flow control in the switches"):
+        assert {cell for _, cell in tables[title]} == {NOT_MEASURED}
+    row = result_row(unfinished)
+    assert (row["drops"], row["bts_sent"], row["pfc_sent"], row["wall_s"]) == (None,) * 4
+
+
+def test_it_can_stand_beside_whole_runs(
+    unfinished: RunResult, identity: RunIdentity, counters: RunCounters, make_flows: Maker
+) -> None:
+    """Its reason is a warning, its counts are dashes."""
+    whole = build_result(identity, counters, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
+    comparison = compare([whole, unfinished])
+    assert any("The runner was killed." in warning for warning in comparison.warnings)
+    overview = comparison_tables(comparison, [whole, unfinished])[0]
+    assert list(overview.rows[1][-4:]) == ["-"] * 4
+    assert overview.rows[0][-4] != "-"
+
+
+def test_nothing_is_computed_from_what_is_absent(identity: RunIdentity) -> None:
+    """Not even the peak of buffers that nobody sampled."""
+    nothing = build_unfinished_result(
+        identity, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
+    )
+    assert nothing.max_buffer_bytes is None
+    assert {card.name: card.value for card in run_cards(nothing)}["Max buffer"] == "-"
+    with pytest.raises(ResultError, match="killed before"):
+        counted(nothing.max_buffer_bytes)
+
+
+def test_a_folder_without_a_result_names_what_finishes_it(tmp_path: Path) -> None:
+    """Only where a journal is there to finish it from."""
+    with pytest.raises(ResultError, match="did not get as far as a result"):
+        read_result(tmp_path)
+    (tmp_path / JOURNAL_FOLDER).mkdir()
+    with pytest.raises(ResultError, match="report` finishes it"):
+        read_result(tmp_path)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Folders of runs that did not end by themselves: what `finish_run` makes of them, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from analysis.results.result import ResultError, read_result
+from hosts.protocol import FlowReceived, FlowSent
+from hosts.transport.messages import SendingCounts
+from telemetry.flow_parts import SENT
+from telemetry.journal import JOURNAL_FOLDER, has_journal
+from telemetry.reader import read_trace
+from telemetry.schema import FLOWS
+from telemetry.segments import segment_paths
+from testbed.errors import RunError, UsageError
+from testbed.execution import execute
+from testbed.execution.unfinished import finish_run
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+
+
+def failed_run(folder: Path) -> Path:
+    """A run that broke after two of its flows had ended."""
+
+    def clock(plan: Any, folder: Path, recorder: Recorder, *_: object) -> None:
+        recorder.begin(0)
+        for flow_id in (3, 1):
+            recorder.take(FlowSent(flow_id, 400.0 + flow_id, 0.0, SendingCounts(packets_sent=250)))
+            recorder.take(FlowReceived(flow_id, corrupted=False))
+        raise RunError("the third agent is gone")
+
+    with mock.patch.dict(execute.CLOCKS, {"virtual": clock}), pytest.raises(RunError):
+        execute.execute(plan_run(RunRequest("incast", clock="virtual")), folder, Silent())
+    [made] = folder.iterdir()
+    return made
+
+
+def test_a_run_that_broke_gets_a_result_that_says_why(tmp_path: Path) -> None:
+    """Its rows were saved, what it cost to send the other flows is not known."""
+    folder = failed_run(tmp_path)
+    assert finish_run(folder)
+    result = read_result(folder)
+    assert result.verdict == "invalid"
+    assert result.verdict_reasons[0] == "The run failed at about 403 us of model time: the third agent is gone"
+    flows = read_trace(folder / FLOWS.file_name, FLOWS)
+    assert flows["finish_us"].to_list() == [401.0, None, 403.0, *[None] * 5]
+    assert flows["packets_sent"].to_list() == [250, None, 250, *[None] * 5]
+    assert not has_journal(folder)
+    assert not finish_run(folder)
+
+
+def test_a_damaged_segment_is_a_reason(tmp_path: Path) -> None:
+    """After why it ended; the flow of which it told counts as unfinished."""
+    folder = failed_run(tmp_path)
+    [segment] = segment_paths(folder / JOURNAL_FOLDER / SENT.name)
+    segment.write_bytes(segment.read_bytes()[:100])
+    assert finish_run(folder)
+    result = read_result(folder)
+    assert segment.name in result.verdict_reasons[1]
+    assert result.flows.completed == 0
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", "[" * 5_000, json.dumps({"clock": "lunar"})])
+def test_a_folder_that_does_not_say_which_run_it_was_is_left_alone(tmp_path: Path, text: str | None) -> None:
+    """One line names its configuration; the journal stays."""
+    folder = failed_run(tmp_path)
+    (folder / "config.json").unlink()
+    if text is not None:
+        (folder / "config.json").write_text(text)
+    with pytest.raises(ResultError, match=r"config\.json"):
+        finish_run(folder)
+    assert has_journal(folder)
+    assert not (folder / "result.json").exists()
+
+
+def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
+    """Whoever records it has its journal alone, also while its result is being made; once it broke, others may."""
+    plan = plan_run(RunRequest("incast", clock="virtual"))
+    (tmp_path / "config.json").write_text(json.dumps(plan.config.model_dump(by_alias=True)))
+    with pytest.raises(RunError), Recorder(plan, tmp_path):
+        with pytest.raises(UsageError, match="still goes on"):
+            finish_run(tmp_path)
+        assert not (tmp_path / FLOWS.file_name).exists()
+        raise RunError
+    assert finish_run(tmp_path)
+    assert read_result(tmp_path).verdict_reasons[0].startswith("The runner was killed before model time 0")
+    with Recorder(plan, tmp_path) as recorder:
+        pass
+    with pytest.raises(UsageError, match="still goes on"):
+        finish_run(tmp_path)
+    recorder.remove_journal()
+    assert not finish_run(tmp_path)
