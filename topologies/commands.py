@@ -26,7 +26,7 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
     node = topology.switch[switch]
     salt = (node.switch_id * _ECMP_SALT) & 0xFFFF_FFFF
     lines = [f"table_set_default identity set_switch {node.switch_id} {salt}"]
-    lines += [f"table_add ingress_role server_facing {p.number} =>" for p in topology.ports[switch] if p.peer_is_host]
+    lines += _role_commands(topology, switch)
     lines += [
         f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()
     ]
@@ -46,6 +46,13 @@ def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[s
         if port.peer_is_host:
             lines.append(f"port_ingress_delay {port.number} {delay_ns}")
     return lines
+
+
+def _role_commands(topology: Topology, switch: str) -> Iterator[str]:
+    """Whose port it is, and so under which address its packets come in."""
+    for port in topology.ports[switch]:
+        if port.peer_is_host:
+            yield f"table_add ingress_role server_facing {port.number} => {topology.host[port.peer.node].ip}"
 
 
 def _route_commands(topology: Topology, switch: str) -> Iterator[str]:

@@ -9,9 +9,10 @@ from pydantic import ValidationError
 
 from topologies.commands import pipeline_commands, wire_commands
 from topologies.features import byte_time_us_q24
+from topologies.model import Port
 from topologies.routes import routes
 from topologies.settings import SwitchSettings
-from topologies.shapes import shape
+from topologies.shapes import SHAPES, shape
 from wire.dilation import Dilation
 
 SFC = SwitchSettings(bts="ingress", pause_cache=True)
@@ -55,6 +56,20 @@ def test_bts_is_set_up_on_tors_only_unless_asked() -> None:
     assert any("bts_trigger" in line for line in pipeline_commands(built, "tor1", SFC, Dilation(1000)))
     assert not any("bts_trigger" in line for line in pipeline_commands(built, "spine1", SFC, Dilation(1000)))
     assert any("bts_trigger" in line for line in pipeline_commands(built, "spine1", everywhere, Dilation(1000)))
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_every_port_of_a_server_is_told_its_address(name: str) -> None:
+    """One entry for each host and at its own port, on whichever switch it is; ports between switches have none."""
+    built = shape(name, {}).build()
+    found = {}
+    for switch in built.switches:
+        for line in pipeline_commands(built, switch.name, SwitchSettings(), Dilation(1000)):
+            if line.startswith("table_add ingress_role"):
+                port, address = line.removeprefix("table_add ingress_role server_facing ").split(" => ")
+                found[Port(switch.name, int(port))] = address
+    plugs = {link.a if link.b.node == host else link.b: host for host, link in built.host_link.items()}
+    assert found == {plug: str(built.host[host].ip) for plug, host in plugs.items()}
 
 
 def test_without_bts_no_feature_of_it_is_switched_on() -> None:

@@ -52,4 +52,4 @@ def test_an_own_bts_that_cannot_be_routed_is_found_among_the_drops() -> None:
         assert not [each for each in switch.send(switch.data("h2", "h4"), 2, 0) if each.is_bts]
         counts = switch.counts()
         assert counts.generated == before.generated + 1
-        assert counts.drops == {"no_route": 1}
+        assert counts.drops == {"bts_no_route": 1}

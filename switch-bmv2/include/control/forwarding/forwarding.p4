@@ -38,6 +38,7 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
     }
 
     bit<16> member = 0;
+    drop_reason_t unroutable = drop_reason_t.no_route;
 
     table ecmp_members {
         key = {
@@ -72,15 +73,18 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         if (hdr.ipv4.ttl <= 1) {
             drop.apply(meta, std, std.ingress_port, drop_reason_t.ttl_expired);
         } else {
+            if (meta.own_signal == own_signal_t.bts) {
+                unroutable = drop_reason_t.bts_no_route;
+            }
             switch (ipv4_lpm.apply().action_run) {
                 ecmp: {
                     choose_member();
                     if (!ecmp_members.apply().hit) {
-                        drop.apply(meta, std, std.ingress_port, drop_reason_t.no_route);
+                        drop.apply(meta, std, std.ingress_port, unroutable);
                     }
                 }
                 no_route: {
-                    drop.apply(meta, std, std.ingress_port, drop_reason_t.no_route);
+                    drop.apply(meta, std, std.ingress_port, unroutable);
                 }
             }
             dscp_to_class.apply();

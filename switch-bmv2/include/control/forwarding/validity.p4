@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// Says which packets this switch carries at all: whole IPv4 packets with a right checksum, and signals that can be true.
+// Says which packets this switch carries at all: whole IPv4 packets with a right checksum, from a server only under its own
+// address, and signals that can be true.
 #ifndef SFC_VALIDITY_P4
 #define SFC_VALIDITY_P4
 
 control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     Drop() drop;
 
-    action server_facing() {
+    ipv4_address_t server_address = 0;
+
+    action server_facing(ipv4_address_t address) {
         meta.is_server_ingress = 1;
+        server_address = address;
     }
 
     action fabric_facing() {
         meta.is_server_ingress = 0;
     }
 
-    // Ports that face a server; every other port faces a switch.
+    // Ports that face a server, and its address; every other port faces a switch.
     table ingress_role {
         key = { std.ingress_port: exact @name("port"); }
         actions = { server_facing; fabric_facing; }
@@ -49,6 +53,9 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         } else if (hdr.bts.isValid() && meta.is_server_ingress == 1) {
             // Servers never make BTS packets: one that does would pause others' flows or poison the cache.
             drop.apply(meta, std, std.ingress_port, drop_reason_t.untrusted_signal);
+        } else if (meta.is_server_ingress == 1 && hdr.ipv4.src_addr != server_address) {
+            // Data under another's name would pause it, an acknowledgement or CNP would be believed by its peers.
+            drop.apply(meta, std, std.ingress_port, drop_reason_t.foreign_source);
         }
     }
 }

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A server's packets enter under its own address only, on every network; a BTS without a way back is accounted for."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+
+import pytest
+
+from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
+from topologies.model import Topology
+from topologies.settings import SwitchSettings
+from topologies.shapes import SHAPES, shape
+from wire.addresses import parse_mac
+from wire.constants import DSCP_CONTROL, DSCP_DATA
+from wire.counters import BtsEvent
+from wire.roce import CNP_RESERVED, Opcode, RoceFramer, Syndrome, pack_aeth, pack_psn_word, pack_selective
+
+PLAIN = SwitchSettings()
+SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0)
+STAR = shape("star", {"hosts": 4}).build()
+CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
+BODIES = {
+    "data": (Opcode.SEND_MIDDLE, bytes(1000)),
+    "ack": (Opcode.ACKNOWLEDGE, pack_aeth(Syndrome.ACK, 1)),
+    "nak": (Opcode.ACKNOWLEDGE, pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, 1) + pack_selective(5)),
+    "cnp": (Opcode.CNP, CNP_RESERVED),
+}
+
+
+def _frame(topology: Topology, host: str, source: IPv4Address, dst: str, kind: str, *, qpn: int = 1) -> bytes:
+    """What `host` puts on its wire under an address of its choice; all else, the ICRC too, is right."""
+    opcode, body = BODIES[kind]
+    framer = RoceFramer(
+        destination_mac=parse_mac(topology.host[host].gateway_mac),
+        source_mac=parse_mac(topology.host[host].mac),
+        source_ip=int(source),
+        destination_ip=int(topology.host[dst].ip),
+        source_qpn=qpn,
+        destination_qpn=9,
+        tos=(DSCP_DATA if kind == "data" else DSCP_CONTROL) << 2,
+    )
+    return framer.frame(opcode, pack_psn_word(0), body)
+
+
+def _delivered(switch: BenchSwitch, frame: bytes, port: int) -> int:
+    return len(switch.send(frame, port, 0) + switch.run_dry())
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_no_server_can_speak_for_another(name: str) -> None:
+    """Every server's port lets its own address in, and no other server's, near or far."""
+    topology = shape(name, {}).build()
+    first, last = topology.hosts[0], topology.hosts[-1]
+    for switch_name in {first.switch, last.switch}:
+        with bench_switch(topology, switch_name, PLAIN) as switch:
+            refused = 0
+            for host in topology.hosts_of(switch_name)[:4]:
+                dst = next(other.name for other in (first, last) if other is not host)
+                for claimed in (host, *(other for other in topology.hosts[:5] if other is not host), last):
+                    frame = _frame(topology, host.name, claimed.ip, dst, "ack")
+                    is_own = claimed is host
+                    assert _delivered(switch, frame, switch.port_of(host.name)) == is_own
+                    refused += not is_own
+            assert switch.counts().drops == {"foreign_source": refused}
+
+
+@pytest.mark.parametrize("kind", list(BODIES))
+def test_whatever_it_carries_under_a_foreign_address_is_dropped(kind: str) -> None:
+    """Data, ACK, NAK and CNP: each in one drop counter, and no switch takes note of it."""
+    with bench_switch(STAR, "s1", SFC) as switch:
+        foreign = _frame(STAR, "h2", STAR.host["h3"].ip, "h4", kind)
+        assert [_delivered(switch, foreign, 2) for _ in range(20)] == [0] * 20
+        counts = switch.counts()
+        assert counts.drops == {"foreign_source": 20}
+        assert counts.generated == 0
+        assert _delivered(switch, _frame(STAR, "h2", STAR.host["h2"].ip, "h4", kind), 2) == 1
+
+
+def test_between_switches_any_source_passes() -> None:
+    """A spine's port says nothing of where a packet began; the ToR where it began has looked."""
+    with bench_switch(CLOS, "tor2", PLAIN) as switch:
+        assert _delivered(switch, _frame(CLOS, "h1", CLOS.host["h1"].ip, "h4", "data"), 3) == 1
+        assert _delivered(switch, _frame(CLOS, "h1", IPv4Address("192.0.2.1"), "h4", "data"), 3) == 1
+        assert switch.counts().drops == {}
+
+
+@pytest.mark.parametrize("source", ["192.0.2.1", "10.2.0.77", "0.0.0.0", "127.0.0.1", "224.0.0.1"])
+def test_a_bts_without_a_way_back_is_made_and_dropped_and_both_are_counted(source: str) -> None:
+    """From a trunk, where sources are not checked: what came in and was made is what went out and was dropped."""
+    with bench_switch(CLOS, "tor2", SFC) as switch:
+        frames = [_frame(CLOS, "h1", IPv4Address(source), "h4", "data", qpn=qpn) for qpn in range(1, 271)]
+        seen = [each for frame in frames for each in switch.send(frame, 3, 0)] + switch.run_dry()
+        counts = switch.counts()
+        assert counts.bts[BtsEvent.SENT_QUEUE] > 200
+        assert counts.drops == {"bts_no_route": counts.generated}
+        assert not any(each.is_bts for each in seen)
+        assert len(frames) + counts.generated == len(seen) + sum(counts.drops.values())
