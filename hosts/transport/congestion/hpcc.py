@@ -5,7 +5,8 @@
 The rate is the state, the window follows.
 
 U, the bytes in flight over the capacity of the most loaded hop, is estimated from the telemetry of two packets. Where
-the wire's clock of 1 us cannot tell two packets apart, the second is not a sample, and the next one spans both.
+the wire's clock of 1 us cannot tell two packets apart, the second is not a sample, and the next one spans both. An
+older packet is none either. Where a hop's clock is back by more than a round trip, what was known of it was false.
 """
 
 from dataclasses import dataclass
@@ -90,6 +91,8 @@ class Hpcc(CongestionControl):
         for new, old in zip(hops, self._hops, strict=True):
             elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
             if not 0 < elapsed_ns < STAMP_MODULUS_NS // 2 or not new.rate_bps:
+                if STAMP_MODULUS_NS // 2 <= elapsed_ns < STAMP_MODULUS_NS - base_rtt_ns:
+                    self._hops = hops
                 return False
             sent_bytes = (new.sent_bytes - old.sent_bytes) % SENT_MODULUS_BYTES
             sent_bps = sent_bytes * 8 * NS_PER_S / elapsed_ns

@@ -96,6 +96,17 @@ def test_what_is_no_measurement_changes_nothing() -> None:
     assert hpcc.utilization == pytest.approx(2.0)
 
 
+def test_telemetry_from_the_future_is_forgotten_at_the_next_packet() -> None:
+    """A forged stamp, minutes ahead, would have made every true one too old to count."""
+    hpcc = control()
+    ack(hpcc, hop(5, 0))
+    forged_bps = ack(hpcc, HopTelemetry(1_000, 2_000_000_000_000, 4_000_000_000, 0), acked=5, sent=20)
+    for number in range(1, 20):
+        ack(hpcc, hop(5 + 10 * number, 100), acked=20 * number, sent=20 * number)
+    assert forged_bps < 10 * GBPS
+    assert hpcc.rate_bps == 100 * GBPS
+
+
 def test_clocks_and_counters_wrap() -> None:
     """32 bits each."""
     hpcc = control()
