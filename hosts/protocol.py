@@ -73,6 +73,8 @@ class FlowSent(_Message):
     """When the last acknowledgement arrived; None: it did not."""
     paused_us: float
     counts: SendingCounts
+    gave_up: bool = False
+    """It never will: the sender has given the flow up."""
     event: Literal["flow"] = "flow"
 
 

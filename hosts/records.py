@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
 from hosts.transport import messages
-from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageReceived, SendingReport
+from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageFailed, MessageReceived, SendingReport
 from hosts.transport.nic import Nic
 from wire.dilation import Dilation
 from wire.units import NS_PER_US
@@ -45,6 +45,8 @@ class RecordWriter:
         """Record one event of one host's NIC."""
         if isinstance(event, MessageCompleted):
             self._take(self._sent(event.report, self._instant_us(event.finish_ns)))
+        elif isinstance(event, MessageFailed):
+            self._take(self._sent(event.report, None, gave_up=True))
         elif isinstance(event, MessageReceived):
             self._take(self._goodput(event.last))
             self._take(FlowReceived(event.flow_id, event.corrupted))
@@ -68,9 +70,9 @@ class RecordWriter:
     def _instant_us(self, wall_ns: int) -> float:
         return self._dilation.model_us(wall_ns - self._start_ns)
 
-    def _sent(self, report: SendingReport, finish_us: float | None) -> FlowSent:
+    def _sent(self, report: SendingReport, finish_us: float | None, *, gave_up: bool = False) -> FlowSent:
         paused_us = self._dilation.model_us(report.paused_ns)
-        return FlowSent(report.message.flow_id, finish_us, paused_us, report.counts)
+        return FlowSent(report.message.flow_id, finish_us, paused_us, report.counts, gave_up)
 
     def _goodput(self, event: messages.Goodput) -> Goodput:
         return Goodput(

@@ -127,6 +127,7 @@ def _counted(counters: RunCounters) -> dict[str, object]:
         "bts": counters.bts,
         "pfc": counters.pfc,
         "switch_events": dict(sorted(counters.switch_events.items())),
+        "host_events": dict(sorted(counters.host_events.items())),
         "wall_s": counters.wall_s,
         "packets_per_s": counters.packets.sent / counters.wall_s if counters.wall_s > 0 else 0.0,
     }

@@ -48,6 +48,8 @@ class RunCounters:
     pfc: PfcCounts
     switch_events: Mapping[str, int] = field(default_factory=dict)
     """What else the P4 program counted: events that no other field sums up."""
+    host_events: Mapping[str, int] = field(default_factory=dict)
+    """What hosts counted that does not happen while all are honest and answer."""
     host_lateness: Lateness | None = None
     switch_lateness: Lateness | None = None
     interrupted: bool = False

@@ -3,10 +3,11 @@
 """The verdict: may this run be trusted? A pure function of what was measured while it ran.
 
 The rules, worst first. *Invalid*: frames lost (or gained) that no counter explains, a drop by the kernel outside the
-modelled queues, a corrupted message, no frame sent at all, or the P99 lateness of hosts or switches above 50 % of the
-dilated base RTT. *Degraded*: that lateness above 10 %, no lateness measured under the real clock, or an interrupted
-run. Otherwise *faithful*. The virtual clock is never late. Flows that did not finish are noted and change nothing: some
-scenarios mean to end that way. (docs/sources.md#fidelity)
+modelled queues, a corrupted message or one acknowledged but not there, no frame sent at all, or the P99 lateness of
+hosts or switches above 50 % of the dilated base RTT. *Degraded*: that lateness above 10 %, no lateness measured under
+the real clock, acknowledgements that cannot be true, or an interrupted run. Otherwise *faithful*. The virtual clock is
+never late. Flows that did not finish are noted and change nothing: some scenarios mean to end that way.
+(docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
@@ -111,6 +112,14 @@ def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity
 def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Finding]:
     if flows.corrupted > 0:
         yield _Weight.INVALID, f"{_count(flows.corrupted, 'message')} arrived corrupted."
+    events = counters.host_events
+    if undelivered := events.get("messages_undelivered", 0):
+        verb = "was" if undelivered == 1 else "were"
+        yield _Weight.INVALID, f"{_count(undelivered, 'message')} {verb} acknowledged to the end but not received."
+    if refused := events.get("acknowledgements_refused", 0):
+        yield _Weight.DEGRADED, f"{_count(refused, 'acknowledgement')} cannot be of what was sent, so somebody forged."
+    if failed := events.get("messages_failed", 0):
+        yield _Weight.NOTE, f"{_count(failed, 'message')} given up: too many timeouts in a row brought no answer."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
     for sentence in unfinished_flows(flows):

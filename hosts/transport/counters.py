@@ -82,13 +82,17 @@ class NicStatistics:
     programs_dropped: int = 0
     """Frames of programs that were not IPv4 or found their flow's queue full."""
     late_acknowledgements: int = 0
-    """Acknowledgements for messages that were already complete."""
+    """Acknowledgements for messages that were already complete or given up."""
+    acknowledgements_refused: int = 0
+    """Acknowledgements that no receiver of what was sent can have made: of packets never sent, or contradictory."""
     retransmissions: int = 0
     """Data packets sent again."""
     timeouts: int = 0
     """Retransmission timeouts."""
     messages_completed: int = 0
     """Outgoing messages acknowledged to the end."""
+    messages_failed: int = 0
+    """Outgoing messages given up: see TransportSettings.retry_limit."""
     messages_received: int = 0
     """Incoming messages delivered to the end."""
     messages_corrupted: int = 0

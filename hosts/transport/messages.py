@@ -125,6 +125,14 @@ class MessageCompleted:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageFailed:
+    """At the sender: its queue pair has given up, for nothing new was acknowledged in too many timeouts in a row."""
+
+    report: SendingReport
+    """Its life until then."""
+
+
+@dataclass(frozen=True, slots=True)
 class Goodput:
     """At the receiver: what a flow got in one interval. Intervals of all flows of a NIC begin and end together."""
 
@@ -190,4 +198,4 @@ class BtsReceived:
     """New end of the pause; None if not obeyed."""
 
 
-Event = MessageCompleted | MessageReceived | Goodput | BtsReceived
+Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived

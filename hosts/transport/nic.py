@@ -214,7 +214,7 @@ class Nic:
             now_ns=self._wire.clock_ns,
         )
         if not is_possible:
-            counters.malformed += 1
+            counters.acknowledgements_refused += 1
             return
         if negative:
             counters.naks_received += 1

@@ -11,7 +11,15 @@ from typing import NamedTuple
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.counters import NicStatistics
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
+from hosts.transport.messages import (
+    Event,
+    IncomingMessage,
+    MessageFailed,
+    NicAddress,
+    OutgoingMessage,
+    SendingCounts,
+    SendingReport,
+)
 from hosts.transport.receiver import ReceiverQueuePair
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
@@ -21,13 +29,15 @@ from wire.roce import RoceFramer
 
 
 class IdleSender(NamedTuple):
-    """What is kept of a queue pair whose messages are all done."""
+    """What is kept of a queue pair whose messages are all done, or given up."""
 
     destination_ip: int
     destination_qpn: int
     source_qpn: int
     next_index: int
     flow_id: int
+    has_failed: bool
+    """It gave up (TransportSettings.retry_limit) and takes no further message, as a QP in IBTA's error state."""
 
 
 class _PendingMessage:
@@ -98,8 +108,12 @@ class QueuePairs:
         """The message is ready. A QP whose messages are all done begins afresh."""
         sender = self._senders.get(message.source_qpn)
         if sender is None:
-            idle = self._idle.pop(message.source_qpn, None)
+            idle = self._idle.get(message.source_qpn)
+            if idle is not None and idle.has_failed:
+                self._report_failures([SendingReport(message, SendingCounts(), 0)])
+                return
             if idle is not None:
+                del self._idle[message.source_qpn]
                 del self._idle_by_peer[idle.destination_ip, idle.destination_qpn]
             sender = self._new_sender(message, idle.next_index if idle else 0)
             self._senders[message.source_qpn] = sender
@@ -148,14 +162,25 @@ class QueuePairs:
 
     def retire(self, sender: SenderQueuePair) -> None:
         """All messages of a queue pair are done: keep its numbering, forget the rest."""
+        self._put_to_rest(sender, has_failed=False)
+
+    def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
+        """Its peer does not answer, or answers what cannot be: all its messages have failed."""
+        self._report_failures(sender.unfinished(now_ns))
+        self._put_to_rest(sender, has_failed=True)
+        sender.abandon()
+
+    def _report_failures(self, reports: list[SendingReport]) -> None:
+        self._counters.messages_failed += len(reports)
+        self._events.extend(map(MessageFailed, reports))
+
+    def _put_to_rest(self, sender: SenderQueuePair, *, has_failed: bool) -> None:
         sender.wake_ns = NEVER
+        peer = sender.destination_ip, sender.destination_qpn
         del self._senders[sender.source_qpn]
-        del self._senders_by_peer[sender.destination_ip, sender.destination_qpn]
-        idle = IdleSender(
-            sender.destination_ip, sender.destination_qpn, sender.source_qpn, sender.next_index, sender.flow_id
-        )
-        self._idle[idle.source_qpn] = idle
-        self._idle_by_peer[idle.destination_ip, idle.destination_qpn] = idle
+        del self._senders_by_peer[peer]
+        idle = IdleSender(*peer, sender.source_qpn, sender.next_index, sender.flow_id, has_failed)
+        self._idle[idle.source_qpn] = self._idle_by_peer[peer] = idle
 
     # making them
 
@@ -168,9 +193,11 @@ class QueuePairs:
             congestion=algorithms.new_congestion(),
             flow_control=algorithms.new_flow_control(),
             ack_every=self._settings.ack_every,
+            retry_limit=self._settings.retry_limit,
             scheduler=self._wire,
             counters=self._counters,
             events=self._events,
+            give_up=self._give_up,
         )
 
     def _new_receiver(self, message: IncomingMessage) -> ReceiverQueuePair:

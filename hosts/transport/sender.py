@@ -7,6 +7,7 @@ builds a frame when the NIC's scheduler asks for one; it does not know the wire'
 """
 
 from collections import deque
+from collections.abc import Callable
 from zlib import crc32
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, HopTelemetry
@@ -40,11 +41,11 @@ class SenderQueuePair:
 
     __slots__ = (
         "_ack_every", "_acked_bytes", "_blocked_until_ns", "_class_pause_end_ns", "_congestion", "_counters",
-        "_current", "_end", "_events", "_flow_control", "_framer", "_pace", "_pause_start_ns",
-        "_paused_before_ns", "_payload_bytes", "_recovery", "_samples_wanted", "_scheduler", "_sent_bytes",
-        "_sent_ns", "_shim", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_transmissions", "deficit",
-        "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "pause_end_ns", "queued",
-        "source_qpn", "wake_ns",
+        "_current", "_end", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_pace",
+        "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery", "_retry_limit", "_samples_wanted",
+        "_scheduler", "_sent_bytes", "_sent_ns", "_shim", "_stamped", "_tell_flow_control", "_tell_sent", "_timed",
+        "_transmissions", "deficit", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "pause_end_ns",
+        "queued", "source_qpn", "wake_ns",
     )  # fmt: skip
 
     def __init__(
@@ -56,11 +57,14 @@ class SenderQueuePair:
         congestion: CongestionControl,
         flow_control: FlowControl,
         ack_every: int,
+        retry_limit: int,
         scheduler: WireSchedule,
         counters: NicStatistics,
         events: deque[Event],
+        give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
-        """Ready for `add_message`; `first` only names the peer."""
+        """Ready for `add_message`; `first` only names the peer. `give_up`: told, with the time, once nothing new was
+        acknowledged in more than `retry_limit` timeouts in a row."""
         self.source_qpn, self.flow_id = first.source_qpn, first.flow_id
         self.destination_ip, self.destination_qpn = first.destination_ip, first.destination_qpn
         self._framer = framer
@@ -68,6 +72,8 @@ class SenderQueuePair:
         self._congestion = congestion
         self._flow_control = flow_control
         self._ack_every = ack_every
+        self._retry_limit, self._fruitless_timeouts = retry_limit, 0
+        self._give_up = give_up
         self._scheduler = scheduler
         self._counters = counters
         self._events = events
@@ -200,7 +206,8 @@ class SenderQueuePair:
         arrival_ns: int,
         now_ns: int,
     ) -> bool:
-        """An ACK or NAK arrived: every packet before `psn` is there. False if it acknowledges what was never sent.
+        """An ACK or NAK arrived: every packet before `psn` is there. False if no receiver of what was sent can say so:
+        it acknowledges what was never sent, or misses what it has.
 
         `shim`: the telemetry it echoes; `arrival_ns` dates RTT and completion, `now_ns` is the scheduler's time.
         """
@@ -208,7 +215,7 @@ class SenderQueuePair:
         before = recovery.cumulative
         cumulative = self._index_of(psn)
         selective = self._index_of(selective_psn) if selective_psn >= 0 else -1
-        if cumulative > recovery.next_new or selective >= recovery.next_new:
+        if not _is_possible(cumulative, selective, selective_psn >= 0, negative, recovery.next_new):
             return False
         if negative and self._transmissions:
             self._transmissions[0].counts.naks += 1
@@ -218,6 +225,8 @@ class SenderQueuePair:
             cumulative, negative = before, False
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - self.paused_ns(now_ns))
         cumulative = recovery.cumulative
+        if cumulative > before:
+            self._fruitless_timeouts = 0
         if self._samples_wanted:
             self._tell_sample(before, cumulative, selective, marked, shim, arrival_ns)
             self.refresh_pause(now_ns)
@@ -255,6 +264,10 @@ class SenderQueuePair:
         if recovery.deadline_ns <= flow_now_ns and self.pause_end_ns <= now_ns:
             self._transmissions[0].counts.timeouts += 1
             self._counters.timeouts += 1
+            self._fruitless_timeouts += 1
+            if self._fruitless_timeouts > self._retry_limit:
+                self._give_up(self, now_ns)
+                return
             lost = recovery.on_timer(flow_now_ns)
             if lost:
                 self._congestion.on_loss(lost * self._payload_bytes, now_ns)
@@ -310,6 +323,11 @@ class SenderQueuePair:
         paused_ns = self.paused_ns(now_ns)
         return [item.report(paused_ns) for item in self._transmissions]
 
+    def abandon(self) -> None:
+        """Forget every message; nothing more will be sent."""
+        self._transmissions.clear()
+        self._end, self.wake_ns = 0, NEVER
+
     # pause and timers
 
     def paused_ns(self, now_ns: int) -> int:
@@ -347,6 +365,14 @@ class SenderQueuePair:
         if earliest < self.wake_ns:
             self.wake_ns = earliest
             self._scheduler.wake_at(earliest, self)
+
+
+def _is_possible(cumulative: int, selective: int, is_selective: bool, negative: bool, next_new: int) -> bool:
+    """Whether a receiver can say so that was sent packets 0..next_new-1: a NAK misses one of them, and tells of a later
+    one if it is selective."""
+    if cumulative < 0 or cumulative > next_new - negative:
+        return False
+    return not is_selective or (negative and cumulative < selective < next_new)
 
 
 def _decode(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:

@@ -77,6 +77,10 @@ class TransportSettings:
     rto_ns: PositiveNanoseconds = 4_000_000
     """Retransmission timeout of go-back-N. Keep it above RTT + Q_max / R (docs/sources.md#go-back-n)."""
 
+    retry_limit: PositiveCount = 64
+    """Timeouts in a row, nothing new acknowledged, that a queue pair lives through; at the next one it gives up all its
+    messages. IBTA allows 7 at most, of a timeout that may be tens of ms; here timeouts are some round trips."""
+
     max_pause_ns: PositiveNanoseconds = 10_000_000
     """Longest pause one signal may ask for; a longer one is cut to this (the design's bounded obedience)."""
 

@@ -250,6 +250,7 @@ class _Run:
             self._hosts,
             counts,
             parts,
+            undelivered=self._recorder.undelivered,
             host_lateness=self._latenesses,
             interrupted=interrupted,
             wall_s=time.perf_counter() - self._began_s,

@@ -19,13 +19,15 @@ def run_counters(
     switches: Iterable[SwitchCounts],
     parts: Sequence[PartStatistics],
     *,
+    undelivered: int = 0,
     host_lateness: Iterable[LatenessSummary] = (),
     interrupted: bool,
     wall_s: float,
 ) -> RunCounters:
     """The counters of a run. `parts`: switches and whatever else stands on the packets' way.
 
-    `host_lateness` is that of each agent. Lateness without a record is not measured: the virtual clock is never late.
+    `undelivered`: messages acknowledged to the end that their receivers do not have. `host_lateness` is that of each
+    agent. Lateness without a record is not measured: the virtual clock is never late.
     """
     counted = SwitchCounts()
     for each in switches:
@@ -43,11 +45,22 @@ def run_counters(
         bts=BtsCounts(**{name: counted.total(f"bts.{name}") for name in BtsCounts.model_fields}),
         pfc=PfcCounts(**{name: counted.total(f"pfc.{name}") for name in PfcCounts.model_fields}),
         switch_events=counted.other_events,
+        host_events=_host_events(hosts, undelivered),
         host_lateness=_worst(host_lateness),
         switch_lateness=_worst(part.lateness for part in parts if part.lateness is not None),
         interrupted=interrupted,
         wall_s=wall_s,
     )
+
+
+def _host_events(hosts: Sequence[HostStatistics], undelivered: int) -> dict[str, int]:
+    """What happened at hosts and would not have if all of them were honest and answered."""
+    events = {
+        "acknowledgements_refused": sum(host.nic.acknowledgements_refused for host in hosts),
+        "messages_failed": sum(host.nic.messages_failed for host in hosts),
+        "messages_undelivered": undelivered,
+    }
+    return {name: count for name, count in events.items() if count}
 
 
 def _worst(measured: Iterable[LatenessSummary]) -> Lateness | None:

@@ -130,6 +130,7 @@ class _Simulation:
                 for name, engine in self._engines.items()
             ],
             [softswitch_statistics(name, engine.statistics()) for name, engine in self._engines.items()],
+            undelivered=self._recorder.undelivered,
             interrupted=interrupted,
             wall_s=wall_s,
         )

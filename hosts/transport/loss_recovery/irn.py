@@ -80,6 +80,9 @@ class Irn(LossRecovery):
 
     After a timeout nobody knows what is still in flight. What was sent before it keeps new packets out of the window,
     but not resent ones: a window that has shrunk below a lost tail (HPCC's does) would never let the tail be resent.
+
+    A receiver never misses first what it has told to have: it goes on past what it holds before it answers. Where an
+    acknowledgement says so, an earlier one was not the receiver's: none of the selective ones is believed any more.
     """
 
     __slots__ = (
@@ -144,9 +147,9 @@ class Irn(LossRecovery):
         progressed = cumulative > self.cumulative
         if progressed:
             self._advance(cumulative)
-            if selective == self.cumulative > cumulative:  # what had arrived before closed the gap up to it
-                self._advance(selective + 1)
-        found = self._reveal(selective) if selective > self.cumulative else 0
+        found = self._forget_arrivals() if self.cumulative in self._sacked else 0
+        if selective > self.cumulative:
+            found += self._reveal(selective)
         if progressed and self._after_timeout:
             found += self._continue_after_timeout(now_ns)
         if progressed or found:
@@ -171,17 +174,20 @@ class Irn(LossRecovery):
         return max(0, len(self._lost) - before)
 
     def _advance(self, cumulative: int) -> None:
-        """Acknowledgements may overtake each other: what is known to have arrived beyond `cumulative` counts too."""
         for index in range(self.cumulative, cumulative):
             self._sacked.discard(index)
             self._lost.pop(index, None)
             self._resent.discard(index)
-        while cumulative in self._sacked:
-            self._sacked.remove(cumulative)
-            cumulative += 1
         self.cumulative = cumulative
         if self._highest < cumulative - 1:
             self._highest = cumulative - 1
+
+    def _forget_arrivals(self) -> int:
+        """All that is known to have arrived counts as lost instead. Returns how many."""
+        forgotten = len(self._sacked)
+        self._sacked.clear()
+        self._lost = dict.fromkeys(range(self.cumulative, self._highest + 1))
+        return forgotten
 
     def _reveal(self, selective: int) -> int:
         """`selective` has arrived: what lies between it and the highest arrival before is lost. Returns how many."""

@@ -119,12 +119,15 @@ def test_gaps_resent_by_the_timeout_are_not_resent_by_its_acknowledgements() -> 
     assert resend_all(recovery) == [6]
 
 
-def test_acknowledgements_that_overtake_each_other_are_no_contradiction() -> None:
-    """What has arrived stays arrived: the older cumulative value is read together with the newer selective one."""
+def test_what_the_receiver_has_and_then_misses_first_it_never_had() -> None:
+    """It goes on past what it holds before it answers, so one was forged: all that it was said to hold is resent."""
     recovery = sender()
     recovery.on_ack(0, 1, True, 100)
-    recovery.on_ack(1, -1, False, 110)
-    assert (recovery.cumulative, recovery.in_flight()) == (2, 8)
+    recovery.on_ack(0, 4, True, 100)
+    resend_all(recovery)
+    assert recovery.on_ack(1, -1, False, 110) == 2
+    assert (recovery.cumulative, recovery.in_flight()) == (1, 5)
+    assert resend_all(recovery) == [1, 2, 3, 4]
 
 
 def test_a_spurious_timeout_resends_nothing_more() -> None:
@@ -150,12 +153,14 @@ def test_the_cap_limits_new_packets_not_resent_ones() -> None:
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(-1, 39)), max_size=60))
 @example([*[(0, 0)] * 12, (0, 36), (36, 37), (0, 0)])
 def test_any_acknowledgements_leave_the_sender_consistent(acks: list[tuple[int, int]]) -> None:
-    """In flight is never negative, nothing acknowledged is resent."""
+    """In flight is never negative, nothing acknowledged is resent unless acknowledgements contradict each other."""
     recovery = sender(40)
     arrived: set[int] = set()
     for step, (cumulative, selective) in enumerate(acks):
         cumulative = max(cumulative, recovery.cumulative)
         recovery.on_ack(cumulative, selective, selective >= 0, step)
+        if cumulative in arrived:
+            arrived.clear()
         if selective > cumulative:
             arrived.add(selective)
         assert recovery.in_flight() >= 0

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Forged answers with a right ICRC: once they end, a flow completes or is given up within a bound; nothing raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hosts.transport.congestion import CONGESTION_CONTROLS
+from hosts.transport.flow_control import FLOW_CONTROLS
+from hosts.transport.loss_recovery import LOSS_RECOVERIES
+from hosts.transport.messages import MessageCompleted, MessageFailed, MessageReceived
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
+from wire import int_header, pfc
+from wire.constants import PSN_MASK, BtsCause
+from wire.int_header import HopRecord, Telemetry
+from wire.roce import CNP_RESERVED, Opcode, RoceFramer, pack_aeth, pack_psn_word, pack_selective
+
+PACKETS = 40
+RETRY_LIMIT = 5
+LAST_FORGERY_NS = 400_000
+SETTINGS = TransportSettings(retry_limit=RETRY_LIMIT, max_pause_ns=1_000_000)
+IRN, GO_BACK_N = (replace(SETTINGS, loss_recovery=name) for name in ("irn", "go-back-n"))
+LONGEST_TIMEOUT_NS = 4_000_000
+ACK, NAK = 0x1F, 0x60
+
+Forgery = Callable[[FakeLink], bytes]
+
+
+def answer(psn: int, syndrome: int, selective: int | None = None, *, msn: int = 0, shim: bytes = b"") -> bytes:
+    """What QP 101 of NIC b would say to QP 1 of NIC a."""
+    body = pack_aeth(syndrome, msn) + (b"" if selective is None else pack_selective(selective & PSN_MASK))
+    return _framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(psn & PSN_MASK), body, shim=shim)
+
+
+def _framer() -> RoceFramer:
+    return RoceFramer(
+        destination_mac=MAC_A,
+        source_mac=MAC_B,
+        source_ip=IP_B,
+        destination_ip=IP_A,
+        source_qpn=101,
+        destination_qpn=1,
+        tos=48 << 2,
+    )
+
+
+class WatchedLink(FakeLink):
+    """Holds the invariants of the sender after every step."""
+
+    def _step(self) -> None:
+        super()._step()
+        pair = self.a._pairs.sender(1, IP_B)
+        if pair is not None:
+            recovery = pair._recovery
+            assert 0 <= recovery.cumulative <= recovery.next_new <= pair._end
+            assert 0 <= recovery.in_flight() <= recovery.next_new - recovery.cumulative
+            assert recovery.next_packet() == -1 or recovery.cumulative <= recovery.next_packet() <= recovery.next_new
+
+
+def is_data(number: int, name: str, frame: bytes) -> bool:
+    return name == "a"
+
+
+def outcome(link: FakeLink) -> tuple[int, int, int]:
+    """Messages completed and given up at the sender, received whole at the receiver."""
+    whole = sum(not event.corrupted for event in link.of(MessageReceived, "b"))
+    return len(link.of(MessageCompleted, "a")), len(link.of(MessageFailed, "a")), whole
+
+
+@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
+def test_a_peer_that_never_answers_is_given_up_after_the_limit(transport: TransportSettings) -> None:
+    """So many timeouts and one more, then the message has failed and nothing is left to do."""
+    link = WatchedLink(transport, drop=is_data)
+    link.transfer(10_000)
+    link.run()
+    assert outcome(link) == (0, 1, 0)
+    [failed] = link.of(MessageFailed, "a")
+    assert failed.report.counts.timeouts == RETRY_LIMIT + 1
+    assert link.a.statistics().messages_failed == 1
+    assert link.a.unfinished_messages() == []
+
+
+def test_an_answer_in_time_starts_the_count_anew() -> None:
+    """Every sixth data packet is let through: all are acknowledged within the limit, however many timeouts it takes."""
+    seen = {"a": 0}
+
+    def drop(number: int, name: str, frame: bytes) -> bool:
+        seen["a"] += name == "a"
+        return name == "a" and seen["a"] % (RETRY_LIMIT + 1) != 0
+
+    link = WatchedLink(replace(IRN, loss_recovery_parameters={"cap_packets": 1}), drop=drop)
+    link.transfer(10_000)
+    link.run()
+    assert outcome(link) == (1, 0, 1)
+    assert link.a.statistics().timeouts == 10 * RETRY_LIMIT
+
+
+@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
+def test_a_forged_acknowledgement_of_lost_packets_does_not_hang_the_flow(transport: TransportSettings) -> None:
+    """The receiver misses packet 5 for ever, the sender believes that it is there: the flow is given up and counted."""
+    link = WatchedLink(transport, drop=lambda number, name, frame: name == "a" and number == 5)
+    link.transfer(PACKETS * 1_000)
+    link.inject(3_000, link.a, answer(19, ACK))
+    link.run(max_steps=50_000)
+    assert outcome(link) == (0, 1, 0)
+
+
+def test_a_forged_selective_acknowledgement_is_found_out() -> None:
+    """Packets 5 and 6 are lost and said to be there. Once the receiver misses 5 first, no selective one is believed."""
+    lost = {5, 6}
+    link = WatchedLink(IRN, drop=lambda number, name, frame: name == "a" and number in lost)
+    link.transfer(PACKETS * 1_000)
+    for psn in lost:
+        link.inject(3_000, link.a, answer(2, NAK, psn))
+    link.run(max_steps=50_000)
+    assert outcome(link) == (1, 0, 1)
+
+
+def test_after_giving_up_a_queue_pair_takes_no_message() -> None:
+    """The receiver's numbering is not known any more: what is sent later fails at once, on other QPs it does not."""
+    transport = replace(IRN, flow_control="sfc")
+    link = WatchedLink(transport, drop=lambda number, name, frame: name == "a" and link.now_ns < 10_000_000)
+    link.transfer(5_000, qpn=1)
+    link.transfer(5_000, qpn=1)
+    link.transfer(5_000, qpn=1, ready_ns=20_000_000)
+    link.transfer(5_000, qpn=2, ready_ns=20_000_000)
+    link.run()
+    assert [event.report.message.flow_id for event in link.of(MessageFailed, "a")] == [1, 2, 3]
+    assert [event.report.message.flow_id for event in link.of(MessageCompleted, "a")] == [4]
+    assert link.a.statistics().messages_failed == 3
+    link.inject(link.now_ns + 1, link.a, answer(1, ACK))
+    link.inject(link.now_ns + 1, link.a, link.bts(1, 50))
+    link.run()
+    assert link.a.statistics().late_acknowledgements == 1
+    assert link.a.statistics().bts_by_verdict["flow_idle"] == 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        answer(PACKETS, ACK),
+        answer(1 << 22, ACK),
+        answer(-2, ACK),
+        answer(-(1 << 22), ACK),
+        answer(PACKETS, NAK),
+        answer(2, NAK, PACKETS),
+        answer(2, NAK, 2),
+        answer(2, NAK, 1),
+        answer(2, ACK, 4),
+        answer(-1, NAK, 3),
+    ],
+    ids=[
+        "beyond what was sent",
+        "far beyond",
+        "before the first packet",
+        "far before",
+        "misses what was never sent",
+        "has what was never sent",
+        "misses what it has",
+        "has only what lies before",
+        "selective but positive",
+        "misses what lies before the first packet",
+    ],
+)
+@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
+def test_what_no_receiver_can_say_is_refused_and_changes_nothing(transport: TransportSettings, frame: bytes) -> None:
+    """Counted, and the same packets leave at the same times as without it."""
+    links = [WatchedLink(transport) for _ in range(2)]
+    for link in links:
+        link.transfer(PACKETS * 1_000)
+    links[1].inject(12_000, links[1].a, frame)
+    for link in links:
+        link.run()
+    assert links[0].data_sent() == links[1].data_sent()
+    assert links[1].a.statistics().acknowledgements_refused == 1
+    assert links[0].a.statistics().acknowledgements_refused == 0
+
+
+def test_the_message_number_of_an_answer_is_not_believed() -> None:
+    """MSNs of the past and the future change nothing."""
+    link = WatchedLink(IRN)
+    link.transfer(PACKETS * 1_000)
+    for msn in (0, 1, 1 << 23, (1 << 24) - 1):
+        link.inject(8_000, link.a, answer(0, ACK, msn=msn))
+    link.run()
+    assert outcome(link) == (1, 0, 1)
+
+
+def test_answers_for_a_queue_pair_that_is_not_there_are_counted() -> None:
+    """Of another number or from another peer."""
+    link = WatchedLink(IRN)
+    link.inject(0, link.a, answer(0, ACK))
+    link.run()
+    assert link.a.statistics().unknown_queue_pair == 1
+
+
+NEAR = st.integers(-3, PACKETS + 3)
+PSNS = st.one_of(NEAR, st.integers(0, PSN_MASK))
+WORDS = st.integers(0, (1 << 32) - 1)
+RECORDS = st.builds(HopRecord, WORDS, WORDS, WORDS, WORDS)
+SHIMS = st.one_of(
+    st.just(b""),
+    st.builds(
+        lambda hops, stamp: int_header.pack(Telemetry(True, tuple(hops), stamp)),
+        st.lists(RECORDS, max_size=4),
+        st.one_of(st.none(), RECORDS),
+    ),
+)
+
+
+def _bts(pause_us: int, cause: BtsCause) -> Forgery:
+    return lambda link: link.bts(1, pause_us, cause=cause)
+
+
+def _always(frame: bytes) -> Forgery:
+    return lambda _: frame
+
+
+FORGERIES: st.SearchStrategy[Forgery] = st.one_of(
+    st.builds(lambda psn, msn, shim: _always(answer(psn, ACK, msn=msn, shim=shim)), PSNS, st.integers(0, 9), SHIMS),
+    st.builds(lambda psn, which, shim: _always(answer(psn, NAK, which, shim=shim)), PSNS, PSNS | st.none(), SHIMS),
+    st.just(_always(_framer().frame(Opcode.CNP, bytes(4), CNP_RESERVED, becn=True))),
+    st.builds(_bts, st.one_of(st.integers(0, 100), WORDS), st.sampled_from(BtsCause)),
+    st.integers(0, 0xFFFF).map(lambda quanta: _always(pfc.pack_frame(MAC_B, {3: quanta}))),
+)
+TIMES = st.integers(0, LAST_FORGERY_NS)
+
+
+@given(
+    recovery=st.sampled_from(sorted(LOSS_RECOVERIES)),
+    congestion=st.sampled_from(sorted(CONGESTION_CONTROLS)),
+    flow_control=st.sampled_from(sorted(FLOW_CONTROLS)),
+    forged=st.lists(st.tuples(TIMES, FORGERIES), min_size=1, max_size=25),
+    loss=st.sampled_from([0.0, 0.05, 0.3]),
+    seed=st.integers(0, 1 << 16),
+)
+@settings(max_examples=60, deadline=None)
+def test_after_any_forgeries_a_flow_ends_within_the_bound(
+    recovery: str,
+    congestion: str,
+    flow_control: str,
+    forged: list[tuple[int, Forgery]],
+    loss: float,
+    seed: int,
+) -> None:
+    """Completed or given up, not both; at the latest a pause and the limit's timeouts after the last progress."""
+    transport = replace(SETTINGS, loss_recovery=recovery, congestion=congestion, flow_control=flow_control)
+    link = WatchedLink(transport, loss=loss, seed=seed)
+    link.transfer(PACKETS * 1_000)
+    for time_ns, forgery in forged:
+        link.inject(time_ns, link.a, forgery(link))
+    link.run(max_steps=200_000)
+    completed, failed, _ = outcome(link)
+    assert completed + failed == 1
+    assert link.a.unfinished_messages() == []
+    counts = link.a.statistics()
+    assert counts.timeouts <= (PACKETS + 1) * (RETRY_LIMIT + 1)
+    ends_ns = LAST_FORGERY_NS + (PACKETS + 1) * (SETTINGS.max_pause_ns + (RETRY_LIMIT + 1) * LONGEST_TIMEOUT_NS)
+    assert link.now_ns <= ends_ns
+
+
+@given(forged=st.lists(st.tuples(TIMES, PSNS, PSNS), max_size=60), seed=st.integers(0, 1 << 16))
+@settings(max_examples=30, deadline=None)
+def test_forged_selective_acknowledgements_alone_never_end_a_flow(
+    forged: list[tuple[int, int, int]], seed: int
+) -> None:
+    """NAKs that move nothing forward: IRN delivers all, whatever they claim to have arrived."""
+    link = WatchedLink(replace(IRN, retry_limit=1_000), loss=0.1, seed=seed)
+    link.transfer(PACKETS * 1_000)
+    for time_ns, _, selective in forged:
+        link.inject(time_ns, link.a, answer(0, NAK, selective))
+    link.run(max_steps=200_000)
+    assert outcome(link) == (1, 0, 1)
