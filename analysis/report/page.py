@@ -222,6 +222,7 @@ def _packet_table(result: RunResult) -> DataTable:
             ("unexplained loss", format_count(result.unexplained_loss)),
             ("dropped by the kernel", format_count(result.kernel_drops)),
             ("data packets resent", format_count(result.flows.packets_resent)),
+            *((event.replace("_", " "), f"{count:,}") for event, count in (result.host_events or {}).items()),
         ],
         "Sent and made, less received, absorbed, dropped and in flight, is the unexplained loss; it must be zero.",
     )

@@ -33,6 +33,7 @@ _COUNTED = (
     "bts",
     "pfc",
     "switch_events",
+    "host_events",
     "wall_s",
     "packets_per_s",
 )

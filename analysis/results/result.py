@@ -131,7 +131,7 @@ class RunResult(Figures):
     pfc: PfcCounts | None
     switch_events: dict[str, int] | None = Field(default_factory=dict)
     """What else the P4 program counted, where it happened at all."""
-    host_events: dict[str, int] = Field(default_factory=dict)
+    host_events: dict[str, int] | None = Field(default_factory=dict)
     """What hosts counted that does not happen while all are honest and answer, where it happened at all."""
     signals: SignalFigures
     lateness: LatenessByPart

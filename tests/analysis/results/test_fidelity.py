@@ -97,6 +97,21 @@ def test_unfinished_flows_are_noted_and_change_nothing() -> None:
     assert verdict.reasons[-1] == "6 of 10 flows did not finish."
 
 
+@pytest.mark.parametrize(
+    ("event", "level", "reason"),
+    [
+        ("messages_undelivered", "invalid", "3 messages were acknowledged to the end but not received."),
+        ("acknowledgements_refused", "degraded", "3 acknowledgements cannot be of what was sent, so somebody forged."),
+        ("messages_failed", "faithful", "3 messages given up: too many timeouts in a row brought no answer."),
+    ],
+)
+def test_what_honest_hosts_do_not_do_is_judged(event: str, level: str, reason: str) -> None:
+    """A lie that was believed, one that was not, and silence."""
+    verdict = judged(host_events={event: 3})
+    assert verdict.level == level
+    assert reason in verdict.reasons
+
+
 def test_the_worst_reason_comes_first() -> None:
     """A note never hides a loss."""
     verdict = judged(completed=4, interrupted=True, received=995)

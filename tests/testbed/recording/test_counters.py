@@ -67,8 +67,21 @@ def test_every_counter_has_its_place() -> None:
     }  # fmt: skip
     assert counters.pfc.sent == 2
     assert counters.switch_events == {"queue_underflow": 6}
+    assert counters.host_events == {}
     assert counters.unexplained_loss == 150 + 7 - 130 - 2 - 5 - 7
     assert (counters.interrupted, counters.wall_s) == (True, 2.0)
+
+
+def test_what_honest_hosts_do_not_do_is_told_where_it_happened() -> None:
+    """Over all hosts; what did not happen is left out."""
+    dishonest = [
+        HostStatistics("h1", NicStatistics(acknowledgements_refused=2)),
+        HostStatistics("h2", NicStatistics(acknowledgements_refused=3, messages_failed=1)),
+    ]
+    counters = run_counters(dishonest, SWITCHES, PARTS, interrupted=False, wall_s=1.0)
+    assert counters.host_events == {"acknowledgements_refused": 5, "messages_failed": 1}
+    counters = run_counters(HOSTS, SWITCHES, PARTS, undelivered=4, interrupted=False, wall_s=1.0)
+    assert counters.host_events == {"messages_undelivered": 4}
 
 
 def test_a_run_is_as_late_as_its_latest_part() -> None:

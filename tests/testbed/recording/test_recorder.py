@@ -98,6 +98,40 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
         assert recorder.is_complete
 
 
+def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> None:
+    """Whether its receiver has it, before or after, or not; it is not completed, and its row says what it cost."""
+    early, late, never, *others = plan.flows
+    with Recorder(plan, tmp_path) as recorder:
+        for flow in (early, *others):
+            recorder.take(FlowReceived(flow.flow_id, corrupted=False))
+        for flow in others:
+            recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SendingCounts()))
+        for flow in (early, late, never):
+            assert not recorder.is_complete
+            recorder.take(FlowSent(flow.flow_id, None, 0.0, SendingCounts(timeouts=9), gave_up=True))
+        recorder.take(FlowReceived(late.flow_id, corrupted=False))
+        assert recorder.is_complete
+        assert (recorder.completed, recorder.undelivered) == (len(others), 0)
+    flows = read_trace(tmp_path / "flows.parquet", FLOWS)
+    assert flows["finish_us"].null_count() == 3
+    assert flows["timeouts"].to_list()[:4] == [9, 9, 9, 0]
+
+
+def test_what_was_acknowledged_and_never_arrived_is_undelivered(plan: RunPlan, tmp_path: Path) -> None:
+    """In whichever order the two ends tell."""
+    first, second, *others = plan.flows
+    with Recorder(plan, tmp_path) as recorder:
+        for flow in others:
+            recorder.take(FlowReceived(flow.flow_id, corrupted=False))
+        for flow in plan.flows:
+            recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SendingCounts()))
+        assert (recorder.is_complete, recorder.undelivered) == (False, 2)
+        recorder.take(FlowReceived(first.flow_id, corrupted=False))
+        assert (recorder.is_complete, recorder.undelivered) == (False, 1)
+        recorder.take(FlowReceived(second.flow_id, corrupted=True))
+        assert (recorder.is_complete, recorder.undelivered) == (True, 0)
+
+
 def test_rows_of_the_other_traces_pass_through(plan: RunPlan, tmp_path: Path) -> None:
     """What agents send is what the file holds."""
     goodput = Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=10)

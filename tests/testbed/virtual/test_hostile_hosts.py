@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whole runs with one host that lies or does not answer: they end, every packet is accounted for, and it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from analysis.results.result import RunResult
+from hosts.build import build_nics
+from hosts.transport.nic import Nic
+from hosts.transport.receiver import is_data
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.virtual import simulation
+from tests.hosts.transport.fake_link import plain
+from wire.addresses import parse_ip
+from wire.constants import DSCP_CONTROL, PSN_MASK
+from wire.roce import Opcode, RoceFramer, RoceHeader, Syndrome, pack_aeth, pack_psn_word, parse_header
+
+VICTIM = parse_ip("10.1.0.1")
+
+
+class SilentNic(Nic):
+    """Takes every frame and does nothing."""
+
+    sender_qpns: ClassVar[dict[int, int]] = {}
+    """By this host's own."""
+
+    def receive(self, frame: bytes, now_ns: int) -> None:
+        """Only counted."""
+        self._wire.advance(now_ns - 1)
+        self._wire.clock_ns = max(self._wire.clock_ns, now_ns)
+        self._counters.frames_received += 1
+        header = parse_header(plain(frame))
+        if header is not None and is_data(header.opcode):
+            self.answer(header, plain(frame))
+
+    def answer(self, header: RoceHeader, frame: bytes) -> None:
+        """Nothing."""
+
+    def acknowledge(self, header: RoceHeader, psn: int, source_ip: int) -> None:
+        """Says that all before and at `psn` is there."""
+        framer = RoceFramer(
+            destination_mac=self.address.gateway_mac,
+            source_mac=self.address.mac,
+            source_ip=source_ip,
+            destination_ip=header.source_ip,
+            source_qpn=header.destination_qpn,
+            destination_qpn=self.sender_qpns[header.destination_qpn],
+            tos=DSCP_CONTROL << 2,
+        )
+        body = pack_aeth(Syndrome.ACK, 0)
+        self._wire.send_control(framer.frame(Opcode.ACKNOWLEDGE, pack_psn_word(psn & PSN_MASK), body))
+
+
+class LyingNic(SilentNic):
+    """Acknowledges every packet at once and keeps none."""
+
+    def answer(self, header: RoceHeader, frame: bytes) -> None:
+        """A lie."""
+        self.acknowledge(header, header.psn_word(frame), self.address.ip)
+
+
+class ForgingNic(SilentNic):
+    """Acknowledges what was never sent."""
+
+    def answer(self, header: RoceHeader, frame: bytes) -> None:
+        """A lie that the sender can see."""
+        self.acknowledge(header, header.psn_word(frame) + 10_000, self.address.ip)
+
+
+class SpoofingNic(SilentNic):
+    """Answers in another's name."""
+
+    def answer(self, header: RoceHeader, frame: bytes) -> None:
+        """A lie that its ToR can see."""
+        self.acknowledge(header, header.psn_word(frame), VICTIM)
+
+
+def _result(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str, *settings: str
+) -> RunResult:
+    """An 8:1 incast whose receiver is of that kind."""
+    plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings))
+    (receiver,) = {flow.dst for flow in plan.flows}
+    host = plan.topology.host[receiver]
+    assert int(host.ip) != VICTIM
+    monkeypatch.setattr(SilentNic, "sender_qpns", {flow.destination_qpn: flow.source_qpn for flow in plan.flows})
+
+    def hostile(*arguments: object) -> list[Nic]:
+        nics = build_nics(*arguments)  # type: ignore[arg-type]
+        index = plan.topology.hosts.index(host)
+        nics[index] = kind(nics[index].address, plan.transport, plan.dilation)
+        return nics
+
+    monkeypatch.setattr(simulation, "build_nics", hostile)
+    return execute(plan, tmp_path, Silent()).result
+
+
+@pytest.mark.parametrize("scheme", ["irn+none", "gbn", "sfc+hpcc"])
+@pytest.mark.parametrize("kind", [SilentNic, ForgingNic, SpoofingNic])
+def test_a_receiver_that_takes_nothing_ends_in_given_up_flows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str
+) -> None:
+    """The run does not wait for its duration: each flow is given up, and the frames balance."""
+    few = ("message_bytes=20000", "transport.retry_limit=2", "transport.rto_ns=500000")
+    result = _result(monkeypatch, tmp_path, kind, scheme, *few)
+    assert result.unexplained_loss == 0
+    assert result.flows.completed == 0
+    assert result.flows.timeouts == 3 * result.flows.total
+    events = result.host_events
+    assert events is not None and result.drops is not None
+    assert events["messages_failed"] == result.flows.total
+    assert events.keys() == {"messages_failed"} | ({"acknowledgements_refused"} if kind is ForgingNic else set())
+    assert result.drops.keys() == ({"foreign_source"} if kind is SpoofingNic else set())
+    assert result.verdict == ("degraded" if kind is ForgingNic else "faithful")
+
+
+@pytest.mark.parametrize("scheme", ["irn+none", "gbn"])
+def test_what_a_receiver_acknowledged_and_did_not_keep_makes_a_run_invalid(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheme: str
+) -> None:
+    """Its senders cannot know; whoever sees both ends can."""
+    result = _result(monkeypatch, tmp_path, LyingNic, scheme, "message_bytes=20000")
+    assert result.flows.completed == result.flows.total
+    assert result.host_events == {"messages_undelivered": result.flows.total}
+    assert result.verdict == "invalid"
