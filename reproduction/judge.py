@@ -95,6 +95,9 @@ def conclude(
         if run.result.verdict == "invalid":
             failures.append(f"{job.point.label} is invalid: {' '.join(run.result.verdict_reasons)}")
             continue
+        if run.problems:
+            failures.append(f"{job.point.label}: {' '.join(run.problems)}")
+            continue
         measurements.append(Measurement(job.point, run))
         runs.append(
             RunOfExperiment(

@@ -72,6 +72,8 @@ def load_run(folder: Path) -> Run:
     result = read_result(folder)
     problems: list[str] = []
     config = _read_config(folder, problems)
+    if config and config.get("scenario") != result.scenario:
+        problems.append(f"{CONFIG_FILE} is not that of a run of {result.scenario}.")
     flows, queues, signals, goodput = (
         _read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
     )
@@ -86,7 +88,10 @@ def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
     except (OSError, ValueError) as error:
         problems.append(f"{CONFIG_FILE} cannot be read ({error.__class__.__name__}); the configuration is not shown.")
         return {}
-    return content if isinstance(content, dict) else {"config": content}
+    if not isinstance(content, dict) or not content:
+        problems.append(f"{CONFIG_FILE} holds no configuration; none is shown.")
+        return {}
+    return content
 
 
 def _read_frame(folder: Path, schema: TraceSchema, problems: list[str]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare
 from analysis.results.stored import load_run
 from command.options import folder_of
-from command.output import EXIT_INVALID, console, say
+from command.output import EXIT_INVALID, as_line, console, errors, say
 from command.reproductions import print_reproduction
 from command.stored import check_page, refused_in_one_line
 from reproduction.judge import judge_again
@@ -30,15 +30,29 @@ def verb(
         Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder of a comparison's report.")
     ] = None,
 ) -> None:
-    """Writes a page from what is stored."""
+    """Writes a page from what is stored, as far as it can be read. Each file that cannot is a line on stderr."""
     with refused_in_one_line(folders[0]):
         if len(folders) == 1 and is_reproduction(folders[0]):
-            check_page(folders[0])
-            print_reproduction(judge_again(folders[0]))
+            _report_reproduction(folders[0])
         elif len(folders) == 1:
             _report_run(folders[0])
         else:
             _report_comparison(folders, out)
+
+
+def _end(problems: list[str], *, is_invalid: bool = False) -> None:
+    """A line on stderr for each problem; exit 3 if there is one, or if what was reported cannot be trusted anyway."""
+    for problem in problems:
+        errors.print(f"! {as_line(problem)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+    if problems or is_invalid:
+        raise typer.Exit(EXIT_INVALID)
+
+
+def _report_reproduction(folder: Path) -> None:
+    check_page(folder)
+    stored = judge_again(folder)
+    print_reproduction(stored)
+    _end([f"{folder}: {failure}" for failure in stored.reproduction.failures])
 
 
 def _report_run(folder: Path) -> None:
@@ -50,15 +64,15 @@ def _report_run(folder: Path) -> None:
         give_to_caller(folder)
     console.print(run_table(stored.result, stored.config))
     say(f"report: {page}")
-    if stored.result.verdict == "invalid":
-        raise typer.Exit(EXIT_INVALID)
+    _end([f"{folder}: {problem}" for problem in stored.problems], is_invalid=stored.result.verdict == "invalid")
 
 
 def _report_comparison(folders: list[Path], out: Path | None) -> None:
-    results = [load_run(folder).result for folder in folders]
+    runs = [load_run(folder) for folder in folders]
     if out is not None:
         check_output(out)
         check_page(out)
     page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"))
-    console.print(comparison_table(compare(results)))
+    console.print(comparison_table(compare([run.result for run in runs])))
     say(f"report: {page}")
+    _end([f"{run.folder}: {problem}" for run in runs for problem in run.problems])

@@ -15,6 +15,8 @@ from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpc
 from scenarios.model.scenario import ScenarioError
 from scenarios.traffic.sizes import format_hpcc_cdf, load_sizes
 from telemetry.atomic_file import replace_text
+from telemetry.reader import TraceError, read_trace
+from telemetry.schema import FLOWS
 from testbed.errors import UsageError
 from topologies.shapes import shape
 
@@ -25,15 +27,23 @@ _COLUMNS = ("src", "dst", "tag", "size_bytes", "start_us", "fct_us", "ideal_fct_
 def export_hpcc(folder: Path, out: Path) -> list[Path]:
     """Writes flow.txt, fct.txt and, where the run drew sizes from a distribution, cdf.txt; gives their paths.
 
-    UsageError for a folder whose configuration or flow list cannot be read; ResultError for one without a result.
+    UsageError, before anything is written, for a folder whose configuration, flow list or flow trace cannot be read or
+    whose trace has not all flows; ResultError for one without a result.
     """
     run = load_run(folder)
     try:
+        flows = read_trace(folder / FLOWS.file_name, FLOWS)
         topology = shape(str(run.config["topology"]), run.config["topology_parameters"]).build()  # type: ignore[arg-type]
         listed = read_flows(folder / FILE_NAME, topology)
-    except (KeyError, ValidationError, ScenarioError) as error:
+    except KeyError as error:
+        raise UsageError(f"{folder}: cannot be exported: config.json has no {error}") from error
+    except (TypeError, ValidationError, ScenarioError, TraceError) as error:
         raise UsageError(f"{folder}: cannot be exported: {error}") from error
-    done = run.flows.filter(pl.col("fct_us").is_not_null()).select(_COLUMNS)
+    if flows.height != len(listed.requests):
+        raise UsageError(
+            f"{folder}: cannot be exported: {FLOWS.file_name} has {flows.height} of {len(listed.requests)} flows"
+        )
+    done = flows.filter(pl.col("fct_us").is_not_null()).select(_COLUMNS)
     addresses = {name: host.ip for name, host in topology.host.items()}
     texts = {
         FLOW_FILE: format_hpcc_flows(listed.requests),

@@ -154,6 +154,7 @@ def _run_folder(
     counted = RunCounters(**{**COUNTERS.__dict__, **(counters or {})})
     write_result(folder, build_result(who, counted, **frames))
     config = {
+        "scenario": who.scenario,
         "command": ["./runner.py", "run", "hadoop-50", "--scheme", scheme, "--seed", "7", "--set", "q th=2 BDP"],
         "seed": 7,
         "thresholds_bytes": {"Q_th": 250_000, "Q_tg": 125_000},
