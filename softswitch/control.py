@@ -8,6 +8,7 @@ Owns the wire format (a line of request; lines of answer; then `OK` or `ERROR <t
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -47,7 +48,8 @@ class ControlClient:
 
     def close(self) -> None:
         """Ends the connection."""
-        self._file.close()
+        with suppress(OSError):  # what could not be told to a dead switch is still in the buffer
+            self._file.close()
         self._socket.close()
 
     def __enter__(self) -> ControlClient:

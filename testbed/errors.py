@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The two ways in which a run can be refused or fail. Both are one line for people."""
+"""The ways in which a run can be refused, fail, or be cut short. Each is one line for people."""
 
 from __future__ import annotations
 
@@ -11,3 +11,7 @@ class UsageError(Exception):
 
 class RunError(Exception):
     """A run that could not go on; what was measured until then is kept."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C or SIGTERM; the text, if any, says what was kept and where. The command exits with 130."""

@@ -54,6 +54,10 @@ class RunCounters:
     switch_lateness: Lateness | None = None
     interrupted: bool = False
     wall_s: float = 0.0
+    broken: tuple[str, ...] = ()
+    """What of the run itself failed, so that its figures are not those of what was asked for: a sentence each."""
+    lacking: tuple[str, ...] = ()
+    """What the run was to leave beside its figures and did not, such as a whole capture: a sentence each."""
 
     @property
     def unexplained_loss(self) -> int:

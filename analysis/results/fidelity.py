@@ -2,12 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The verdict: may this run be trusted? A pure function of what was measured while it ran.
 
-The rules, worst first. *Invalid*: frames lost (or gained) that no counter explains, a drop by the kernel outside the
-modelled queues, a corrupted message or one acknowledged but not there, no frame sent at all, or the P99 lateness of
-hosts or switches above 50 % of the dilated base RTT. *Degraded*: that lateness above 10 %, no lateness measured under
-the real clock, acknowledgements that cannot be true, or an interrupted run. Otherwise *faithful*. The virtual clock is
-never late. Flows that did not finish are noted and change nothing: some scenarios mean to end that way.
-(docs/sources.md#fidelity)
+The rules, worst first. *Invalid*: a part of the run broke (a switch, an agent, a wire, a program beside the flows
+ended, was not understood or no longer answered), frames lost (or gained) that no counter explains, a drop by the kernel
+outside the modelled queues, a corrupted message or one acknowledged but not there, no frame sent at all, or the P99
+lateness of hosts or switches above 50 % of the dilated base RTT. *Degraded*: that lateness above 10 %, no lateness
+measured under the real clock, acknowledgements that cannot be true, an interrupted run, or something lacking beside the
+figures: a capture whose tcpdump ended early or lost packets falsifies no queue and no flow, but is not what was asked
+for. Otherwise *faithful*. The virtual clock is never late. Flows that did not finish are noted and change nothing: some
+scenarios mean to end that way. (docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
@@ -54,6 +56,8 @@ def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Ve
     if identity.base_rtt_us <= 0 or identity.dilation < 1:
         raise ValueError(f"base RTT {identity.base_rtt_us} us and dilation {identity.dilation} must be positive")
     findings = [
+        *((_Weight.INVALID, sentence) for sentence in counters.broken),
+        *((_Weight.DEGRADED, sentence) for sentence in counters.lacking),
         *_packet_findings(counters),
         *_timing_findings(identity, counters),
         *_flow_findings(flows, counters),

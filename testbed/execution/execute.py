@@ -7,10 +7,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.report.pages import write_run_report
@@ -19,8 +20,8 @@ from analysis.results.counters import RunIdentity
 from analysis.results.result import RunResult, write_result
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
-from testbed.errors import RunError, UsageError
-from testbed.interrupt import Interrupt, interruptible
+from testbed.errors import Interrupted, RunError, UsageError
+from testbed.interrupt import Interrupt, interruptible, raise_again
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
@@ -56,7 +57,17 @@ class StoredRun:
 
     folder: Path
     result: RunResult
-    report: Path
+    report: Path | None
+    """None: Ctrl-C came while it was drawn."""
+    interrupted: bool = False
+    """Ctrl-C came before all was done. `result.interrupted` says whether it cut the measurement short."""
+
+    @property
+    def kept(self) -> str:
+        """After an interruption: what is there, and where."""
+        what = "what was measured until then" if self.result.interrupted else "the whole run"
+        page = "" if self.report is not None else f"; its page is not drawn (./runner.py report {self.folder})"
+        return f"{what} is in {self.folder}{page}"
 
 
 def check_output(parent: Path) -> None:
@@ -108,37 +119,68 @@ def make_folder(parent: Path, name: str) -> Path:
 
 
 def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
-    """Runs a plan. RunError when it broke; its folder then holds what was measured and why."""
-    folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
+    """Runs a plan. RunError when it broke; its folder then holds what was measured and why.
+
+    Interrupted when Ctrl-C left no result: nothing stays of a run that had not begun, the traces of one that was not
+    given the time to end.
+    """
+    with interruptible() as interrupt:
+        folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
+        try:
+            result = _measure(plan, folder, progress, interrupt)
+        except RunError as error:
+            (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
+            if interrupt.is_requested:
+                raise Interrupted(f"it could not end in order ({error}); see {folder}") from error
+            raise RunError(f"{error} (see {folder / 'logs'})") from error
+        except KeyboardInterrupt as error:
+            raise _without_result(folder, interrupt) from error
+        finally:
+            give_to_caller(folder)
+    report = _draw(folder)
+    give_to_caller(folder)
+    return StoredRun(folder, result, report, interrupt.is_requested or report is None)
+
+
+def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt) -> RunResult:
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
     replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
+    recorder = Recorder(plan, folder)
     try:
-        with interruptible() as interrupt, Recorder(plan, folder) as recorder:
+        with recorder:
             outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.frames()
-        identity = run_identity(plan.config)
-        result = build_result(identity, outcome.counters, flows=flows, queues=queues, signals=signals)
+        counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
+        result = build_result(run_identity(plan.config), counters, flows=flows, queues=queues, signals=signals)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
-        failures = (*((outcome.failure,) if outcome.failure is not None else ()), *recorder.problems)
-        if failures:
-            result = result.model_copy(
-                update={"verdict": "invalid", "verdict_reasons": (*failures, *result.verdict_reasons)}
-            )
         write_result(folder, result)
         recorder.remove_journal()
-        report = write_run_report(folder)
-    except RunError as error:
-        (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
-        raise RunError(f"{error} (see {folder / 'logs'})") from error
     finally:
-        give_to_caller(folder)
-    return StoredRun(folder, result, report)
+        recorder.release()
+    return result
+
+
+def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
+    if interrupt.is_urgent:
+        return Interrupted(f"the run was dropped at the second signal; ./runner.py report {folder} finishes its traces")
+    shutil.rmtree(folder)
+    return Interrupted("nothing was measured yet, nothing is kept")
+
+
+def _draw(folder: Path) -> Path | None:
+    """The run's page; None if Ctrl-C came meanwhile. What was measured is stored by then."""
+    try:
+        return write_run_report(folder)
+    except KeyboardInterrupt:
+        raise_again()
+        return None
 
 
 def give_to_caller(folder: Path) -> None:
     """A run folder and all in it belong to who called sudo."""
-    for each in (folder, *folder.rglob("*")):
-        _give(each)
+    if folder.exists():  # nothing stays of a run that had not begun
+        for each in (folder, *folder.rglob("*")):
+            _give(each)
 
 
 def _give(path: Path) -> None:

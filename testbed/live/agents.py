@@ -15,6 +15,7 @@ from hosts.agent_config import AgentConfig, agent_configs
 from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, Stopped, command_line, parse_event
 from hosts.records import SwitchClock
 from testbed.errors import RunError
+from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
 
@@ -44,6 +45,9 @@ class AgentProcess:
     def has_ended(self) -> bool:
         return self.child.has_ended
 
+    def trouble(self) -> str | None:
+        return self.child.trouble()
+
     def last_words(self) -> str:
         return self.child.last_words()
 
@@ -68,10 +72,11 @@ class AgentProcess:
             found.append(event)
         return found
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, interrupt: Interrupt) -> None:
         """Returns once it has all its sockets. RunError if that takes too long, it ends, or it is not understood."""
         deadline = time.monotonic() + _READY_SECONDS
         while True:
+            interrupt.stop_if_requested()
             has_ended = self.has_ended
             heard = self.events()
             if self.failure is not None:
@@ -80,7 +85,7 @@ class AgentProcess:
                 self._unread = [event for event in heard if not isinstance(event, Ready)]
                 return
             if has_ended:
-                raise RunError(f"{self.name} ended before it was ready: {self.last_words()}")
+                raise RunError(f"before it was ready {self.child.obituary()}")
             if time.monotonic() > deadline:
                 raise RunError(f"{self.name} was not ready within {_READY_SECONDS:g} s: {self.last_words()}")
             select.select([self], [], [], _POLL_SECONDS)
@@ -95,10 +100,11 @@ class AgentProcess:
             if found and isinstance(found[-1], Stopped):
                 return found
             if has_ended:
-                self._fail(f"{self.name} ended before it had reported: {self.last_words()}")
+                self._fail(f"before it had reported {self.child.obituary()}")
                 return found
             select.select([self], [], [], _POLL_SECONDS)
-        raise RunError(f"{self.name} did not report within {_REPORT_SECONDS:g} s: {self.last_words()}")
+        self._fail(f"{self.name} did not report within {_REPORT_SECONDS:g} s: {self.last_words()}")
+        return found
 
     def _fail(self, reason: str) -> None:
         self.failure = self.failure or reason

@@ -36,6 +36,9 @@ class Background(Protocol):
     def has_ended(self) -> bool:
         """Whether they have done what they were to do."""
 
+    def failure(self) -> str | None:
+        """What went wrong with them, so that the flows had less beside them than was asked for; one line."""
+
     def stop(self) -> Mapping[str, Any]:
         """Ends what still runs; what they measured, model units."""
 
@@ -51,6 +54,7 @@ class Iperf3:
         self.client, self.server = iperf3_hosts(plan)
         self._children: list[Child] = []
         self._lines: list[str] = []
+        self._failure: str | None = None
 
     def start(self) -> None:
         within_run = int(self._plan.duration_wall_ns / 1e9) - _MARGIN_SECONDS
@@ -66,10 +70,24 @@ class Iperf3:
     def has_ended(self) -> bool:
         return all(child.has_ended for child in self._children[-1:])  # the client is the last
 
-    def stop(self) -> Mapping[str, Any]:
+    def failure(self) -> str | None:
+        """One that has ended in order has reported first."""
         for child in self._children:
+            trouble = child.trouble()
             self._lines += child.lines()
+            reports = [json.loads(line) for line in self._lines if line.startswith("{")]
+            error = next((report["error"] for report in reports if report["error"]), None)
+            if error is not None:
+                self._failure = self._failure or f"iperf3 failed: {error}"
+            elif not any(child.name == f"iperf3 {report['role']}" for report in reports):
+                self._failure = self._failure or trouble
+        return self._failure
+
+    def stop(self) -> Mapping[str, Any]:
+        self.failure()
+        for child in self._children:
             child.stop()
+            self._lines += child.rest
         self._children = []
         reports = [json.loads(line) for line in self._lines if line.startswith("{")]
         client = next((report for report in reports if report["role"] == "client"), None)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +15,48 @@ from testbed.system.child import Child
 _READY_SECONDS = 20.0
 _NS = 1_000_000_000
 _ETHERNET = 1
+_DROPPED = re.compile(r"(\d+) packets? dropped by ")
+"""By the kernel, or by the interface: in both cases it was on the wire and is not in the file."""
 
 
-@contextmanager
-def live_captures(pids: dict[str, int], folder: Path, run_id: str, logs: Path) -> Iterator[None]:
+class LiveCaptures:
     """tcpdump on the interface of each host; all of them listen before anything is sent."""
-    children: list[Child] = []
-    try:
-        for name, pid in pids.items():
-            path = folder / f"{name}-eth0.pcap"
-            words = ["mnexec", "-a", str(pid), "tcpdump", "-U", "-Z", "root", "-s", "0"]
-            words += ["-i", f"{name}-eth0", "-w", str(path)]
-            log = logs / f"tcpdump-{name}.log"
-            children.append(Child(f"tcpdump of {name}", words, run_id, log, errors_are_lines=True))
-        for child in children:
-            child.wait_for_line("listening on", _READY_SECONDS)
-        yield
-    finally:
-        for child in children:
-            child.stop()
+
+    def __init__(self, pids: Mapping[str, int], folder: Path, run_id: str, logs: Path) -> None:
+        self._children: dict[Path, Child] = {}
+        try:
+            for name, pid in pids.items():
+                path = folder / f"{name}-eth0.pcap"
+                words = ["mnexec", "-a", str(pid), "tcpdump", "-U", "-Z", "root", "-s", "0"]
+                words += ["-i", f"{name}-eth0", "-w", str(path)]
+                log = logs / f"tcpdump-{name}.log"
+                self._children[path] = Child(f"tcpdump of {name}", words, run_id, log, errors_are_lines=True)
+            for child in self._children.values():
+                child.wait_for_line("listening on", _READY_SECONDS)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> tuple[str, ...]:
+        """Ends them; what their files lack, a sentence each. A second time there is nothing to do or to say."""
+        children, self._children = self._children, {}
+        troubles = {path: child.trouble() for path, child in children.items()}
+        return tuple(
+            f"{path.parent.name}/{path.name} {lack}."
+            for path, child in children.items()
+            if (lack := _end(child, troubles[path])) is not None
+        )
+
+
+def _end(child: Child, trouble: str | None) -> str | None:
+    """Ends a tcpdump; what its file lacks. Only tcpdump knows what the kernel kept from it, and says so in words."""
+    child.stop()
+    if trouble is not None:
+        return f"ends early: {trouble}"
+    dropped = [int(found[1]) for line in child.rest if (found := _DROPPED.match(line))]
+    if not dropped:
+        return f"may end early: {child.obituary()}"
+    return f"lacks {sum(dropped)} packets that the kernel dropped" if any(dropped) else None
 
 
 class VirtualCapture:

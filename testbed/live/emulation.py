@@ -25,6 +25,8 @@ from mininet.node import Host, Switch
 from hosts.io.links import Links, Settings, turn_off_offloads
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
+from testbed.interrupt import Interrupt
+from testbed.system.child import how_ended
 from testbed.system.namespace import disable_ipv6, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of
 from testbed.targets.common.wires import Wire
@@ -65,8 +67,9 @@ class MadeLink(Link):  # type: ignore[misc]
 class Emulation:
     """Mininet's nodes of a topology, wired and addressed. A link that `wires` cuts ends at the wire's node."""
 
-    def __init__(self, topology: Topology, wires: Sequence[Wire] = ()) -> None:
+    def __init__(self, topology: Topology, wires: Sequence[Wire], interrupt: Interrupt) -> None:
         self.topology = topology
+        self._interrupt = interrupt
         self._wires = {wire.link: wire for wire in wires}
         self.net = Mininet(controller=None, switch=P4SwitchNode, host=Host, build=False, waitConnected=False)
         try:
@@ -78,6 +81,15 @@ class Emulation:
     def host_pid(self, name: str) -> int:
         """The process whose network namespace is the host's."""
         return int(self.net.get(name).pid)
+
+    def checkpoint(self) -> None:
+        """KeyboardInterrupt if somebody would not wait until the network is up."""
+        self._interrupt.stop_if_requested()
+
+    def troubles(self) -> list[str]:
+        """Hosts whose shell, and with it what Mininet knows of their namespace, has gone; a line each."""
+        gone = [node for node in self.net.hosts if node.shell is not None and node.shell.poll() is not None]
+        return [f"the shell of {node.name} {how_ended(node.shell.returncode)}" for node in gone]
 
     def shell(self, node: str, script: str) -> str:
         """What a script prints in the namespace of a node; Mininet knows no exit status."""
@@ -109,8 +121,10 @@ class Emulation:
         try:
             with Links() as links:
                 for link in self.topology.links:
+                    self.checkpoint()
                     self._make(links, link)
             for host in self.topology.hosts:
+                self.checkpoint()
                 self._address(host)
         except OSError as error:
             raise RunError(f"cannot wire the network: {error.strerror}") from error
@@ -119,11 +133,15 @@ class Emulation:
         """Several at once: Mininet waits until each one's shell has answered."""
         names = [host.name for host in self.topology.hosts]
         with ThreadPoolExecutor(_SHELLS_AT_ONCE) as pool:
-            list(pool.map(lambda name: self.net.addHost(name, ip=None), names))
+            list(pool.map(self._add_host, names))
         self.net.hosts.sort(key=lambda node: names.index(node.name))
         for node in self.net.hosts:
             with network_namespace(node.pid):
                 disable_ipv6()
+
+    def _add_host(self, name: str) -> None:
+        self.checkpoint()
+        self.net.addHost(name, ip=None)
 
     def _make(self, links: Links, link: LinkData) -> None:
         if link not in self._wires:
@@ -173,11 +191,13 @@ def _prompt_method(verb: Callable[[Sequence[str]], str]) -> Callable[[Any, str],
 
 
 @contextmanager
-def emulation(topology: Topology, wires: Sequence[Wire] = ()) -> Iterator[Emulation]:
-    """A live network in a namespace of its own, gone at the end."""
+def emulation(
+    topology: Topology, wires: Sequence[Wire] = (), interrupt: Interrupt | None = None
+) -> Iterator[Emulation]:
+    """A live network in a namespace of its own, gone at the end. KeyboardInterrupt if it is not waited for."""
     setLogLevel("critical")
     with private_network():
-        network = Emulation(topology, wires)
+        network = Emulation(topology, wires, interrupt or Interrupt())
         try:
             yield network
         finally:

@@ -9,14 +9,22 @@ from pathlib import Path
 
 from rich.console import Console
 
+from testbed.interrupt import interruptible, prompting
 from testbed.live.run import live_network
 from testbed.live.verbs import Verbs
 from testbed.plan.plan import RunPlan
 
 
 def open_prompt(plan: RunPlan, console: Console) -> None:
-    """Starts the plan's network and gives the prompt until the user leaves; nothing stays."""
-    with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs, live_network(plan, Path(logs)) as network:
+    """Starts the plan's network and gives the prompt until the user leaves; nothing stays.
+
+    Ctrl-C ends the start; at the prompt it has the prompt's own meaning.
+    """
+    with (
+        interruptible() as interrupt,
+        tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs,
+        live_network(plan, Path(logs), interrupt) as network,
+    ):
         hosts = plan.topology.hosts
         console.print(
             f"{len(network.switches)} switches and {len(hosts)} hosts are up, {plan.config.dilation} times slower than "
@@ -24,4 +32,5 @@ def open_prompt(plan: RunPlan, console: Console) -> None:
             soft_wrap=True,
         )
         verbs = Verbs(plan.topology, plan.dilation, network.switches)
-        network.emulation.prompt(verbs.table())
+        with prompting():
+            network.emulation.prompt(verbs.table())

@@ -9,10 +9,11 @@ import os
 import select
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from analysis.results.counters import RunCounters
 from hosts.io.lateness import LatenessSummary
@@ -29,10 +30,11 @@ from hosts.protocol import (
     Stop,
 )
 from hosts.records import SwitchClock
+from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background
-from testbed.live.capture import capture_folder, live_captures
+from testbed.live.capture import LiveCaptures, capture_folder
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
 from testbed.recording.counters import run_counters
@@ -51,6 +53,9 @@ _DRAIN_SECONDS = 5.0
 _DRAIN_MODEL_NS = 200_000
 _DRAIN_RTTS = 3
 
+_Answer = TypeVar("_Answer")
+_Other = TypeVar("_Other")
+
 
 @dataclass
 class LiveNetwork:
@@ -66,14 +71,17 @@ class LiveNetwork:
 
 
 @contextmanager
-def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
-    """Mininet's nodes and a running switch for each; all gone at the end, also after an error."""
+def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt) -> Iterator[LiveNetwork]:
+    """Mininet's nodes and a running switch for each; all gone at the end, also after an error.
+
+    KeyboardInterrupt if it is interrupted before it is up.
+    """
     run_id = new_run_id()
     state = claim_state_directory(run_id)
     os.environ[RUN_VARIABLE] = run_id  # Mininet's shells inherit it
     try:
         target = TARGETS[plan.config.switch](plan, state, logs)
-        with emulation(plan.topology, target.wires) as network:
+        with emulation(plan.topology, target.wires, interrupt) as network:
             epoch_ns = time.monotonic_ns()
             try:
                 switches = target.start(network, epoch_ns)
@@ -87,30 +95,38 @@ def live_network(plan: RunPlan, logs: Path) -> Iterator[LiveNetwork]:
 
 
 def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:
-    """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case."""
+    """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case.
+
+    KeyboardInterrupt when it comes before anything is measured, or a second time.
+    """
     began_s = time.perf_counter()
-    with live_network(plan, folder / "logs") as network:
-        pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
-        agents = start_agents(
-            plan,
-            network.run_id,
-            network.logs,
-            pids=pids,
-            switches=_switch_clocks(network),
-            epoch_ns=network.epoch_ns,
-        )
-        captured = {name: pids[name] for name in plan.config.captures}
-        pcaps = capture_folder(folder, plan.config.captures)
+    try:
+        with live_network(plan, folder / "logs", interrupt) as network:
+            return _run_in(network, folder, recorder, progress, interrupt, began_s)
+    except RunError as error:  # it broke before its hosts could send
+        wall_s = time.perf_counter() - began_s
+        return ClockOutcome(run_counters([], [], [], interrupted=False, wall_s=wall_s, broken=[_sentence(str(error))]))
+
+
+def _run_in(
+    network: LiveNetwork, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt, began_s: float
+) -> ClockOutcome:
+    plan = network.plan
+    pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
+    agents = start_agents(
+        plan, network.run_id, network.logs, pids=pids, switches=_switch_clocks(network), epoch_ns=network.epoch_ns
+    )
+    with ExitStack() as ends:
+        for agent in agents:
+            ends.callback(agent.stop)
         background = _background(plan, network, pids)
-        try:
-            with live_captures(captured, pcaps, network.run_id, network.logs):
-                run = _Run(network, agents, recorder, progress, interrupt, background, began_s)
-                return run.outcome(folder)
-        finally:
-            if background is not None:
-                background.stop()
-            for agent in agents:
-                agent.stop()
+        if background is not None:
+            ends.callback(background.stop)
+        captured = {name: pids[name] for name in plan.config.captures}
+        captures = LiveCaptures(captured, capture_folder(folder, plan.config.captures), network.run_id, network.logs)
+        ends.callback(captures.stop)
+        run = _Run(network, agents, recorder, progress, interrupt, background, captures, began_s)
+        return run.outcome(folder)
 
 
 def _switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
@@ -135,6 +151,7 @@ class _Run:
         progress: Progress,
         interrupt: Interrupt,
         background: Background | None,
+        captures: LiveCaptures,
         began_s: float,
     ) -> None:
         self._network = network
@@ -144,9 +161,11 @@ class _Run:
         self._progress = progress
         self._interrupt = interrupt
         self._background = background
+        self._captures = captures
         self._began_s = began_s
         self._start_ns = 0
         self._failure: str | None = None
+        self._lost: set[str] = set()
         self._hosts: list[HostStatistics] = []
         self._latenesses: list[LatenessSummary] = []
 
@@ -157,22 +176,39 @@ class _Run:
         if self._background is not None:
             report = self._background.stop()
             (folder / "background.json").write_text(json.dumps(report, indent=2) + "\n")
+            self._fail(self._background.failure())
         self._quiesce()
         counters = self._collect(interrupted)
-        return ClockOutcome(counters, self._failure, tuple(self._network.target.notes()))
+        return ClockOutcome(counters, tuple(self._network.target.notes()))
 
     def _start(self) -> None:
         up = 0
         for agent in self._agents:
-            agent.wait_until_ready()
+            agent.wait_until_ready(self._interrupt)
             up += len(agent.hosts)
             self._progress.hosts_up(up, len(self._plan.topology.hosts))
         if self._background is not None:
             self._background.start()
+        self._interrupt.stop_if_requested()
         self._start_ns = time.monotonic_ns() + _START_MARGIN_NS
         self._recorder.begin(self._start_ns - self._network.epoch_ns)
         for agent in self._agents:
             agent.tell(Start(self._start_ns))
+
+    def _fail(self, reason: str | None) -> None:
+        """The first failure ends the run and is the reason that people read; later ones follow from it."""
+        self._failure = self._failure or reason
+
+    def _ask(self, switch: RunningSwitch, question: Callable[[], _Answer], otherwise: _Other) -> _Answer | _Other:
+        """What a switch answers, `otherwise` of one that does not. That one is not asked again: each wait is long."""
+        if switch.name in self._lost:
+            return otherwise
+        try:
+            return question()
+        except (RunError, OSError) as error:
+            self._lost.add(switch.name)
+            self._fail(str(error))
+            return otherwise
 
     @property
     def _is_complete(self) -> bool:
@@ -189,18 +225,25 @@ class _Run:
             self._show_hottest_buffer()
 
     def _show_hottest_buffer(self) -> None:
-        held = [(each.queued_bytes(), each.name) for each in self._network.switches]
-        used_bytes, name = max(held)
+        used_bytes, name = max((self._queued_bytes(each), each.name) for each in self._network.switches)
         self._progress.hottest_buffer(name, used_bytes)
+
+    def _queued_bytes(self, switch: RunningSwitch) -> int:
+        return self._ask(switch, switch.queued_bytes, 0)
 
     def _read_agents(self, seconds: float) -> None:
         ready, _, _ = select.select(self._agents, [], [], seconds)
         for agent in ready:
             self._take(agent, agent.events())
         for agent in self._agents:
-            if agent.has_ended and self._failure is None:
+            trouble = agent.trouble()
+            if trouble is not None and self._failure is None:
                 self._take(agent, agent.events())
-                self._failure = f"{agent.name} ended during the run: {agent.last_words()}"
+                self._fail(f"during the run {trouble}")
+        for trouble in (*self._network.target.troubles(), *self._network.emulation.troubles()):
+            self._fail(f"during the run {trouble}")
+        if self._background is not None:
+            self._fail(self._background.failure())
         if self._recorder.is_save_due:
             self._recorder.save()
 
@@ -212,7 +255,7 @@ class _Run:
                 self._hosts.append(event)
             elif isinstance(event, AgentLateness):
                 self._latenesses.append(event.lateness)
-        self._failure = self._failure or agent.failure
+        self._fail(agent.failure)
 
     def _quiesce(self) -> None:
         """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass.
@@ -224,26 +267,32 @@ class _Run:
         patience_s = max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
         deadline = time.monotonic() + patience_s
         least = sys.maxsize
-        while (queued := sum(each.queued_bytes() for each in self._network.switches)) and time.monotonic() < deadline:
+        while (queued := sum(map(self._queued_bytes, self._network.switches))) and time.monotonic() < deadline:
+            self._interrupt.stop_if_urgent()
             if queued < least:
                 least, deadline = queued, time.monotonic() + patience_s
             self._read_agents(_POLL_SECONDS / 5)
         rest = time.monotonic() + _DRAIN_RTTS * self._plan.dilation.wall_ns(self._plan.transport.base_rtt_ns) / 1e9
         while time.monotonic() < rest:
+            self._interrupt.stop_if_urgent()
             self._read_agents(_POLL_SECONDS / 5)
 
     def _collect(self, interrupted: bool) -> RunCounters:
         for agent in self._agents:
             agent.tell(Stop())
         for agent in self._agents:
+            self._interrupt.stop_if_urgent()
             self._take(agent, agent.last_events())
+        lacking = self._captures.stop()
         counts: list[SwitchCounts] = []
         parts: list[PartStatistics] = []
         for switch in self._network.switches:
-            counts.append(switch.counts())
-            parts.append(switch.statistics())
-            switch.stop()
-        parts += self._network.target.other_parts()
+            self._interrupt.stop_if_urgent()
+            counts.append(self._ask(switch, switch.counts, SwitchCounts()))
+            found = self._ask(switch, switch.statistics, None)
+            parts += [] if found is None else [found]
+            self._ask(switch, switch.stop, None)
+        parts += self._other_parts()
         for part in parts:
             (self._network.logs / f"{part.name}-statistics.json").write_text(json.dumps(part.details, indent=1))
         return run_counters(
@@ -254,4 +303,18 @@ class _Run:
             host_lateness=self._latenesses,
             interrupted=interrupted,
             wall_s=time.perf_counter() - self._began_s,
+            broken=() if self._failure is None else (_sentence(self._failure),),
+            lacking=lacking,
         )
+
+    def _other_parts(self) -> Sequence[PartStatistics]:
+        try:
+            return self._network.target.other_parts()
+        except RunError as error:
+            self._fail(str(error))
+            return ()
+
+
+def _sentence(reason: str) -> str:
+    """A reason as a reader of the verdict sees it. Names keep their small letter."""
+    return reason if reason.endswith(".") else f"{reason}."

@@ -23,6 +23,8 @@ def run_counters(
     host_lateness: Iterable[LatenessSummary] = (),
     interrupted: bool,
     wall_s: float,
+    broken: Iterable[str] = (),
+    lacking: Iterable[str] = (),
 ) -> RunCounters:
     """The counters of a run. `parts`: switches and whatever else stands on the packets' way.
 
@@ -50,6 +52,8 @@ def run_counters(
         switch_lateness=_worst(part.lateness for part in parts if part.lateness is not None),
         interrupted=interrupted,
         wall_s=wall_s,
+        broken=tuple(broken),
+        lacking=tuple(lacking),
     )
 
 

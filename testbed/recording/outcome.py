@@ -14,12 +14,10 @@ from analysis.results.counters import RunCounters
 class ClockOutcome:
     """What a clock hands back: the counters of a run and how it ended.
 
-    `failure` is one line when something of ours broke; `notes` are sentences that a reader of the result must know,
-    whatever the verdict.
+    `notes` are sentences that a reader of the result must know, whatever the verdict.
     """
 
     counters: RunCounters
-    failure: str | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -19,6 +19,10 @@ from testbed.system.run_ids import RUN_VARIABLE
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 10.0
+_STOPPED_SECONDS = 5.0
+"""A child that somebody has stopped (SIGSTOP) for as long will not go on; shorter pauses show as lateness."""
+_REAP_SECONDS = 1.0
+"""Between the end of a connection to a child and that of the child."""
 
 
 class Child:
@@ -34,6 +38,9 @@ class Child:
         self._log = log
         self._logs_lines = errors_are_lines
         self._partial = b""
+        self._stopped_since: float | None = None
+        self.rest: list[str] = []
+        """The lines of its end, once it has been stopped."""
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
                 list(arguments),
@@ -57,6 +64,35 @@ class Child:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
+    def trouble(self) -> str | None:
+        """Why it does not do its work any more, as one line; None while it does. To be asked again and again."""
+        if self.has_ended:
+            return self.obituary()
+        if not _is_stopped(self.pid):
+            self._stopped_since = None
+            return None
+        now = time.monotonic()
+        self._stopped_since = self._stopped_since or now
+        if now - self._stopped_since < _STOPPED_SECONDS:
+            return None
+        return f"{self.name} has been stopped by a signal for {_STOPPED_SECONDS:g} s ({self._log_words()})"
+
+    def why_silent(self, error: OSError) -> str:
+        """Why it does not answer, as one line."""
+        with suppress(subprocess.TimeoutExpired):
+            if not isinstance(error, TimeoutError):
+                self._process.wait(_REAP_SECONDS)
+        if self.has_ended:
+            return self.obituary()
+        return f"{self.name} does not answer ({error}; {self._log_words()})"
+
+    def obituary(self) -> str:
+        """How it ended, what it said last and where its log is, as one line."""
+        return f"{self.name} {how_ended(self._process.returncode)} ({self._log_words()})"
+
+    def _log_words(self) -> str:
+        return f"{self.last_words()}; see {self._log.parent.name}/{self._log.name}"
+
     def lines(self) -> list[str]:
         """The whole lines that have arrived on its stdout since the last call."""
         while chunk := self._stdout.read(1 << 20):
@@ -76,7 +112,7 @@ class Child:
             if any(wanted in line for line in seen):
                 return seen
             if self.has_ended:
-                raise RunError(f"{self.name} ended before it was ready: {self.last_words()}")
+                raise RunError(f"before it was ready {self.obituary()}")
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 raise RunError(f"{self.name} was not ready within {seconds:g} s: {self.last_words()}")
@@ -90,6 +126,8 @@ class Child:
 
     def stop(self) -> int:
         """Ends it with SIGTERM, with SIGKILL if it does not listen; its exit status."""
+        if self._stdout.closed:
+            return self._process.returncode
         if not self.has_ended:
             self._process.send_signal(signal.SIGTERM)
         try:
@@ -99,8 +137,7 @@ class Child:
             status = self._process.wait()
         with suppress(BrokenPipeError):  # what could not be told to a dead child is still in the buffer
             self._stdin.close()
-        if self._logs_lines:
-            self.lines()
+        self.rest = self.lines()
         self._stdout.close()
         return status
 
@@ -118,3 +155,16 @@ class Child:
     def _stdin(self) -> IO[bytes]:
         assert self._process.stdin is not None
         return self._process.stdin
+
+
+def how_ended(status: int) -> str:
+    """An exit status in words."""
+    return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a signal keeps it from running; its name, which may hold anything, ends with the last parenthesis."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
+    except (OSError, IndexError):
+        return False

@@ -19,11 +19,14 @@ def can_make_namespaces() -> str | None:
     """None if this process may make network namespaces, else why not."""
     child = os.fork()
     if child == 0:
+        status = 1
         try:
             leave_namespace()
+            status = 0
         except OSError as error:
-            os._exit(error.errno or 1)
-        os._exit(0)
+            status = error.errno or 1
+        finally:
+            os._exit(status)  # whatever happens, Ctrl-C too: there must not be two of us
     _, status = os.waitpid(child, 0)
     number = os.waitstatus_to_exitcode(status)
     return None if number == 0 else os.strerror(number)

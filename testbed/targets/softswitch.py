@@ -51,14 +51,21 @@ class SoftswitchProcess:
     def wait_until_ready(self) -> None:
         """Returns once its ports are open and its commands executed."""
         self._child.wait_for_line("ready", _READY_SECONDS)
-        self._control = ControlClient(self._socket)
+        try:
+            self._control = ControlClient(self._socket)
+        except OSError as error:
+            raise RunError(self._child.why_silent(error)) from error
+
+    def trouble(self) -> str | None:
+        """Why it does not forward any more, as one line."""
+        return self._child.trouble()
 
     def command(self, line: str) -> str:
         assert self._control is not None
         try:
             return self._control.command(line)
         except OSError as error:
-            raise RunError(f"{self.name} does not answer ({error}): {self._child.last_words()}") from error
+            raise RunError(self._child.why_silent(error)) from error
 
     def counts(self) -> SwitchCounts:
         return read_counts(self.command, self._ports)
@@ -96,15 +103,20 @@ class SoftswitchTarget:
 
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
         for switch in self._plan.topology.switches:
+            network.checkpoint()
             self._switches.append(
                 SoftswitchProcess(self._plan, switch.name, self._executable, self._state, self._logs, epoch_ns)
             )
         for each in self._switches:
+            network.checkpoint()
             each.wait_until_ready()
         return self._switches
 
     def other_parts(self) -> Sequence[PartStatistics]:
         return ()
+
+    def troubles(self) -> Sequence[str]:
+        return [trouble for each in self._switches if (trouble := each.trouble())]
 
     def notes(self) -> Sequence[str]:
         return ()

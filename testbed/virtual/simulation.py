@@ -38,9 +38,10 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
     """Runs the plan until all flows are done or its duration is over, then lets what is in flight arrive."""
     began_s = time.perf_counter()
     with _Simulation(plan, folder, recorder, progress) as simulation:
+        interrupt.stop_if_requested()  # nothing is measured yet
         simulation.run_until(plan.duration_wall_ns, interrupt)
         interrupted = interrupt.is_requested
-        simulation.drain()
+        simulation.drain(interrupt)
         simulation.record_unfinished()
         simulation.record_queues()
         counters = simulation.counters(interrupted, time.perf_counter() - began_s)
@@ -96,13 +97,13 @@ class _Simulation:
                     self._save()
         self._progress.flows_done(self._recorder.completed, total)
 
-    def drain(self) -> None:
+    def drain(self, interrupt: Interrupt) -> None:
         """Hosts fall silent; what is on the way arrives and is counted."""
         self._is_sending = False
         for nic in self._nics:
             nic.quiesce()
         while self._step(_NEVER - 1):
-            pass
+            interrupt.stop_if_urgent()
 
     def record_unfinished(self) -> None:
         """Hands over what is known of flows that the end of the run cut off."""

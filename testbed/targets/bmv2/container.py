@@ -116,6 +116,14 @@ class ContainerSwitch:
             return "its container is gone"
         return words.decode(errors="replace").strip() or "it said nothing"
 
+    def trouble(self) -> str | None:
+        """Asked several times a second, so that the engine is spared: a container that is gone does not answer."""
+        return None
+
+    def why_silent(self, error: OSError) -> str:
+        state = "its container has ended" if self.has_ended else str(error)
+        return f"{self._spec.name} does not answer ({state}): {self.last_words()}"
+
     def stop(self) -> None:
         try:
             self._container.stop(timeout=_STOP_SECONDS)

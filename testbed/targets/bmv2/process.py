@@ -71,6 +71,12 @@ class SwitchHost(Protocol):
     def last_words(self) -> str:
         """Its last line, for messages."""
 
+    def trouble(self) -> str | None:
+        """Why it does not work any more, as one line."""
+
+    def why_silent(self, error: OSError) -> str:
+        """Why it does not answer, as one line."""
+
     def stop(self) -> None: ...
 
 
@@ -98,7 +104,7 @@ class LocalSwitch:
                 select.select([end], [], [], _RETRY_SECONDS)  # over early when the process ends
         finally:
             os.close(end)
-        raise RunError(f"{self._spec.name} ended before it was ready: {self.last_words()}")
+        raise RunError(f"before it was ready {self._child.obituary()}")
 
     @property
     def has_ended(self) -> bool:
@@ -106,6 +112,12 @@ class LocalSwitch:
 
     def last_words(self) -> str:
         return self._child.last_words()
+
+    def trouble(self) -> str | None:
+        return self._child.trouble()
+
+    def why_silent(self, error: OSError) -> str:
+        return self._child.why_silent(error)
 
     def stop(self) -> None:
         self._child.stop()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -50,13 +51,20 @@ class Bmv2Switch:
         """Why its queue depths end early."""
         return None if self._poller is None else self._poller.failure
 
+    def trouble(self) -> str | None:
+        """Why it does not forward any more, or is not seen to, as one line."""
+        trouble = self._host.trouble()
+        if trouble is None and self.failure is not None:
+            return f"{self.name} is no longer polled: {self.failure}"
+        return trouble
+
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
         """Waits until it listens, executes its commands, compares its clock with the run's, begins to poll."""
         self._control = Bmv2Control(self._host.connect(), program)
         try:
             self._configure(self._control, epoch_ns, commands)
         except OSError as error:
-            raise RunError(f"{self.name} cannot be set up ({error}): {self._host.last_words()}") from error
+            raise RunError(f"cannot be set up: {self._host.why_silent(error)}") from error
         sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
         poll_ns = poll_interval_ns(sample_ns, len(self._plan.topology.switches))
         self._poller = QueuePoller(
@@ -74,7 +82,7 @@ class Bmv2Switch:
         try:
             return self._control.command(line)
         except OSError as error:
-            raise RunError(f"{self.name} does not answer ({error}): {self._host.last_words()}") from error
+            raise RunError(self._host.why_silent(error)) from error
 
     def counts(self) -> SwitchCounts:
         return read_counts(self.command, (port.number for port in self._plan.topology.ports[self.name]))
@@ -91,9 +99,10 @@ class Bmv2Switch:
     def stop(self) -> None:
         assert self._poller is not None
         self._poller.stop()
-        if self.queued_bytes():
-            time.sleep(_PROBE_SECONDS)  # the last probe may be on its way
-            self.ghost_bytes = self.queued_bytes()
+        with suppress(RunError):  # of one that has gone there are the samples
+            if self.queued_bytes():
+                time.sleep(_PROBE_SECONDS)  # the last probe may be on its way
+                self.ghost_bytes = self.queued_bytes()
         self.end()
 
     def end(self) -> None:

@@ -58,6 +58,7 @@ class Bmv2Target:
             links.set_up("lo")  # Thrift listens there
         self._wire_processes = start_wires(self.wires, self._plan.dilation, self._state, self._logs)
         for index, switch in enumerate(self._plan.topology.switches):
+            network.checkpoint()
             self._switches.append(self._start_switch(switch.name, index))
         if self._has_netem:
             self._delay_by_netem(network)
@@ -65,11 +66,16 @@ class Bmv2Target:
             process.wait_until_ready()
         program = Program.read(PROGRAM)
         for each in self._switches:
+            network.checkpoint()
             each.set_up(program, epoch_ns, self._logs / f"{each.name}-commands.txt")
         return self._switches
 
     def other_parts(self) -> Sequence[PartStatistics]:
         return [process.statistics() for process in self._wire_processes]
+
+    def troubles(self) -> Sequence[str]:
+        parts: list[Bmv2Switch | WireProcess] = [*self._switches, *self._wire_processes]
+        return [trouble for each in parts if (trouble := each.trouble())]
 
     def notes(self) -> Sequence[str]:
         plan = self._plan
@@ -87,9 +93,6 @@ class Bmv2Target:
             "BMv2 itself lost packets that it had let in."
             for each in self._switches
             if each.ghost_bytes
-        ]
-        notes += [
-            f"The queue depths of {each.name} end early: {each.failure}." for each in self._switches if each.failure
         ]
         return notes
 

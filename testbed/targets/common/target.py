@@ -20,6 +20,9 @@ class LiveNodes(Protocol):
     def shell(self, node: str, script: str) -> str:
         """What a script prints in the namespace of a node."""
 
+    def checkpoint(self) -> None:
+        """KeyboardInterrupt if somebody would not wait until all is up."""
+
 
 class RunningSwitch(Protocol):
     """One switch that forwards."""
@@ -60,6 +63,9 @@ class Target(Protocol):
 
     def other_parts(self) -> Sequence[PartStatistics]:
         """What else stands on the packets' way."""
+
+    def troubles(self) -> Sequence[str]:
+        """What of it has ended by itself or does not do its work any more, a line each. Asked often."""
 
     def notes(self) -> Sequence[str]:
         """What a reader of the result must know about this target, a sentence each."""

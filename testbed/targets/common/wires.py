@@ -83,7 +83,14 @@ class WireProcess:
     def wait_until_ready(self) -> None:
         """Returns once it forwards."""
         self._child.wait_for_line("ready", _READY_SECONDS)
-        self._control = ControlClient(self._socket)
+        try:
+            self._control = ControlClient(self._socket)
+        except OSError as error:
+            raise RunError(self._child.why_silent(error)) from error
+
+    def trouble(self) -> str | None:
+        """Why it does not delay any more, as one line."""
+        return self._child.trouble()
 
     def statistics(self) -> PartStatistics:
         """What softswitch counts and measures here."""
@@ -91,7 +98,7 @@ class WireProcess:
         try:
             return softswitch_statistics(self.name, json.loads(self._control.command("statistics")))
         except OSError as error:
-            raise RunError(f"{self.name} does not answer: {self._child.last_words()}") from error
+            raise RunError(self._child.why_silent(error)) from error
 
     def stop(self) -> None:
         if self._control is not None:

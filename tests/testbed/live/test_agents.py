@@ -14,6 +14,7 @@ import pytest
 from hosts.agent_config import AgentConfig
 from hosts.protocol import FlowReceived, Ready, Refused, Start, Stop, Stopped, event_line
 from testbed.errors import RunError
+from testbed.interrupt import Interrupt
 from testbed.live import agents
 from testbed.live.agents import AgentProcess
 from testbed.system.child import Child
@@ -47,7 +48,7 @@ def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impost
 def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
     """And what it tells is heard in order, up to its last word."""
     agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
-    agent.wait_until_ready()
+    agent.wait_until_ready(Interrupt())
     assert agent.last_events() == [FlowReceived(1, False), Stopped()]
     assert agent.failure is None
 
@@ -82,20 +83,21 @@ def test_a_refusal_is_a_failure(impostor: Impostor) -> None:
     ("line", "then", "reason"),
     [
         (b"hello\n", "sys.stdin.read()", "agent1 was not understood: 'hello' is no message"),
-        (b"", "sys.exit('no such interface')", "agent1 ended before it was ready: no such interface"),
+        (b"", "sys.exit('no such interface')", "before it was ready agent1 ended with status 1 .no such interface"),
     ],
 )
 def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line: bytes, then: str, reason: str) -> None:
     """At once, in one line."""
     with pytest.raises(RunError, match=reason):
-        impostor(line, then=then).wait_until_ready()
+        impostor(line, then=then).wait_until_ready(Interrupt())
 
 
 def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
     """What it has told until then is kept."""
     agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
     assert agent.last_events() == [FlowReceived(1, False)]
-    assert agent.failure == "agent1 ended before it had reported: crashed"
+    assert agent.failure is not None
+    assert agent.failure.startswith("before it had reported agent1 ended with status 1 (crashed; see ")
 
 
 def test_commands_arrive_as_lines(impostor: Impostor) -> None:

@@ -133,6 +133,7 @@ def test_config_and_report_tell_what_a_run_used(
     assert config["switch_settings"]["q_tg_bytes"] == config["physics"]["bdp_bytes"]
     rows = dict(physics_rows(config))
     assert (rows["base RTT"], rows["BDP"], rows["first window"], rows["Q_th, Q_tg"]) == (rtt, bdp, bdp, q_th)
+    assert finished.report is not None
     page = finished.report.read_text()
     assert "Network and limits" in page
     assert all(text in page for text in (rtt, bdp, q_th))

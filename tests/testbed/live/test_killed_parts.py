@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Every process of a live run, killed or stopped: the run ends and saves, and its verdict names what it was and how."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+import pytest
+
+from telemetry.schema import SCHEMAS
+from testbed.execution.execute import StoredRun, execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.targets.bmv2.installation import missing_bmv2
+from testbed.targets.bmv2.process import LocalSwitch
+from testbed.targets.bmv2.switch import Bmv2Switch
+from testbed.targets.softswitch import SoftswitchProcess
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+LONG = ("--dilation", "10000", "--set", "message_bytes=100000000", "--duration", "2")
+"""20 s unless something ends it."""
+
+Method = tuple[type, str]
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing() -> Iterator[None]:
+    """Every test here ends with the machine as it was."""
+    before = running.remains()
+    yield
+    assert running.left_since(before) == {}
+
+
+def _find(pid: int, *words: str) -> psutil.Process | None:
+    """The process of a run whose command line has all of these words."""
+    for each in running.children_of(pid):
+        try:
+            line = " ".join(each.cmdline())
+        except psutil.NoSuchProcess:
+            continue
+        if all(word in line for word in words):
+            return each
+    return None
+
+
+def _await(pid: int, *words: str) -> psutil.Process:
+    deadline = time.monotonic() + 60
+    while (found := _find(pid, *words)) is None:
+        assert time.monotonic() < deadline, f"there is no {words}"
+        time.sleep(0.05)
+    return found
+
+
+def _with(tmp_path: Path, number: signal.Signals, victim: tuple[str, ...], *words: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and result of a run, one process of which gets a signal in the middle of it."""
+    child = running.start(tmp_path, "incast", *words)
+    process = _await(child.pid, *victim)
+    time.sleep(2)  # not for synchronization: to be anywhere in the middle of the run
+    process.send_signal(number)
+    status = child.wait(150)
+    said = (tmp_path / "log").read_text()
+    assert "Traceback" not in said
+    assert "Broken pipe" not in said
+    [folder] = (tmp_path / "runs").iterdir()
+    assert {path.name for path in folder.glob("*.parquet")} == {schema.file_name for schema in SCHEMAS.values()}
+    assert (folder / "report.html").exists()
+    result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return status, result
+
+
+@pytest.mark.parametrize(
+    ("number", "victim", "words", "reason"),
+    [
+        ("KILL", ("tor1.control",), (), "tor1 was ended by SIGKILL (it said nothing; see logs/tor1.log)"),
+        ("SEGV", ("spine1.control",), (), "spine1 was ended by SIGSEGV (it said nothing; see logs/spine1.log)"),
+        ("TERM", ("tor2.control",), (), "tor2 ended with status 0 ("),
+        ("STOP", ("tor1.control",), (), "tor1 "),
+        ("KILL", ("hosts.agent", "agent1.json"), (), "agent1 was ended by SIGKILL ("),
+        ("STOP", ("hosts.agent", "agent1.json"), (), "agent1 has been stopped by a signal for 5 s ("),
+        ("KILL", ("mininet:h1",), (), "the shell of h1 was ended by SIGKILL"),
+        ("KILL", ("iperf3_peer", "client"), ("--background", "iperf3"), "iperf3 client was ended by SIGKILL ("),
+        ("KILL", ("iperf3_peer", "server"), ("--background", "iperf3"), "iperf3 "),
+    ],
+)
+def test_a_part_that_ends_makes_the_run_invalid(
+    number: str, victim: tuple[str, ...], words: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    """Exit code 3; the first reason names the part, how it ended and where its log is; all traces are there."""
+    status, result = _with(tmp_path, signal.Signals[f"SIG{number}"], victim, *LONG, *words)
+    assert result["verdict"] == "invalid"
+    assert reason in result["verdict_reasons"][0]
+    assert status == 3
+
+
+@pytest.mark.parametrize("number", ["KILL", "TERM", "STOP"])
+def test_a_lost_capture_degrades_the_run(number: str, tmp_path: Path) -> None:
+    """What was measured is as good as ever, but a file that was asked for is not whole: no error, and said."""
+    victim = ("tcpdump", "h1-eth0")
+    words = ("--dilation", "10000", "--set", "message_bytes=1000000", "--pcap", "h1,h2")
+    status, result = _with(tmp_path, signal.Signals[f"SIG{number}"], victim, *words)
+    assert result["verdict"] in ("degraded", "invalid")  # the latter for lateness, of which a busy machine has much
+    [reason] = [each for each in result["verdict_reasons"] if "pcap" in each]
+    assert reason.startswith("pcaps/h1-eth0.pcap ")
+    assert "tcpdump of h1 " in reason
+    assert status == (3 if result["verdict"] == "invalid" else 0)
+
+
+def test_a_wire_of_bmv2_that_ends_is_named(tmp_path: Path) -> None:
+    """Where the kernel has no netem, softswitch stands between BMv2's switches."""
+    if missing_bmv2() is not None:
+        pytest.skip(f"no BMv2: {missing_bmv2()}")
+    child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=10000000")
+    wires = _find(child.pid, "wires1.control")
+    if wires is None:
+        child.terminate()
+        child.wait(100)
+        pytest.skip("this kernel has netem")
+    time.sleep(2)
+    wires.kill()
+    assert child.wait(150) == 3
+    [path] = (tmp_path / "runs").glob("*/result.json")
+    result = json.loads(path.read_text())
+    assert "wires1 was ended by SIGKILL" in result["verdict_reasons"][0]
+
+
+# Switches, at every stage of a run
+
+
+def _before(monkeypatch: pytest.MonkeyPatch, method: Method, act: Callable[[], None]) -> None:
+    """Once, just before a method is called."""
+    owner, name = method
+    original = getattr(owner, name)
+    done: list[bool] = []
+
+    @functools.wraps(original)
+    def instead(*arguments: Any, **options: Any) -> Any:
+        if not done:
+            done.append(True)
+            act()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, instead)
+
+
+def _kill(word: str) -> None:
+    process = _await(psutil.Process().pid, word)
+    process.kill()
+    assert running.are_gone([process])
+
+
+def _run_of_live() -> type:
+    from testbed.live import run  # needs Mininet, which has been looked for by now
+
+    return run._Run
+
+
+SOFT = {
+    "at its start": lambda: (SoftswitchProcess, "wait_until_ready"),
+    "when flows begin": lambda: (_run_of_live(), "_wait_for_flows"),
+    "in the drain": lambda: (_run_of_live(), "_quiesce"),
+    "at collection": lambda: (_run_of_live(), "_collect"),
+    "when it is counted": lambda: (SoftswitchProcess, "counts"),
+    "before its samples": lambda: (SoftswitchProcess, "stop"),
+}
+BMV2 = {
+    **SOFT,
+    "at its start": lambda: (LocalSwitch, "connect"),
+    "when it is counted": lambda: (Bmv2Switch, "counts"),
+    "before its samples": lambda: (Bmv2Switch, "stop"),
+}
+
+
+def _killed(
+    monkeypatch: pytest.MonkeyPatch, stage: Callable[[], Method], word: str, request: RunRequest, out: Path
+) -> StoredRun:
+    _before(monkeypatch, stage(), lambda: _kill(word))
+    return execute(plan_run(request), out, Silent())
+
+
+def _check(run: StoredRun, stage: str) -> None:
+    """All is saved; a switch that had answered everything before it died took nothing with it."""
+    assert {path.name for path in run.folder.glob("*.parquet")} == {each.file_name for each in SCHEMAS.values()}
+    assert (run.folder / "result.json").exists()
+    assert pl.read_parquet(run.folder / "flows.parquet").height == run.result.flows.total > 0
+    if stage == "before its samples":
+        return
+    assert run.result.verdict == "invalid"
+    assert "tor1 was ended by SIGKILL (" in run.result.verdict_reasons[0]
+    assert "; see logs/tor1.log)" in run.result.verdict_reasons[0]
+    assert "Broken pipe" not in " ".join(run.result.verdict_reasons)
+
+
+@pytest.mark.parametrize("stage", SOFT)
+def test_a_softswitch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The result is there with what was measured, invalid, and names switch, signal and log."""
+    request = RunRequest("incast", settings=("degree=2", "message_bytes=20000"), dilation=10_000)
+    _check(_killed(monkeypatch, SOFT[stage], "tor1.control", request, tmp_path), stage)
+
+
+@pytest.mark.skipif(shutil.which("simple_switch") is None, reason="no simple_switch on the PATH")
+@pytest.mark.parametrize("stage", BMV2)
+def test_a_simple_switch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The same on BMv2."""
+    request = RunRequest("incast", switch="bmv2", settings=("degree=2", "message_bytes=20000"))
+    _check(_killed(monkeypatch, BMV2[stage], "tor1-notifications", request, tmp_path), stage)
+
+
+# The TAP, and interfaces
+
+
+def test_a_tap_that_goes_ends_the_run(tmp_path: Path) -> None:
+    """Programs beside the flows talk through it: without it the run is not what was asked for."""
+    child = running.start(tmp_path, "incast", *LONG, "--background", "iperf3")
+    shell = _await(child.pid, "mininet:h1")
+    _await(child.pid, "iperf3_peer", "client")
+    enter = ["nsenter", "--target", str(shell.pid), "--net"]
+    subprocess.run([*enter, "ip", "link", "delete", "h1-tap0"], check=True, timeout=20)
+    assert child.wait(150) == 3, (tmp_path / "log").read_text()
+    [path] = (tmp_path / "runs").glob("*/result.json")
+    result = json.loads(path.read_text())
+    assert result["verdict"] == "invalid"
+    assert "agent" in result["verdict_reasons"][0]
