@@ -3,6 +3,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The command: run, compare, reproduce, sweep, cli, list, report, export, doctor, clean. All of it is in `command/`."""
 
+import signal
+
+signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until somebody can answer them
+
 import os
 import sys
 from pathlib import Path
@@ -11,6 +15,10 @@ ROOT = Path(__file__).resolve().parent
 _VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
 if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
     os.execv(_VENV_PYTHON, [str(_VENV_PYTHON), *sys.argv])
+
+from testbed.interrupt import end_at_once
+
+end_at_once()  # before anything that takes a while to load
 
 try:
     from command.app import main

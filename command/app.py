@@ -2,14 +2,16 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The table of verbs. Only the module of the one that is typed is imported, so that `list` costs no plotting library.
 
-Exit codes: 0 done, 1 unexpected (one line, traceback saved), 2 bad input (one line, nothing started), 3 the run's
-verdict is invalid, 4 a claim does not hold and --strict was given.
+Exit codes are those of `command.output.EXIT_CODES`: 0 done, 1 unexpected, 2 bad input, 3 not to be trusted, 4 a claim
+does not hold and --strict was given, 130 interrupted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
+from typing import Any
 
 import typer
 from typer import TyperException
@@ -17,6 +19,7 @@ from typer import TyperException
 from command.failure import unexpected
 from command.output import (
     EXIT_BAD_INPUT,
+    EXIT_CODES,
     EXIT_INTERRUPTED,
     EXIT_INVALID,
     EXIT_UNEXPECTED,
@@ -24,7 +27,8 @@ from command.output import (
     as_line,
     errors,
 )
-from testbed.errors import RunError, UsageError
+from testbed.errors import Interrupted, RunError, UsageError
+from testbed.interrupt import raising
 
 VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and report on it.",
@@ -43,15 +47,35 @@ VERBS: Mapping[str, str] = {
 
 def app_for(words: Sequence[str]) -> typer.Typer:
     """The command with the verbs that are among these words; of the others it knows what they are for."""
-    app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+    app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
     for name, summary in VERBS.items():
-        function = import_module(f"command.verbs.{name}").verb if name in words else _not_typed
+        function = _guarded(import_module(f"command.verbs.{name}").verb) if name in words else _not_typed
         app.command(name, help=summary)(function)
     return app
 
 
 def _not_typed() -> None:
     """Stands for a verb in the list of all; never called, because to call a verb is to type it."""
+
+
+def _exit_codes() -> str:
+    """As the end of `--help`; the first mark keeps its lines."""
+    rows = [f"{code:>5}  {meaning}" for code, meaning in EXIT_CODES.items()]
+    return "\n".join(["\b", "Exit codes:", *rows])
+
+
+def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb that Ctrl-C ends in our words, not in Typer's. What is before it has started nothing."""
+
+    @wraps(verb)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        with raising():
+            try:
+                verb(*arguments, **options)
+            except KeyboardInterrupt as error:
+                raise Interrupted from error
+
+    return guarded
 
 
 def main(words: Sequence[str]) -> int:
@@ -65,6 +89,8 @@ def main(words: Sequence[str]) -> int:
         message, status = str(error), EXIT_BAD_INPUT
     except RunError as error:
         message, status = str(error), EXIT_INVALID
+    except Interrupted as error:
+        message, status = f"interrupted: {error}" if str(error) else "interrupted", EXIT_INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
         message, status = "interrupted", EXIT_INTERRUPTED
     except Exception as error:

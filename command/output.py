@@ -4,13 +4,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.console import Console
 
+EXIT_DONE = 0
 EXIT_UNEXPECTED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INVALID = 3
 EXIT_CLAIM = 4
 EXIT_INTERRUPTED = 130
+
+EXIT_CODES: Mapping[int, str] = {
+    EXIT_DONE: "done",
+    EXIT_UNEXPECTED: "an error nobody expected: one line, its traceback is in the file it names",
+    EXIT_BAD_INPUT: "bad input: one line, nothing was started or written",
+    EXIT_INVALID: "not to be trusted: a verdict is invalid, a job failed, or stored files are damaged",
+    EXIT_CLAIM: "a claim of the paper does not hold (reproduce --strict)",
+    EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM, whatever the verdict: one line says what was kept",
+}
+"""Where two apply, the higher one is given. README.md and `--help` show this table."""
 
 LONGEST_LINE = 500
 """Characters of a refusal, so that a file of one long line does not fill the screen."""

@@ -12,7 +12,7 @@ import typer
 
 from command.output import EXIT_INVALID, console
 from command.progress import LiveProgress
-from testbed.errors import UsageError
+from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, check_output, execute
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
@@ -67,7 +67,9 @@ def execute_plan(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
         return execute(plan, out, progress)
 
 
-def exit_by_verdict(runs: Sequence[StoredRun]) -> None:
-    """Ends the command with 3 if a run cannot be trusted."""
+def end_by_outcome(runs: Sequence[StoredRun]) -> None:
+    """Ends the command with 130 if the last run was interrupted, else with 3 if one cannot be trusted."""
+    if runs[-1].interrupted:
+        raise Interrupted(runs[-1].kept)
     if any(run.result.verdict == "invalid" for run in runs):
         raise typer.Exit(EXIT_INVALID)

@@ -24,6 +24,7 @@ class LiveProgress:
             TimeElapsedColumn(),
             console=console,
             transient=True,
+            disable=not console.is_terminal,  # it would leave an empty line
         )
         self._task = self._progress.add_task(Text(title).plain, total=None, unit="starting", buffer="")
 
@@ -58,6 +59,7 @@ class JobProgress:
             TextColumn("{task.description}"),
             console=console,
             transient=True,
+            disable=not console.is_terminal,  # it would leave an empty line
         )
         self._task = self._progress.add_task("", total=None)
 

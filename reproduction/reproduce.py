@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reproduction.jobs import ExperimentJob
 from reproduction.judge import Case
-from reproduction.record import StoredReproduction, read_reproduction
+from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from scenarios.model.scenario import ScaleName
 from testbed.errors import RunError
 from testbed.execution.execute import make_folder
@@ -28,6 +28,8 @@ class ReproducedExperiments:
     """What `reproduce` made; after Ctrl-C of the runs that were done until then."""
 
     each: tuple[StoredReproduction, ...]
+    ran: int
+    """Runs that are complete."""
     is_interrupted: bool
 
 
@@ -37,8 +39,13 @@ def reproduce(
     """Runs the jobs of some experiments and concludes each that has a run."""
     done = run_jobs([Job(job.label, job.request, out) for job in jobs], executor, tell)
     cases = _cases(scale, jobs, done, out)
-    _judge_all(cases)
-    return ReproducedExperiments(tuple(read_reproduction(case.folder) for case in cases), done.is_interrupted)
+    was_waited_for = _judge_all(cases)
+    judged = [case.folder for case in cases if was_waited_for or (case.folder / FILE_NAME).exists()]
+    return ReproducedExperiments(
+        tuple(read_reproduction(folder) for folder in judged),
+        sum(isinstance(result, JobFinished) for result in done.each),
+        done.is_interrupted or not was_waited_for,
+    )
 
 
 def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, out: Path) -> list[Case]:
@@ -54,8 +61,8 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
     return cases
 
 
-def _judge_all(cases: Sequence[Case]) -> None:
-    """RunError if a page could not be made, KeyboardInterrupt if somebody would not wait for it."""
+def _judge_all(cases: Sequence[Case]) -> bool:
+    """Whether somebody waited for it. RunError if a page could not be made."""
     failures = []
 
     def take(number: int, end: TaskEnd) -> None:
@@ -65,7 +72,6 @@ def _judge_all(cases: Sequence[Case]) -> None:
     with interruptible() as interrupt:
         tasks = [Task("reproduction.judge", case.model_dump_json()) for case in cases]
         LocalExecutor().run(tasks, take, interrupt)
-    if interrupt.is_requested:
-        raise KeyboardInterrupt
-    if failures:
+    if failures and not interrupt.is_requested:
         raise RunError(failures[0])
+    return not interrupt.is_requested

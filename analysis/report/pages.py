@@ -79,15 +79,17 @@ def write_run_report(folder: Path) -> Path:
     return folder / REPORT_FILE
 
 
-def write_comparison_report(folders: Sequence[Path], out: Path) -> Path:
+def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = ()) -> Path:
     """Writes the comparison of run folders into the folder `out` (made if missing) and gives the page's path.
+
+    `missing_schemes` were to be compared as well: the page names them.
 
     The first run is the one that ratios refer to. Beside the page: PNG plots, comparison.csv, comparison.json. Raises
     ValueError for no folder and ResultError if one has no readable result.json.
     """
     runs = [load_run(folder) for folder in folders]
     results = [run.result for run in runs]
-    comparison = compare(results)
+    comparison = compare(results, missing_schemes)
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
     replace_text(out / COMPARISON_FILE, comparison.model_dump_json(indent=2) + "\n")

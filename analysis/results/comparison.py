@@ -55,6 +55,8 @@ class Comparison(BaseModel):
     traffic_classes: tuple[str, ...]
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
+    missing_schemes: tuple[str, ...] = ()
+    """That were to be compared too and were not run."""
 
 
 def headline_class(result: RunResult) -> str:
@@ -65,8 +67,8 @@ def headline_class(result: RunResult) -> str:
     return max(names, key=lambda name: result.fct_slowdown[name].flows)
 
 
-def compare(results: Sequence[RunResult]) -> Comparison:
-    """The comparison of at least one result. Raises ValueError for none."""
+def compare(results: Sequence[RunResult], missing_schemes: Sequence[str] = ()) -> Comparison:
+    """The comparison of at least one result, and the schemes that have none. Raises ValueError for no result."""
     if not results:
         raise ValueError("there is no run to compare")
     traffic_class = headline_class(results[0])
@@ -80,7 +82,8 @@ def compare(results: Sequence[RunResult]) -> Comparison:
         traffic_class=traffic_class,
         traffic_classes=tuple(classes),
         rows=tuple(rows),
-        warnings=tuple(_warnings(results, labels)),
+        warnings=(*_missing(missing_schemes), *_warnings(results, labels)),
+        missing_schemes=tuple(missing_schemes),
     )
 
 
@@ -133,6 +136,10 @@ def _row(label: str, result: RunResult, traffic_class: str, first: ComparisonRow
 
 def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
+
+
+def _missing(schemes: Sequence[str]) -> list[str]:
+    return [f"Interrupted before these schemes were run: {', '.join(schemes)}."] if schemes else []
 
 
 def _warnings(results: Sequence[RunResult], labels: Sequence[str]) -> list[str]:

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -29,9 +31,11 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, execute_plan, exit_by_verdict
+from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan
+from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
-from testbed.plan.plan import RunRequest
+from testbed.interrupt import interruptible, raise_again
+from testbed.plan.plan import RunPlan, RunRequest
 
 
 def verb(
@@ -65,18 +69,51 @@ def verb(
         settings=tuple(settings or ()),
         flow_file=flows,
     )
+    plans = checked([replace(request, scheme=name.strip()) for name in schemes.split(",")], out)
+    runs, missing = _run_all(plans, out, quiet=json)
+    with _kept(runs, missing):
+        folder = make_folder(out, f"{scenario}-compare")
+        page = write_comparison_report([run.folder for run in runs], folder, missing)
+        give_to_caller(folder)
+    with interruptible():  # all is stored: what is left is to say so
+        comparison = compare([run.result for run in runs], missing)
+        if json:
+            sys.stdout.write(comparison.model_dump_json(indent=2) + "\n")
+        else:
+            console.print(comparison_table(comparison))
+            say(f"report: {page}")
+    if runs[-1].interrupted or missing:
+        raise Interrupted(f"{_without(missing)}{runs[-1].kept}; the comparison is in {folder}")
+    end_by_outcome(runs)
+
+
+def _run_all(plans: Sequence[RunPlan], out: Path, *, quiet: bool) -> tuple[list[StoredRun], list[str]]:
+    """The runs until an interruption, and the schemes that it left out. Interrupted when there is no run at all."""
     runs: list[StoredRun] = []
-    for plan in checked([replace(request, scheme=name.strip()) for name in schemes.split(",")], out):
-        runs.append(execute_plan(plan, out, quiet=json))
-        if runs[-1].result.interrupted:
+    names = [plan.config.scheme for plan in plans]
+    for plan in plans:
+        try:
+            with _kept(runs, names[len(runs) :]):
+                runs.append(execute_plan(plan, out, quiet=quiet))
+        except Interrupted:
+            if not runs:
+                raise
             break
-    folder = make_folder(out, f"{scenario}-compare")
-    page = write_comparison_report([run.folder for run in runs], folder)
-    give_to_caller(folder)
-    comparison = compare([run.result for run in runs])
-    if json:
-        sys.stdout.write(comparison.model_dump_json(indent=2) + "\n")
-    else:
-        console.print(comparison_table(comparison))
-        say(f"report: {page}")
-    exit_by_verdict(runs)
+        if runs[-1].interrupted:
+            break
+    return runs, names[len(runs) :]
+
+
+@contextmanager
+def _kept(runs: Sequence[StoredRun], missing: Sequence[str]) -> Iterator[None]:
+    """Ctrl-C where nothing is measured: what there is, is the runs before."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise_again()
+        folders = ", ".join(str(run.folder) for run in runs) or "nothing"
+        raise Interrupted(f"{_without(missing)}kept: {folders}, not compared") from error
+
+
+def _without(missing: Sequence[str]) -> str:
+    return f"{', '.join(missing)} not run; " if missing else ""

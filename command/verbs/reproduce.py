@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 
 from command.options import Json, Out, ScaleName, SchedulerAddress, Workers
-from command.output import EXIT_CLAIM, errors
+from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, clock_of
 from command.progress import JobProgress
 from command.reproductions import print_reproduction
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import jobs_of
 from reproduction.reproduce import ReproducedExperiments, reproduce
-from testbed.errors import UsageError
+from testbed.errors import Interrupted, UsageError
 from testbed.jobs.job import executor_for
 
 
@@ -46,7 +46,11 @@ def verb(
         for stored in found.each:
             print_reproduction(stored)
     if found.is_interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(
+            f"{found.ran} of {len(jobs)} runs are complete, {len(found.each)} experiments judged, in {out}"
+        )
+    if any(stored.reproduction.failures for stored in found.each):
+        raise typer.Exit(EXIT_INVALID)
     if strict and not all(stored.reproduction.all_hold for stored in found.each):
         raise typer.Exit(EXIT_CLAIM)
 

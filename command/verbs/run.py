@@ -28,7 +28,8 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, execute_plan, exit_by_verdict, hosts_of
+from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan, hosts_of
+from testbed.interrupt import interruptible
 from testbed.plan.plan import RunRequest
 
 
@@ -68,9 +69,11 @@ def verb(
     )
     [plan] = checked([request], out)
     run = execute_plan(plan, out, quiet=json)
-    if json:
-        sys.stdout.write(run.result.to_json())
-    else:
-        console.print(run_table(run.result, plan.config.model_dump()))
-        say(f"report: {run.report}")
-    exit_by_verdict([run])
+    with interruptible():  # all is stored: what is left is to say so
+        if json:
+            sys.stdout.write(run.result.to_json())
+        else:
+            console.print(run_table(run.result, plan.config.model_dump()))
+            if run.report is not None:
+                say(f"report: {run.report}")
+    end_by_outcome([run])

@@ -13,6 +13,7 @@ from command.options import Out, SchedulerAddress, Workers
 from command.output import EXIT_INVALID, console, errors, say
 from command.planning import checked
 from command.progress import JobProgress
+from testbed.errors import Interrupted
 from testbed.jobs.job import executor_for
 from testbed.sweep.run import run_sweep
 from testbed.sweep.sweep import jobs_of, read_sweep, results_table
@@ -42,8 +43,11 @@ def verb(
         )
     for failure in done.failures:
         errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
+    if done.invalid:
+        say(f"{done.invalid} runs are invalid, as the table says")
     say(f"results: {done.table}")
     if done.is_interrupted:
-        raise KeyboardInterrupt
-    if done.failures:
+        kept = f"{done.ran + done.found} of {len(jobs)} jobs are done and in {done.table.parent}"
+        raise Interrupted(f"{kept}; the same command goes on with the rest")
+    if done.failures or done.invalid:
         raise typer.Exit(EXIT_INVALID)

@@ -47,6 +47,7 @@ class ClusterExecutor:
             stop = Event(name, client=client)
             futures = {_submit(client, task, name, number): number for number, task in enumerate(tasks)}
             while futures:
+                interrupt.stop_if_urgent()
                 if interrupt.is_requested:
                     with suppress(OSError):  # a scheduler that is gone has cancelled them all
                         stop.set()

@@ -38,7 +38,7 @@ class LocalExecutor:
                     running[TaskProcess(task.words, task.payload, str(ROOT))] = number
                 if interrupt.is_requested:
                     for process in running:
-                        process.stop()
+                        process.stop(is_urgent=interrupt.is_urgent)
                 select.select(list(running), [], [], _POLL_S)
                 for process in [each for each in running if each.has_ended()]:
                     take(running.pop(process), TaskEnd(*process.end()))

@@ -26,6 +26,7 @@ class TaskProcess:
 
     def __init__(self, words: Sequence[str], payload: str, folder: str) -> None:
         self.was_stopped = False
+        self._was_hurried = False
         self._kill_at = 0.0
         self._answer = b""
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process; a pipe would have to be read)
@@ -57,11 +58,14 @@ class TaskProcess:
             self._process.kill()
         return self._process.poll() is not None
 
-    def stop(self) -> None:
-        """Asks it to end, once."""
+    def stop(self, *, is_urgent: bool = False) -> None:
+        """Asks it to end, once; again, once, if that has become urgent: it then keeps nothing and only cleans up."""
         if not self.was_stopped:
             self.was_stopped = True
             self._kill_at = time.monotonic() + PATIENCE_S
+            self._process.send_signal(signal.SIGTERM)
+        elif is_urgent and not self._was_hurried:
+            self._was_hurried = True
             self._process.send_signal(signal.SIGTERM)
 
     def end(self) -> tuple[int, str, str, bool]:

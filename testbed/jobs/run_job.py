@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from analysis.results.result import RESULT_FILE
-from testbed.errors import RunError, UsageError
+from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
 from testbed.jobs.code import code_digest
@@ -39,11 +39,13 @@ def run_job(job: Job) -> JobResult:
         return _run_new(job) if job.name is None else _run_once(job, job.name)
     except (UsageError, RunError) as error:
         return JobFailed(reason=str(error))
+    except Interrupted:
+        return JobInterrupted()
 
 
 def _run_new(job: Job) -> JobResult:
     made = _make_run(job.request, job.out)
-    return JobInterrupted(folder=made.folder) if made.result.interrupted else JobFinished(folder=made.folder)
+    return JobInterrupted(folder=made.folder) if made.interrupted else JobFinished(folder=made.folder)
 
 
 def _run_once(job: Job, name: str) -> JobResult:
@@ -54,7 +56,7 @@ def _run_once(job: Job, name: str) -> JobResult:
             return JobFinished(folder=final)
         shutil.rmtree(partial, ignore_errors=True)
         made = _make_run(job.request, partial)
-        if made.result.interrupted:
+        if made.interrupted:
             return JobInterrupted(folder=made.folder)
         made.folder.rename(final)
         shutil.rmtree(partial)

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Protocol
 
 from hosts.io.parent import die_with_parent
-from testbed.interrupt import Interrupt
+from testbed.interrupt import EXIT_STATUS, Interrupt
 from testbed.jobs.process import PARENT_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,5 +64,14 @@ class Executor(Protocol):
 
 
 def begin_task() -> None:
-    """First thing in a task's process: it ends with the one that started it, even if that one was killed."""
+    """First thing in a task's process: it ends with the one that started it, even if that one was killed.
+
+    Asked to end where it measures nothing, it cleans up and ends without a word.
+    """
+    signal.signal(signal.SIGTERM, _leave)
     die_with_parent(signal.SIGTERM, int(os.environ.pop(PARENT_VARIABLE, "0")) or None)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(EXIT_STATUS)

@@ -28,6 +28,8 @@ class SweepSummary:
     """Jobs that were done before."""
     other_versions: int
     """Of those run now: jobs that other code had done before. Their old folders stay and are not in the table."""
+    invalid: int
+    """Runs in the table whose verdict is invalid."""
     failures: tuple[str, ...]
     is_interrupted: bool
 
@@ -49,7 +51,15 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     replace_file(folder / TABLE, table.write_parquet)
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.each)
-    return SweepSummary(folder / TABLE, ran, found, other_versions, _failures(missing, done), done.is_interrupted)
+    return SweepSummary(
+        table=folder / TABLE,
+        ran=ran,
+        found=found,
+        other_versions=other_versions,
+        invalid=int((table["verdict"] == "invalid").sum()) if "verdict" in table.columns else 0,
+        failures=_failures(missing, done),
+        is_interrupted=done.is_interrupted,
+    )
 
 
 def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:
