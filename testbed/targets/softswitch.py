@@ -78,12 +78,7 @@ class SoftswitchProcess:
         return softswitch_statistics(self.name, json.loads(self.command("statistics")))
 
     def stop(self) -> None:
-        if self._control is not None:
-            self._control.close()
-        self._child.stop()
-
-    def end(self) -> None:
-        """Ends the process if it still runs; its samples stay where they are."""
+        """Ends it if it still runs; its samples stay where they are."""
         if self._control is not None:
             self._control.close()
         self._child.stop()
@@ -123,4 +118,4 @@ class SoftswitchTarget:
 
     def stop(self) -> None:
         for each in self._switches:
-            each.end()
+            each.stop()

@@ -53,10 +53,9 @@ class Bmv2Switch:
 
     def trouble(self) -> str | None:
         """Why it does not forward any more, or is not seen to, as one line."""
-        trouble = self._host.trouble()
-        if trouble is None and self.failure is not None:
-            return f"{self.name} is no longer polled: {self.failure}"
-        return trouble
+        if self.failure is not None:  # its connection may end a little before it does
+            return self._host.why_silent(ConnectionError(self.failure))
+        return self._host.trouble()
 
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
         """Waits until it listens, executes its commands, compares its clock with the run's, begins to poll."""
