@@ -71,7 +71,7 @@ class LiveNetwork:
 
 
 @contextmanager
-def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt) -> Iterator[LiveNetwork]:
+def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt | None = None) -> Iterator[LiveNetwork]:
     """Mininet's nodes and a running switch for each; all gone at the end, also after an error.
 
     KeyboardInterrupt if it is interrupted before it is up.
