@@ -11,16 +11,18 @@ rename wins.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from softswitch.cache import private_cache
+from softswitch.cache import cache_dir, private_cache
 from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent
@@ -34,6 +36,9 @@ _SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undef
 _OWN_SYMBOLS = ("-Wl,-Bsymbolic",)  # several programs may be loaded in one process; each has its own sw_program
 _LIBRARIES = ("-lm", "-lpthread")
 _SHOWN_ERROR_LINES = 20
+_FILE_TOO_LARGE = signal.strsignal(signal.SIGXFSZ) or ""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, errno.EMFILE)
+"""A compiler says what the system refused it in words alone."""
 
 
 class BuildError(Exception):
@@ -133,10 +138,13 @@ def _version(compiler: tuple[str, ...]) -> str:
 def _run(command: tuple[str, ...]) -> str:
     """Standard output of a compiler command."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
     except FileNotFoundError:
         raise BuildError(f"no C compiler '{command[0]}': install one or set CC") from None
     if done.returncode != 0:
         lines = "\n".join(done.stderr.splitlines()[:_SHOWN_ERROR_LINES])
+        for number in _NO_ROOM:
+            if os.strerror(number) in done.stderr or (number == errno.EFBIG and _FILE_TOO_LARGE in done.stderr):
+                raise OSError(number, f"{os.strerror(number)} for the C compiler", str(cache_dir()))
         raise BuildError(f"{shlex.join(command)} failed:\n{lines}")
     return done.stdout

@@ -189,8 +189,12 @@ static int forward(const struct sw_process_options *options)
     puts("ready");
     fflush(stdout);
     result = sw_process_run(process);
-    if (sw_process_close(process) < 0 || result < 0) {
-        complain("%s", "could not write its files at the end");
+    if (result == 0)
+        result = sw_process_close(process);
+    else
+        sw_process_close(process);
+    if (result < 0) {
+        complain("could not write its files: %s", strerror(-result));
         return EXIT_FAILURE;
     }
     return EXIT_SUCCESS;
@@ -201,6 +205,7 @@ int main(int argc, char **argv)
     struct sw_process_options options = {0};
     int result = BAD_INPUT;
 
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell, not an end */
     options.ports = calloc((size_t)argc, sizeof(*options.ports));
     if (!options.ports)
         return EXIT_FAILURE;

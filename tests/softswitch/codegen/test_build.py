@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from softswitch import build
 from softswitch.build import BuildError, build_library
+from softswitch.cache import cache_dir
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,6 +52,29 @@ def test_two_builds_at_once_agree(cache: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         paths = set(pool.map(build_library, [PROGRAMS / "l3.json"] * 2))
     assert len(paths) == 1
+    assert not list(cache.glob(".build-*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("ld: final link failed: No space left on device", errno.ENOSPC),
+        ("as: out.o: File too large", errno.EFBIG),
+        ("collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]", errno.EFBIG),
+    ],
+)
+def test_a_compiler_without_room_is_an_error_of_the_system(
+    words: str, number: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its number, and the cache as the place; nothing half-made stays in it."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f"#!/bin/sh\n[ \"$1\" = --version ] && exit 0\necho '{words}' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(OSError, match="for the C compiler") as caught:
+        build_library(PROGRAMS / "l3.json")
+    assert caught.value.errno == number
+    assert caught.value.filename == str(cache_dir())
     assert not list(cache.glob(".build-*"))
 
 

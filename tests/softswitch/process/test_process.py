@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -114,6 +115,25 @@ def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
     queue = table[(table["port"] == 2) & (table["class"] == 3)]
     assert 3_000 <= queue["high_water_bytes"].max() <= 4_000
     assert whole["high_water_bytes"].max() == queue["high_water_bytes"].max()
+
+
+def test_telemetry_that_could_not_be_written_is_said_at_the_end() -> None:
+    """With the system's words: its rows are not all there."""
+    with running("--telemetry", "/dev/full", "--sample-ns", "1000000") as switch:
+        switch.send(1, steer(2, 100))
+        switch.receive(2)
+        assert switch.stop() == (1, "softswitch: could not write its files: No space left on device\n")
+
+
+def test_a_file_at_its_limit_is_said_at_the_end_too(tmp_path: Path) -> None:
+    """`ulimit -f` sends a signal that would end it without a word."""
+    rows = tmp_path / "telemetry"
+    with running("--telemetry", rows, "--sample-ns", "100000") as switch:
+        resource.prlimit(switch.process.pid, resource.RLIMIT_FSIZE, (64, 64))
+        for _ in range(3):
+            switch.send(1, steer(2, 100))
+            switch.receive(2)
+        assert switch.stop() == (1, "softswitch: could not write its files: File too large\n")
 
 
 def test_interrupt_ends_it_as_well(tmp_path: Path) -> None:
