@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 import os
-import select
 from collections import deque
 from collections.abc import Sequence
 
 from testbed.interrupt import Interrupt
 from testbed.jobs.process import TaskProcess
 from testbed.jobs.task import ROOT, Take, Task, TaskEnd
+from testbed.system.limits import raise_open_files
+from testbed.system.waiting import readable
 
 _POLL_S = 0.2
+_SPARE_DESCRIPTORS = 40
+_DESCRIPTORS_PER_TASK = 2
+"""Its answer and its complaints."""
 
 
 def count_cores() -> int:
@@ -29,6 +33,8 @@ class LocalExecutor:
 
     def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
         limit = 1 if one_at_a_time else self._workers
+        side_by_side = min(limit, len(tasks))
+        raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * side_by_side, f"{side_by_side} side by side")
         waiting = deque(enumerate(tasks))
         running: dict[TaskProcess, int] = {}
         try:
@@ -39,7 +45,7 @@ class LocalExecutor:
                 if interrupt.is_requested:
                     for process in running:
                         process.stop(is_urgent=interrupt.is_urgent)
-                select.select(list(running), [], [], _POLL_S)
+                readable(running, _POLL_S)
                 for process in [each for each in running if each.has_ended()]:
                     take(running.pop(process), TaskEnd(*process.end()))
         finally:

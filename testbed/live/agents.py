@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 import time
 from collections.abc import Mapping
@@ -14,10 +13,12 @@ from pathlib import Path
 from hosts.agent_config import AgentConfig, agent_configs
 from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, Stopped, command_line, parse_event
 from hosts.records import SwitchClock
+from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
+from testbed.system.waiting import readable
 
 _READY_SECONDS = 60.0
 _REPORT_SECONDS = 20.0
@@ -34,7 +35,7 @@ class AgentProcess:
         self.failure: str | None = None
         self._unread: list[AgentEvent] = []
         path = logs / f"{config.name}.json"
-        path.write_text(config.model_dump_json(indent=1))
+        replace_text(path, config.model_dump_json(indent=1))
         arguments = [sys.executable, "-m", "hosts.agent", str(path)]
         self.child = Child(config.name, arguments, run_id, logs / f"{config.name}.log")
 
@@ -88,7 +89,7 @@ class AgentProcess:
                 raise RunError(f"before it was ready {self.child.obituary()}")
             if time.monotonic() > deadline:
                 raise RunError(f"{self.name} was not ready within {_READY_SECONDS:g} s: {self.last_words()}")
-            select.select([self], [], [], _POLL_SECONDS)
+            readable([self], _POLL_SECONDS)
 
     def last_events(self) -> list[AgentEvent]:
         """What it still has to say after `Stop`, up to its last word or its end."""
@@ -102,7 +103,7 @@ class AgentProcess:
             if has_ended:
                 self._fail(f"before it had reported {self.child.obituary()}")
                 return found
-            select.select([self], [], [], _POLL_SECONDS)
+            readable([self], _POLL_SECONDS)
         self._fail(f"{self.name} did not report within {_REPORT_SECONDS:g} s: {self.last_words()}")
         return found
 

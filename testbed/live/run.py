@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from hosts.protocol import (
     Stop,
 )
 from hosts.records import SwitchClock
+from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
@@ -41,6 +41,7 @@ from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id, remove_state_directory
+from testbed.system.waiting import readable
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
@@ -175,7 +176,7 @@ class _Run:
         interrupted = self._interrupt.is_requested
         if self._background is not None:
             report = self._background.stop()
-            (folder / "background.json").write_text(json.dumps(report, indent=2) + "\n")
+            replace_text(folder / "background.json", json.dumps(report, indent=2) + "\n")
             self._fail(self._background.failure())
         self._quiesce()
         counters = self._collect(interrupted)
@@ -232,8 +233,7 @@ class _Run:
         return self._ask(switch, switch.queued_bytes, 0)
 
     def _read_agents(self, seconds: float) -> None:
-        ready, _, _ = select.select(self._agents, [], [], seconds)
-        for agent in ready:
+        for agent in readable(self._agents, seconds):
             self._take(agent, agent.events())
         for agent in self._agents:
             trouble = agent.trouble()
@@ -294,7 +294,7 @@ class _Run:
             self._ask(switch, switch.stop, None)
         parts += self._other_parts()
         for part in parts:
-            (self._network.logs / f"{part.name}-statistics.json").write_text(json.dumps(part.details, indent=1))
+            replace_text(self._network.logs / f"{part.name}-statistics.json", json.dumps(part.details, indent=1))
         return run_counters(
             self._hosts,
             counts,

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import time
@@ -16,6 +15,7 @@ from typing import IO
 
 from testbed.errors import RunError
 from testbed.system.run_ids import RUN_VARIABLE
+from testbed.system.waiting import readable
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 10.0
@@ -116,7 +116,7 @@ class Child:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 raise RunError(f"{self.name} was not ready within {seconds:g} s: {self.last_words()}")
-            select.select([self._stdout], [], [], min(remaining, 0.2))
+            readable([self], min(remaining, 0.2))
 
     def tell(self, line: str) -> None:
         """Writes a line to its stdin; one that has gone is noticed elsewhere."""
@@ -144,7 +144,10 @@ class Child:
     def last_words(self) -> str:
         """The last line of its log, for messages."""
         lines = self._log.read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        if lines:
+            return lines[-1]
+        status = self._process.poll()
+        return f"killed by {signal.Signals(-status).name}" if status is not None and status < 0 else "it said nothing"
 
     @property
     def _stdout(self) -> IO[bytes]:

@@ -74,8 +74,12 @@ def claim_state_directory(run_id: str) -> Path:
     if not is_run_id(run_id):
         raise ValueError(f"no run id: {run_id!a}")
     with state_root() as root:
-        while not _made(root, run_id):
-            pass
+        try:
+            while not _made(root, run_id):
+                pass
+        except OSError as error:
+            _forget(f"{run_id}{_UNFINISHED}", root)
+            raise OSError(error.errno, error.strerror, str(STATE_ROOT / run_id)) from error
     return STATE_ROOT / run_id
 
 
@@ -182,6 +186,14 @@ def processes_of(run_id: str) -> list[psutil.Process]:
             if process.pid != os.getpid() and is_alive(process) and _started_ticks(process) >= noted[1]:
                 found.append(process)
     return found
+
+
+def _forget(folder: str, root: int) -> None:
+    """What a full file system left of a claim; no other run knows of it yet."""
+    with suppress(FileNotFoundError):
+        os.unlink(f"{folder}/{_OWNER_FILE}", dir_fd=root)
+    with suppress(FileNotFoundError):
+        os.rmdir(folder, dir_fd=root)
 
 
 def _open_root() -> int:

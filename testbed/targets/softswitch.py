@@ -10,6 +10,7 @@ from pathlib import Path
 
 from softswitch.build import build_executable
 from softswitch.control import ControlClient
+from telemetry.atomic_file import replace_text
 from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
@@ -22,6 +23,7 @@ from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import Wire
 
 _READY_SECONDS = 20.0
+_COULD_NOT_WRITE = 1
 
 
 class SoftswitchProcess:
@@ -34,7 +36,7 @@ class SoftswitchProcess:
         self._ports = [port.number for port in plan.topology.ports[name]]
         self._socket = state / f"{name}.control"
         commands = logs / f"{name}-commands.txt"
-        commands.write_text("".join(f"{line}\n" for line in switch_commands(plan, name)))
+        replace_text(commands, "".join(f"{line}\n" for line in switch_commands(plan, name)))
         arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
         arguments += [
             "--telemetry",
@@ -78,7 +80,12 @@ class SoftswitchProcess:
         return softswitch_statistics(self.name, json.loads(self.command("statistics")))
 
     def stop(self) -> None:
-        """Ends it if it still runs; its samples stay where they are."""
+        """Ends it. RunError if it could not write its samples."""
+        if self._child.stop() == _COULD_NOT_WRITE:
+            raise RunError(f"{self.name}: {self._child.last_words()}")
+
+    def end(self) -> None:
+        """Ends the process if it still runs; its samples stay where they are."""
         if self._control is not None:
             self._control.close()
         self._child.stop()
@@ -118,4 +125,4 @@ class SoftswitchTarget:
 
     def stop(self) -> None:
         for each in self._switches:
-            each.stop()
+            each.end()
