@@ -8,6 +8,7 @@ does not hold and --strict was given, 130 interrupted.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
@@ -29,6 +30,7 @@ from command.output import (
 )
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import raising
+from testbed.system.limits import check_process, hear_processor_time
 
 VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and report on it.",
@@ -43,6 +45,9 @@ VERBS: Mapping[str, str] = {
     "clean": "End what dead runs left behind: processes, namespaces, sockets. Results stay.",
 }
 """Name -> help. The verb is the function `verb` of the module `command.verbs.NAME`."""
+
+_WITHOUT_TABLES = ("list", "doctor", "clean", "--help")
+"""These load no library that needs much of the machine."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
@@ -82,6 +87,7 @@ def main(words: Sequence[str]) -> int:
     """Runs the command; every refusal is one line on stderr, and so is what nobody expected."""
     try:
         _check_text(words)
+        _check_limits(words)
         return app_for(words)(list(words), standalone_mode=False) or 0
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
@@ -93,10 +99,27 @@ def main(words: Sequence[str]) -> int:
         message, status = f"interrupted: {error}" if str(error) else "interrupted", EXIT_INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
         message, status = "interrupted", EXIT_INTERRUPTED
-    except Exception as error:
-        message, status = unexpected(error, words), EXIT_UNEXPECTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
+        message, status = _failed(error, words)
     _tell(message)
     return status
+
+
+def _check_limits(words: Sequence[str]) -> None:
+    """Before the libraries load that would abort without a word."""
+    hear_processor_time()
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it cannot keep its cache of fonts does not matter
+    if not any(word in _WITHOUT_TABLES for word in words[:1]):
+        check_process()
+
+
+def _failed(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
+    from testbed.system.out_of_room import out_of_room  # slow to load, and wanted only here
+
+    said = out_of_room(error)
+    return (said, EXIT_INVALID) if said is not None else (unexpected(error, words), EXIT_UNEXPECTED)
 
 
 def _check_text(words: Sequence[str]) -> None:

@@ -24,14 +24,14 @@ def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
     return Path(file.name)
 
 
-def unexpected(error: Exception, words: Sequence[str]) -> str:
+def unexpected(error: BaseException, words: Sequence[str]) -> str:
     """One line that says what happened and where the rest of it is."""
     saved = save_traceback(error, words)
     where = "its traceback could not be saved" if saved is None else f"its traceback is in {saved}"
     return f"unexpected {_said(error)}; {where}; please report it with that file and the command"
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     """The kind of error, and the first line of its text if it has one."""
     kind = type(error).__name__
     try:

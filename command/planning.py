@@ -14,7 +14,8 @@ from command.output import EXIT_INVALID, console
 from command.progress import LiveProgress
 from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
-from testbed.execution.execute import StoredRun, check_output, execute
+from testbed.execution.execute import StoredRun, execute
+from testbed.execution.room import build_programs, check_room
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
@@ -50,12 +51,13 @@ def hosts_of(text: str) -> tuple[str, ...]:
     return names
 
 
-def checked(requests: Sequence[RunRequest], out: Path) -> list[RunPlan]:
-    """All plans, or a UsageError before anything is created."""
+def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1) -> list[RunPlan]:
+    """All plans, or a UsageError before anything is created. There must be room for each of them `times` times."""
     plans = [plan_run(request) for request in requests]
-    check_output(out)
+    check_room(plans, out, times=times)
     for clock, switch in {(plan.config.clock, plan.config.switch) for plan in plans}:
         capabilities.require(clock, switch)
+    build_programs(plans)
     return plans
 
 

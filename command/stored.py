@@ -11,6 +11,7 @@ from pathlib import Path
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import ResultError
 from testbed.errors import UsageError
+from testbed.system.out_of_room import out_of_room
 
 
 @contextmanager
@@ -20,8 +21,13 @@ def refused_in_one_line(folder: Path) -> Iterator[None]:
         yield
     except ResultError as error:
         raise UsageError(str(error)) from error
-    except OSError as error:
-        raise UsageError(f"{error.filename2 or error.filename or folder}: {error.strerror}") from error
+    except Exception as error:
+        said = out_of_room(error, [folder])
+        if said is None and isinstance(error, OSError):
+            said = f"{error.filename2 or error.filename or folder}: {error.strerror}"
+        if said is None:
+            raise
+        raise UsageError(said) from error
 
 
 def check_page(folder: Path) -> None:

@@ -12,8 +12,8 @@ import typer
 from command.options import folder_of
 from command.output import say
 from command.stored import refused_in_one_line
-from testbed.execution.execute import check_output
 from testbed.execution.hpcc_export import export_hpcc
+from testbed.execution.room import check_output
 
 
 def verb(

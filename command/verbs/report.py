@@ -19,7 +19,8 @@ from command.reproductions import print_reproduction
 from command.stored import check_page, refused_in_one_line
 from reproduction.judge import judge_again
 from reproduction.record import is_reproduction
-from testbed.execution.execute import check_output, give_to_caller, make_folder
+from testbed.execution.execute import give_to_caller, make_folder
+from testbed.execution.room import check_output
 from testbed.execution.unfinished import finish_run
 
 

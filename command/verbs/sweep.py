@@ -14,9 +14,10 @@ from command.output import EXIT_INVALID, console, errors, say
 from command.planning import checked
 from command.progress import JobProgress
 from testbed.errors import Interrupted
+from testbed.execution.room import check_output
 from testbed.jobs.job import executor_for
 from testbed.sweep.run import run_sweep
-from testbed.sweep.sweep import jobs_of, read_sweep, results_table
+from testbed.sweep.sweep import jobs_of, read_sweep, results_table, unfinished
 
 
 def verb(
@@ -29,7 +30,8 @@ def verb(
     """Runs what is not done yet of a sweep."""
     sweep = read_sweep(file)
     jobs = jobs_of(sweep)
-    checked([jobs[0].request], out)
+    check_output(out)
+    checked([jobs[0].request], out, times=max(1, len(unfinished(out / sweep.name, jobs))))
     results_table(out.absolute() / sweep.name, jobs)  # what is there must be readable before anything runs
     with JobProgress(errors, "jobs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,12 +19,15 @@ from analysis.results.counters import RunIdentity
 from analysis.results.result import RunResult, write_result
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
+from telemetry.journal import JOURNAL_FOLDER, has_journal
 from testbed.errors import Interrupted, RunError, UsageError
+from testbed.execution.needs import needs_of
 from testbed.interrupt import Interrupt, interruptible, raise_again
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
+from testbed.system.out_of_room import out_of_room, whole_files
 from testbed.virtual.simulation import simulate
 
 
@@ -38,14 +40,9 @@ def _run_live(
     return run_live(plan, folder, recorder, progress, interrupt)
 
 
+_PLANNED = "planned"
 ERROR_FILE = "error.txt"
 """In a run's logs: why it broke."""
-
-# A run of the smallest scenario, its report and plots.
-LEAST_ROOM_BYTES = 2_000_000
-LEAST_FILES = 40
-_LONGEST_PATH_BYTES = 3_800
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], ClockOutcome]
 CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
@@ -70,37 +67,6 @@ class StoredRun:
         return f"{what} is in {self.folder}{page}"
 
 
-def check_output(parent: Path) -> None:
-    """UsageError unless run folders can be made there, with room for the smallest run; leaves nothing."""
-    try:
-        existing = next(each for each in (parent, *parent.absolute().parents) if _is_there(each))
-        if len(os.fsencode(parent.absolute())) > _LONGEST_PATH_BYTES:
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        with tempfile.TemporaryDirectory(prefix=".sfc-testbed-", dir=existing) as probe:
-            _take_room(Path(probe) / "room")
-    except OSError as error:
-        needs = f"; a run needs {LEAST_ROOM_BYTES} B and {LEAST_FILES} files" if error.errno in _NO_ROOM else ""
-        raise UsageError(f"--out {parent}: cannot write there: {error.strerror}{needs}") from error
-
-
-def _is_there(path: Path) -> bool:
-    """Also where a link leads nowhere: no folder can be made of that name."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
-
-
-def _take_room(probe: Path) -> None:
-    """OSError where the smallest run does not fit; the file is the caller's to remove."""
-    with probe.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, LEAST_ROOM_BYTES)
-        free = os.fstatvfs(file.fileno())
-    if free.f_files and free.f_favail < LEAST_FILES:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
 def make_folder(parent: Path, name: str) -> Path:
     """A new folder, its name made unique by the time and, if need be, a number."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -119,26 +85,20 @@ def make_folder(parent: Path, name: str) -> Path:
 
 
 def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
-    """Runs a plan. RunError when it broke; its folder then holds what was measured and why.
+    """Runs a plan. RunError when it broke or ran out of room; its folder then holds what was measured and why.
 
     Interrupted when Ctrl-C left no result: nothing stays of a run that had not begun, the traces of one that was not
     given the time to end.
     """
     with interruptible() as interrupt:
         folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
-        try:
-            result = _measure(plan, folder, progress, interrupt)
-        except RunError as error:
-            (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
-            if interrupt.is_requested:
-                raise Interrupted(f"it could not end in order ({error}); see {folder}") from error
-            raise RunError(f"{error} (see {folder / 'logs'})") from error
-        except KeyboardInterrupt as error:
-            raise _without_result(folder, interrupt) from error
-        finally:
-            give_to_caller(folder)
-    report = _draw(folder)
-    give_to_caller(folder)
+        with _failing_in_one_line(plan, folder, interrupt):
+            try:
+                result = _measure(plan, folder, progress, interrupt)
+            except KeyboardInterrupt as error:
+                raise _without_result(folder, interrupt) from error
+    with _failing_in_one_line(plan, folder, interrupt):
+        report = _draw(folder)
     return StoredRun(folder, result, report, interrupt.is_requested or report is None)
 
 
@@ -174,6 +134,43 @@ def _draw(folder: Path) -> Path | None:
     except KeyboardInterrupt:
         raise_again()
         return None
+
+
+@contextmanager
+def _failing_in_one_line(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Iterator[None]:
+    """RunError for what a run met, with what is kept of it; the folder is its caller's in any case."""
+    try:
+        yield
+    except RunError as error:
+        with suppress(OSError):  # there may be no room for it
+            (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
+        if interrupt.is_requested:
+            raise Interrupted(f"it could not end in order ({error}); see {folder}") from error
+        raise RunError(f"{error} (see {folder / 'logs'})") from error
+    except (KeyboardInterrupt, Interrupted):
+        raise
+    except BaseException as error:
+        said = out_of_room(error, [folder])
+        if said is None:
+            raise
+        needs = needs_of(plan)
+        needed = f"this run needs about {needs.disk_bytes} B and {needs.files} files"
+        raise RunError(f"{said}; {needed}; {_keep_whole(folder)}") from error
+    finally:
+        give_to_caller(folder)
+
+
+def _keep_whole(folder: Path) -> str:
+    """Removes what was begun and not finished, or all if nothing was measured; what is kept, in words."""
+    for begun in folder.rglob(".*.partial"):
+        begun.unlink(missing_ok=True)
+    kept = whole_files(folder)
+    told = [path for path in (folder / JOURNAL_FOLDER).glob("*/*") if path.parent.name != _PLANNED]
+    if not told and not any(name.endswith(".parquet") for name in kept):
+        shutil.rmtree(folder, ignore_errors=True)
+        return "nothing was measured and nothing kept"
+    journal = f"; once there is room, `report {folder}` makes traces of its journal" if has_journal(folder) else ""
+    return f"kept in {folder}: {', '.join(kept)}{journal}"
 
 
 def give_to_caller(folder: Path) -> None:

@@ -21,11 +21,14 @@ from analysis.results.result import RESULT_FILE
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
+from testbed.execution.room import check_room
 from testbed.jobs.code import code_digest
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
 from testbed.jobs.task import begin_task
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
+from testbed.system.limits import hear_processor_time
+from testbed.system.out_of_room import out_of_room
 from testbed.system.run_ids import state_root
 
 JOURNAL = "journal.jsonl"
@@ -41,6 +44,11 @@ def run_job(job: Job) -> JobResult:
         return JobFailed(reason=str(error))
     except Interrupted:
         return JobInterrupted()
+    except Exception as error:
+        said = out_of_room(error, [job.out])
+        if said is None:
+            raise
+        return JobFailed(reason=said)
 
 
 def _run_new(job: Job) -> JobResult:
@@ -66,6 +74,7 @@ def _run_once(job: Job, name: str) -> JobResult:
 
 def _make_run(request: RunRequest, out: Path) -> StoredRun:
     plan = plan_run(request)
+    check_room([plan], out)
     capabilities.require(plan.config.clock, plan.config.switch)
     with _alone(request):
         return execute(plan, out, Silent())
@@ -93,6 +102,7 @@ def _note(journal: Path, line: dict[str, object]) -> None:
 
 def main() -> int:
     """The job on stdin."""
+    hear_processor_time()
     result = run_job(JOB.validate_json(sys.stdin.read()))
     sys.stdout.write(JOB_RESULT.dump_json(result).decode() + "\n")
     return 0

@@ -47,6 +47,8 @@ class TaskEnd:
     @property
     def last_words(self) -> str:
         """The line that says what failed."""
+        if self.status < 0:
+            return f"killed by {signal.Signals(-self.status).name}"
         return (self.complaints.strip().splitlines() or [f"ended with {self.status}"])[-1]
 
 

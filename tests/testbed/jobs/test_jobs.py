@@ -11,10 +11,14 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from testbed.execution.execute import StoredRun
+from testbed.jobs import run_job
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.process import PARENT_VARIABLE
-from testbed.jobs.task import ROOT
+from testbed.jobs.task import ROOT, TaskEnd
 from testbed.plan.plan import RunRequest
 from tests.testbed.running import children_of
 
@@ -40,6 +44,22 @@ def test_results_say_what_became_of_each_job_in_their_order(tmp_path: Path) -> N
     assert "degree" in failed.reason
     assert told == [(1, 2, "label"), (2, 2, "label")]
     assert not done.is_interrupted
+
+
+def test_a_job_that_runs_out_of_room_says_so_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the error looks like."""
+
+    def no_memory(request: RunRequest, out: Path) -> StoredRun:
+        raise MemoryError
+
+    monkeypatch.setattr(run_job, "_make_run", no_memory)
+    result = run_job.run_job(_job(tmp_path, SHORT))
+    assert result == JobFailed(reason="no memory left")
+
+
+def test_a_killed_task_names_its_signal() -> None:
+    """What it complained about before has nothing to do with it."""
+    assert TaskEnd(-9, "", "a warning\n", was_stopped=False).last_words == "killed by SIGKILL"
 
 
 def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whether the machine has what runs need (`testbed.execution.needs`), asked before anything is started."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from softswitch.build import build_executable
+from softswitch.cache import cache_dir
+from testbed.errors import UsageError
+from testbed.execution.needs import Needs, needs_of, sum_of
+from testbed.plan.plan import RunPlan
+from testbed.system.limits import check_file_size, check_process, raise_open_files
+from testbed.system.out_of_room import out_of_room
+from testbed.system.run_ids import STATE_ROOT, state_root
+from testbed.targets.common.commands import PROGRAM, build_engine
+
+_LONGEST_PATH_BYTES = 3_800
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_PAGE_BYTES, _PAGE_FILES = 400_000, 4
+"""A page with plots of runs that are there."""
+_STATE_BYTES_PER_SWITCH, _STATE_BYTES = 4096, 16_384
+_STATE_FILES = 4
+
+
+def check_room(plans: Sequence[RunPlan], out: Path, *, times: int = 1) -> None:
+    """UsageError, one line, unless the runs fit, each of them `times` times: on disk and within the process's limits.
+
+    Raises the limit of open files as far as they need.
+    """
+    needs = sum_of([needs_of(plan) for plan in plans]).times(times)
+    what = "the run" if len(plans) * times == 1 else f"the {len(plans) * times} runs"
+    check_process(needs.memory_bytes)
+    check_file_size(needs.largest_file_bytes, what)
+    raise_open_files(needs.descriptors, what)
+    check_output(out, needs)
+    for plan in plans:
+        if plan.config.clock == "real":
+            _check_state(len(plan.topology.switches))
+
+
+def build_programs(plans: Sequence[RunPlan]) -> None:
+    """Compiles what the runs will load, unless it is there. UsageError if the system has no room for that."""
+    try:
+        for clock in {plan.config.clock for plan in plans if plan.config.switch == "soft"}:
+            build_executable(PROGRAM) if clock == "real" else build_engine()
+    except OSError as error:
+        said = out_of_room(error, [cache_dir()])
+        if said is None:
+            raise
+        raise UsageError(f"the switch's program cannot be compiled: {said}") from error
+
+
+def check_output(parent: Path, needs: Needs | None = None) -> None:
+    """UsageError unless folders can be made there, with room for what is needed, else for a page; leaves nothing."""
+    wanted_bytes, wanted_files = (_PAGE_BYTES, _PAGE_FILES) if needs is None else (needs.disk_bytes, needs.files)
+    existing = parent
+    try:
+        existing = next(each for each in (parent, *parent.absolute().parents) if _is_there(each))
+        if len(os.fsencode(parent.absolute())) > _LONGEST_PATH_BYTES:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        with tempfile.TemporaryDirectory(prefix=".sfc-testbed-", dir=existing) as probe:
+            _take(Path(probe) / "room", wanted_bytes if needs is None else min(wanted_bytes, needs.largest_file_bytes))
+        _check_free(existing, wanted_bytes, wanted_files)
+    except OSError as error:
+        needed = _needed(existing, wanted_bytes, wanted_files) if error.errno in _NO_ROOM else ""
+        raise UsageError(f"--out {parent}: cannot write there: {error.strerror}{needed}") from error
+
+
+def _take(probe: Path, wanted_bytes: int) -> None:
+    """OSError where one file does not fit, which a quota also decides; the file is the caller's to remove."""
+    with probe.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, wanted_bytes)
+
+
+def _check_free(place: Path, wanted_bytes: int, wanted_files: int) -> None:
+    """OSError where it does not fit."""
+    free = os.statvfs(place)
+    if free.f_bavail * free.f_frsize < wanted_bytes or (free.f_files and free.f_favail < wanted_files):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _needed(place: Path, wanted_bytes: int, wanted_files: int) -> str:
+    free = os.statvfs(place)
+    files = f" and {free.f_favail} files" if free.f_files else ""
+    return (
+        f"; {free.f_bavail * free.f_frsize} B{files} are free on that file system, "
+        f"about {wanted_bytes} B and {wanted_files} files are needed"
+    )
+
+
+def _check_state(switches: int) -> None:
+    """UsageError unless the state folder of a live run fits: a socket for each switch."""
+    wanted_bytes = _STATE_BYTES + _STATE_BYTES_PER_SWITCH * switches
+    try:
+        with state_root() as root:
+            place = Path(f"/proc/self/fd/{root}")
+            _check_free(place, wanted_bytes, _STATE_FILES + switches)
+    except OSError as error:
+        needed = _needed(STATE_ROOT, wanted_bytes, _STATE_FILES + switches) if error.errno in _NO_ROOM else ""
+        raise UsageError(f"no state folder for a live run in {STATE_ROOT}: {error.strerror}{needed}") from error
+
+
+def _is_there(path: Path) -> bool:
+    """Also where a link leads nowhere: no folder can be made of that name."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run on a small file system of its own, which another program fills at a moment of the run.
+
+Run by tests inside a private mount namespace: `python -m tests.testbed.execution.small_disk CLOCK MOMENT FOLDER`. What
+became of the run goes to stdout as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from analysis.report.pages import write_run_report
+from testbed.errors import RunError
+from testbed.execution import execute as module
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.system.run_ids import known_runs
+
+SETTINGS = ("degree=4", "message_bytes=20000")
+
+
+def _fill(folder: Path) -> None:
+    """To the last byte."""
+    descriptor = os.open(folder / "another", os.O_WRONLY | os.O_CREAT)
+    try:
+        while os.write(descriptor, bytes(4096)):
+            pass
+    except OSError:
+        os.close(descriptor)
+
+
+class _FillingProgress(Silent):
+    """Fills the file system when all hosts are up, before anything is sent."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def hosts_up(self, count: int, total: int) -> None:
+        if count == total:
+            _fill(self._folder)
+
+
+def _filling_first(work: Callable[[Path], Any], place: Path) -> Callable[[Path], Any]:
+    def filled(folder: Path) -> Any:
+        _fill(place)
+        return work(folder)
+
+    return filled
+
+
+def main(clock: str, moment: str, folder: str) -> None:
+    """The run."""
+    place = Path(folder)
+    plan = plan_run(RunRequest("incast", clock=clock, switch="soft", settings=SETTINGS))  # type: ignore[arg-type]
+    if moment == "report":
+        module.__dict__["write_run_report"] = _filling_first(write_run_report, place)
+    said = ""
+    try:
+        module.execute(plan, place, _FillingProgress(place) if moment == "start" else Silent())
+    except RunError as error:
+        said = str(error)
+    kept = {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*") if path.is_file()}
+    left = [*known_runs(), *(each.name() for each in psutil.Process().children(recursive=True))]
+    print(json.dumps({"said": said, "kept": kept, "left": left}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a run needs is reckoned from its plan, and a run takes no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.execution.execute import execute
+from testbed.execution.needs import Needs, needs_of, sum_of
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+SMALL = ("degree=2", "message_bytes=2000")
+LARGE = ("topology.tors=4", "topology.hosts_per_tor=12", "degree=36", "message_bytes=250000")
+
+
+def _needs(*settings: str, clock: str = "virtual", captures: tuple[str, ...] = ()) -> Needs:
+    request = RunRequest(
+        "incast",
+        clock=clock,  # type: ignore[arg-type]
+        switch="soft",
+        dilation=1000,
+        settings=settings,
+        captures=captures,
+    )
+    return needs_of(plan_run(request))
+
+
+@pytest.mark.parametrize("settings", [SMALL, LARGE], ids=["small", "large"])
+def test_a_run_takes_no_more(settings: tuple[str, ...], tmp_path: Path) -> None:
+    """Held against the folder that it leaves."""
+    plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=("h1", "h2")))
+    folder = execute(plan, tmp_path, Silent()).folder
+    files = [path for path in folder.rglob("*")]
+    blocks = sum(path.stat().st_blocks * 512 for path in files)
+    needs = needs_of(plan)
+    assert 0 < blocks <= needs.disk_bytes
+    assert len(files) < needs.files
+    assert max(path.stat().st_size for path in files) <= needs.largest_file_bytes
+
+
+def test_needs_grow_with_the_plan() -> None:
+    """Flows, hosts, captures and the clock each count."""
+    small, large = _needs(*SMALL), _needs(*LARGE)
+    assert large.disk_bytes > small.disk_bytes
+    assert large.memory_bytes > small.memory_bytes
+    assert large.descriptors == small.descriptors, "in virtual time nothing is open for a host"
+    assert _needs(*LARGE, captures=("h48",)).disk_bytes > large.disk_bytes + 36 * 250_000
+    live_small, live_large = _needs(*SMALL, clock="real"), _needs(*LARGE, clock="real")
+    assert live_small.disk_bytes > small.disk_bytes
+    assert live_large.descriptors - live_small.descriptors >= 2 * (48 - 16)
+    assert live_large.files > live_small.files
+
+
+def test_runs_that_follow_each_other_share_what_a_process_holds() -> None:
+    """Disk and files add up, descriptors and memory do not."""
+    one = _needs(*SMALL)
+    three = sum_of([one] * 3)
+    assert three == one.times(3)
+    assert (three.disk_bytes, three.files) == (3 * one.disk_bytes, 3 * one.files)
+    assert (three.descriptors, three.memory_bytes) == (one.descriptors, one.memory_bytes)
