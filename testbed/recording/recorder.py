@@ -59,13 +59,7 @@ class Recorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        whole = False
-        try:
-            self.close(all_told=kind is None)
-            whole = kind is None
-        finally:
-            if not whole:
-                self._journal.release()
+        self.close(all_told=kind is None)
 
     @property
     def completed(self) -> int:
@@ -146,6 +140,10 @@ class Recorder:
     def remove_journal(self) -> None:
         """Once the run has a result. A run that broke leaves its journal, for others to finish."""
         self._journal.remove()
+        self._journal.release()
+
+    def release(self) -> None:
+        """Lets others finish the journal, if it is still there."""
         self._journal.release()
 
 

@@ -85,11 +85,13 @@ def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
     """Whoever records it has its journal alone, also while its result is being made; once it broke, others may."""
     plan = plan_run(RunRequest("incast", clock="virtual"))
     (tmp_path / "config.json").write_text(json.dumps(plan.config.model_dump(by_alias=True)))
-    with pytest.raises(RunError), Recorder(plan, tmp_path):
+    broken = Recorder(plan, tmp_path)
+    with pytest.raises(RunError), broken:
         with pytest.raises(UsageError, match="still goes on"):
             finish_run(tmp_path)
         assert not (tmp_path / FLOWS.file_name).exists()
         raise RunError
+    broken.release()
     assert finish_run(tmp_path)
     assert read_result(tmp_path).verdict_reasons[0].startswith("The runner was killed before model time 0")
     with Recorder(plan, tmp_path) as recorder:
