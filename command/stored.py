@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import ResultError
-from testbed.errors import UsageError
+from testbed.errors import Interrupted, RunError, UsageError
 from testbed.system.out_of_room import out_of_room
 
 
@@ -21,6 +21,8 @@ def refused_in_one_line(folder: Path) -> Iterator[None]:
         yield
     except ResultError as error:
         raise UsageError(str(error)) from error
+    except (UsageError, RunError, Interrupted):
+        raise  # a refusal already, whatever led to it
     except Exception as error:
         said = out_of_room(error, [folder])
         if said is None and isinstance(error, OSError):

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES
-from telemetry.bounded_file import read_bounded_text
 from testbed.errors import UsageError
+from wire.input.bounded_file import read_bounded_text
 
 FILE_NAME = "reproduction.json"
 SCHEMA = "sfc-testbed/reproduction/1"

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from wire.constants import CLASS_DATA
-from wire.validation import STRICT
+from wire.input.validation import STRICT
 
 Bytes = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
 

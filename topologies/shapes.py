@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, Field
 
 from topologies.model import Topology, TopologyBuilder, TopologyError
-from wire.validation import MAX_RATE_BPS, STRICT
+from wire.input.validation import MAX_RATE_BPS, STRICT
 
 Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]

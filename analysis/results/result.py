@@ -21,8 +21,8 @@ from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
 from telemetry.atomic_file import replace_text
-from telemetry.bounded_file import FileRefused, read_bounded_text
 from telemetry.journal import has_journal
+from wire.input.bounded_file import FileRefused, read_bounded_text
 
 Clock = Literal["real", "virtual"]
 Level = Literal["faithful", "degraded", "invalid"]

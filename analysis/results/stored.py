@@ -17,9 +17,9 @@ from pathlib import Path
 import polars as pl
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
-from telemetry.bounded_file import read_bounded_text
 from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
+from wire.input.bounded_file import read_bounded_text
 
 CONFIG_FILE = "config.json"
 

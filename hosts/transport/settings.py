@@ -17,7 +17,7 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from wire.dilation import Dilation
-from wire.validation import (
+from wire.input.validation import (
     Bytes,
     Nanoseconds,
     PositiveBytes,

@@ -19,9 +19,9 @@ from pathlib import Path
 from scenarios.files.hpcc_files import parse_hpcc_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import ScenarioError
-from telemetry.bounded_file import FileRefused, read_bounded_text
 from topologies.model import Topology
-from wire.validation import shortened, shown
+from wire.input.bounded_file import FileRefused, read_bounded_text
+from wire.input.validation import shortened, shown
 
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")

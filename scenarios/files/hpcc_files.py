@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from ipaddress import IPv4Address
 
 from scenarios.model.flow import FlowRequest
-from wire.validation import shortened
+from wire.input.validation import shortened
 
 INCAST_PORT = 200
 OTHER_PORT = 100

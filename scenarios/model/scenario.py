@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from scenarios.model.flow import FlowRequest
 from topologies.model import Topology
-from wire.validation import STRICT
+from wire.input.validation import STRICT
 
 # Everywhere in scenarios NumPy is loaded where something is drawn: to name a scenario must cost little.
 if TYPE_CHECKING:

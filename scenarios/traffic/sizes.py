@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from telemetry.bounded_file import FileRefused, read_bounded_text
-from wire.validation import shortened, shown
+from wire.input.bounded_file import FileRefused, read_bounded_text
+from wire.input.validation import shortened, shown
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ from testbed.errors import UsageError
 from testbed.plan.request import RunRequest
 from topologies.model import Topology, TopologyError
 from topologies.shapes import SHAPES, shape
-from wire.validation import refusal
+from wire.input.validation import refusal
 
 MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0

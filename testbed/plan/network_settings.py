@@ -23,8 +23,8 @@ from topologies.model import Topology
 from topologies.physics import NetworkPhysics, network_physics
 from topologies.settings import FROM_NETWORK, SwitchSettings
 from wire.dilation import Dilation
+from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip
 from wire.units import NS_PER_S, two_digits_up
-from wire.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip
 
 Layer = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any
 
 from testbed.errors import UsageError
-from wire.validation import shortened, shown
+from wire.input.validation import shortened, shown
 
 # Of a number that is typed as digits. The largest setting has 19.
 _MOST_DIGITS = 40

@@ -30,7 +30,7 @@ from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.sweep.yaml_file import read_yaml
-from wire.validation import STRICT, refusal
+from wire.input.validation import STRICT, refusal
 
 JOBS = "jobs"
 TABLE = "results.parquet"

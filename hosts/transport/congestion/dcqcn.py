@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
-from wire.validation import MAX_BYTES, Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
+from wire.input.validation import MAX_BYTES, Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
 
 ONE_BDP = -1
 """Value of `window_bytes` that stands for one BDP."""

@@ -22,8 +22,8 @@ from hosts.transport.congestion.base import (
     HopTelemetry,
     PathContext,
 )
+from wire.input.validation import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
-from wire.validation import Count, PositiveRate, Rate
 
 _LEAST_EXCESS = 1e-9
 """An idle path allows any rate: the clamp decides."""

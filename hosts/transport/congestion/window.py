@@ -8,7 +8,7 @@ See docs/sources.md#the-paper and docs/sources.md#static-window.
 from dataclasses import dataclass, replace
 
 from hosts.transport.congestion.base import CongestionControl, PathContext
-from wire.validation import Bytes, Nanoseconds
+from wire.input.validation import Bytes, Nanoseconds
 
 
 class FixedWindow(CongestionControl):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
-from wire.validation import Nanoseconds
+from wire.input.validation import Nanoseconds
 
 
 @dataclass(frozen=True, slots=True)

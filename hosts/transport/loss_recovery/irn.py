@@ -14,7 +14,7 @@ from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder, queue_timeout_ns
-from wire.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
+from wire.input.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
 
 _RTO_LOW_RTTS = 10
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from testbed.execution.execute import StoredRun
+from testbed.interrupt import EXIT_STATUS
 from testbed.jobs import run_job
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
 from testbed.jobs.local import LocalExecutor
@@ -97,4 +98,5 @@ def test_a_job_whose_starter_is_gone_does_not_begin(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == -signal.SIGTERM
+    assert done.returncode == EXIT_STATUS
+    assert not done.stdout
