@@ -174,5 +174,6 @@ def _parsed(messages: TypeAdapter[Message], line: str) -> Message:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         reason = ": ".join([*(".".join(map(str, first["loc"])),) * bool(first["loc"]), first["msg"]])
+        reason = "".join(each if each.isprintable() else repr(each)[1:-1] for each in reason[:_QUOTED_CHARACTERS])
         quoted = repr(line[:_QUOTED_CHARACTERS])
-        raise ProtocolError(f"{quoted} is no message: {reason[:_QUOTED_CHARACTERS]}") from error
+        raise ProtocolError(f"{quoted} is no message: {reason}") from error
