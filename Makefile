@@ -14,8 +14,9 @@ PYTEST_ARGS :=
 C_SOURCES = $(shell find softswitch bench tests -name '*.[ch]')
 SUITE := bookworm
 PARTS := demo test
+MINUTES := 10
 
-.PHONY: help setup demo test kill-test fresh check format p4 bench docs clean
+.PHONY: help setup demo test kill-test fuzz fresh check format p4 bench docs clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +42,9 @@ test: $(READY_FOR_TESTS)  ## run all tests (those that need root skip without it
 
 kill-test: $(READY_FOR_TESTS)  ## kill -9 a live run at ten moments, a virtual one at five, and report each
 	SFC_TESTBED_ALL_MOMENTS=1 $(PYTHON) -m pytest -v tests/testbed/execution/test_killed_runs.py
+
+fuzz: $(READY_FOR_TESTS)  ## try inputs that nobody would send for MINUTES, on all cores; keeps what it finds as tests
+	$(PYTHON) -m tests.fuzz $(MINUTES)
 
 fresh:  ## run demo and test on a bare Debian in a folder (SUITE=bookworm or trixie); leaves nothing
 	$(SUDO:sudo=sudo --preserve-env) tools/fresh.sh $(SUITE) $(PARTS)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Command lines: every verb with its real options, and values that it cannot have.
+
+`commanded` says where it stops.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import typer
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from command.app import VERBS, app_for
+from reproduction.catalogue import EXPERIMENTS
+from scenarios.catalogue import SCENARIOS
+from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from tests.fuzz.target import Case, Target
+from tests.fuzz.targets.commanded import type_words
+from tests.fuzz.targets.hostile import names, numbers, texts
+from tests.fuzz.targets.input_files import FLOWS, SWEEP, settings_words
+from topologies.shapes import SHAPES
+
+_SCHEMES = (*SCHEMES, *(f"sfc+{suffix}" for suffix in CONGESTION_SUFFIXES), "sfc,irn", "irn, sfc", "sfc+dcqcn,gbn")
+_RIGHT = {
+    "scenario": ("incast", "datacentre", *SCENARIOS),
+    "experiment": (*EXPERIMENTS,),
+    "file": ("sweep.yaml", "flows.csv", "folder", "dangling", "loop", "nothing"),
+    "folders": ("folder", "file", "nothing", "loop"),
+    "folder": ("folder", "file", "nothing", "loop"),
+    "run_ids": ("1-1", "00000000", "../x"),
+    "--scheme": _SCHEMES,
+    "--schemes": _SCHEMES,
+    "--switch": ("auto", "soft", "bmv2"),
+    "--clock": ("virtual", "virtual", "real"),
+    "--dilation": ("auto", "1", "1000", "10000000"),
+    "--scale": ("ci", "laptop", "paper"),
+    "--seed": ("1", "7"),
+    "--duration": ("1", "0.5", "1e9", "0"),
+    "--topology": (*SHAPES,),
+    "--flows": ("flows.csv", "sweep.yaml", "folder", "dangling", "loop", "nothing"),
+    "--out": ("runs", "file", "file/below", "folder", "dangling", "loop", "a b", "[red]"),
+    "--pcap": ("h1", "h1,h2", "h1,h1", "h999"),
+    "--background": ("iperf3",),
+    "--workers": ("1", "2"),
+    "--scheduler": ("tcp://127.0.0.1:1",),
+}
+"""What a person would type there; with it a command gets as far as its next word."""
+_PATHS = {"file", "folders", "folder", "--out", "--flows"}
+
+
+@cache
+def _words_of(verb: str) -> tuple[tuple[str, ...], dict[str, bool], bool]:
+    """A verb's arguments, its options and whether each takes a value, and whether the last argument repeats."""
+    found = typer.main.get_command(app_for([verb])).commands[verb]  # type: ignore[attr-defined]
+    arguments = [each for each in found.params if each.param_type_name == "argument"]
+    options = {each.opts[-1]: not each.is_flag for each in found.params if each.param_type_name == "option"}
+    return tuple(each.name for each in arguments), options, any(each.nargs != 1 for each in arguments)
+
+
+@cache
+def _value(name: str) -> SearchStrategy[str]:
+    right = st.sampled_from(_RIGHT.get(name, ("1",)))
+    if name in _PATHS:
+        return st.one_of(right, right, names())
+    return st.one_of(right, right, right, numbers(), texts())
+
+
+def _option(name: str, takes_value: bool) -> SearchStrategy[tuple[str, ...]]:
+    if name == "--set":
+        return settings_words().map(lambda setting: ("--set", setting))
+    if not takes_value:
+        return st.just((name,))
+    apart = _value(name).map(lambda value: (name, value))
+    joined = _value(name).map(lambda value: (f"{name}={value}",))
+    return st.one_of(apart, apart, joined)
+
+
+@cache
+def _lines(verb: str) -> SearchStrategy[Case]:
+    arguments, options, repeats = _words_of(verb)
+    positions = [_value(name).map(lambda value: (value,)) for name in arguments]
+    first = st.tuples(*positions).map(lambda found: sum(found, ()))
+    more = st.lists(_value(arguments[-1]), max_size=3).map(tuple) if repeats else st.just(())
+    strange = texts().map(lambda text: (text,))
+    any_option = st.one_of([_option(name, takes) for name, takes in options.items()] or [strange])
+    rest = st.lists(st.one_of(any_option, any_option, any_option, any_option, strange), max_size=5)
+    clock = st.just(("--clock", "virtual") if "--clock" in options else ())
+    return st.tuples(first, more, clock, rest).map(
+        lambda parts: {"words": [verb, *parts[0], *parts[1], *parts[2], *(word for each in parts[3] for word in each)]}
+    )
+
+
+def _cases() -> SearchStrategy[Case]:
+    strange = st.lists(texts(), max_size=3).map(lambda words: {"words": words})
+    verbs = st.sampled_from(("run", "run", "run", "compare", "compare", *VERBS))
+    return st.one_of(strange, *[verbs.flatmap(_lines)] * 9)
+
+
+def _prepare(folder: Path) -> None:
+    """What lies where the command is typed."""
+    (folder / "file").write_text("x")
+    (folder / "folder").mkdir()
+    (folder / "dangling").symlink_to("nowhere")
+    (folder / "loop").symlink_to("loop")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    (folder / "flows.csv").write_text(FLOWS)
+
+
+def _check(case: Case) -> int:
+    type_words(case["words"], _prepare)
+    return 1
+
+
+TARGET = Target("command-lines", "command line", _check, examples=150, cases=_cases)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Lines of a switch's control language: its real commands with real names and with values that they cannot have."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from random import Random
+
+from softswitch.build import SOURCE_DIR
+from testbed.targets.common.commands import PROGRAM
+from tests.fuzz.targets.hostile import NUMBERS, TEXTS
+
+_MORE = (
+    "=>",
+    "|",
+    "0",
+    "1",
+    "7",
+    "510",
+    "511",
+    "1:1",
+    "0.001:10",
+    "1e300:4294967295",
+    "-1:0",
+    "on",
+    "off",
+    "10.0.0.1/33",
+    "10.0.0.0/8",
+)
+_SMALL = (
+    "0",
+    "1",
+    "2",
+    "3",
+    "9",
+    "26",
+    "255",
+    "256",
+    "65535",
+    "0xffffffff",
+    "0x1p3",
+    "00:00:00:00:00:01",
+    "10.0.0.1",
+    "1.2.3.4.5",
+)
+
+
+@cache
+def _commands() -> tuple[str, ...]:
+    """Every command that the switch knows."""
+    text = (SOURCE_DIR / "control" / "control.c").read_text(encoding="utf-8")
+    return tuple(re.findall(r'^    \{"(\w+)", "', text, re.MULTILINE))
+
+
+@cache
+def _names() -> dict[str, tuple[str, ...]]:
+    """Tables, actions, registers and counters of the program."""
+    program = json.loads(PROGRAM.read_text(encoding="utf-8"))
+    tables = tuple(table["name"] for pipeline in program["pipelines"] for table in pipeline["tables"])
+    return {
+        "table": tables,
+        "act": tuple(action["name"] for action in program["actions"]),
+        "register": tuple(each["name"] for each in program["register_arrays"]),
+        "counter": tuple(each["name"] for each in program["counter_arrays"]),
+    }
+
+
+def control_line(random: Random) -> str:
+    """A line without its end; seldom one that the switch obeys."""
+    if random.random() < 0.05:
+        return random.choice(TEXTS).replace("\n", " ")
+    command = random.choice(_commands())
+    words = [command]
+    names = _names().get(command.partition("_")[0])
+    if names:
+        words.append(random.choice(names))
+        if command in ("table_add", "table_set_default", "table_modify"):
+            words.append(random.choice(_names()["act"]))
+    for _ in range(random.choice((0, 1, 1, 2, 2, 3, 5, 30))):
+        words.append(_word(random))
+    return (" " if random.random() < 0.9 else "\t  ").join(words)
+
+
+def _word(random: Random) -> str:
+    kind = random.random()
+    if kind < 0.4:
+        return random.choice(_SMALL)
+    if kind < 0.7:
+        return random.choice(_MORE)
+    if kind < 0.8:
+        return str(random.randrange(600))
+    text = random.choice(NUMBERS if kind < 0.95 else TEXTS)
+    return text.replace("\n", " ")

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Frames of every protocol the testbed speaks, between two hosts, as hosts and switches make them; and damage to them.
+
+Everything comes from the generator that is handed in: a batch of thousands is one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from zlib import crc32
+
+from wire import ethernet, int_header, ipv4, pfc, udp
+from wire.bts import BackToSender
+from wire.bts import pack_frame as pack_bts
+from wire.constants import (
+    BTS_UDP_PORT,
+    DSCP_BTS,
+    DSCP_CONTROL,
+    DSCP_DATA,
+    ETHERTYPE_IPV4,
+    INT_MAX_HOPS,
+    INT_UDP_PORT,
+    IP_PROTOCOL_TCP,
+    IP_PROTOCOL_UDP,
+    ROCE_UDP_PORT,
+    BtsCause,
+)
+from wire.int_header import HopRecord, Telemetry
+from wire.roce import (
+    CNP_RESERVED,
+    ICRC_BYTES,
+    IP_OFFSET,
+    PSN_OFFSET,
+    UDP_OFFSET,
+    Opcode,
+    RoceFramer,
+    Syndrome,
+    pack_aeth,
+    pack_immediate,
+    pack_psn_word,
+    pack_selective,
+    parse_header,
+    source_port,
+)
+
+EDGES = (0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF, ROCE_UDP_PORT, BTS_UDP_PORT, INT_UDP_PORT)
+_SYNDROMES = (Syndrome.ACK, 0, 0x20, 0x3F, Syndrome.NAK_SEQUENCE_ERROR, 0x61, 0x64, 0x7F, 0xFF)
+_TOS = tuple(dscp << 2 | ecn for dscp in (DSCP_DATA, DSCP_CONTROL, DSCP_BTS, 0, 63) for ecn in range(4))
+_LONGEST = 9_600
+
+
+@dataclass(frozen=True)
+class Between:
+    """Who a frame says it is from and to, as it stands in its headers."""
+
+    source_mac: int
+    destination_mac: int
+    source_ip: int
+    destination_ip: int
+
+
+class FrameMaker:
+    """Right frames from one host to another, their queue pairs numbered from 1, `qpns` of them."""
+
+    def __init__(self, random: Random, between: Between, qpns: int = 4) -> None:
+        self._random = random
+        self._between = between
+        self._qpns = qpns
+        self._psns = [0] * (qpns + 1)
+        self._framers: dict[tuple[int, int, int], RoceFramer] = {}
+
+    def frame(self) -> bytes:
+        """Any of them, data and acknowledgements most often."""
+        return self._random.choice(_KINDS)(self)
+
+    def data(self) -> bytes:
+        """Often the next packet of its queue pair."""
+        random = self._random
+        qpn = random.randint(1, self._qpns)
+        psn = self._psns[qpn]
+        if random.random() < 0.2:
+            psn += random.choice((-300, -2, -1, 1, 2, 5, 100, 1 << 22, 1 << 23, random.getrandbits(24)))
+        else:
+            self._psns[qpn] = psn + 1
+        opcode = random.choice(
+            (Opcode.SEND_FIRST, *[Opcode.SEND_MIDDLE] * 5, Opcode.SEND_LAST_WITH_IMMEDIATE, *range(6))
+        )
+        body = bytes(random.choice((0, 1, 3, 4, 64, 1000, 1000, 1000, 4096)))
+        if opcode in (Opcode.SEND_LAST_WITH_IMMEDIATE, Opcode.SEND_ONLY_WITH_IMMEDIATE):
+            body = pack_immediate(random.getrandbits(32)) + body
+        return self._roce(qpn, opcode, pack_psn_word(psn, ack_request=random.random() < 0.5), body)
+
+    def acknowledge(self) -> bytes:
+        """An ACK or a NAK, with or without what IRN adds."""
+        random = self._random
+        psn = random.choice((0, 1, 2, random.randrange(40), random.randrange(400), random.getrandbits(24)))
+        body = pack_aeth(random.choice(_SYNDROMES), random.getrandbits(24))
+        if random.random() < 0.4:
+            body += pack_selective(psn + random.randrange(60))
+        return self._roce(random.randint(1, self._qpns), Opcode.ACKNOWLEDGE, pack_psn_word(psn), body)
+
+    def cnp(self) -> bytes:
+        """A congestion notification."""
+        return self._roce(self._random.randint(1, self._qpns), Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True)
+
+    def bts(self) -> bytes:
+        """A BTS about a flow that the receiver may have, for a pause of any length."""
+        random, between = self._random, self._between
+        qpn = random.randint(1, self._qpns)
+        signal = BackToSender(
+            cause=random.choice(tuple(BtsCause)),
+            cacheable=random.random() < 0.5,
+            pause_us=random.choice((0, 1, 50, 5_000, 0x7FFFFFFF, 0xFFFFFFFF)),
+            protocol=random.choice((IP_PROTOCOL_UDP, IP_PROTOCOL_UDP, IP_PROTOCOL_TCP, 255)),
+            dscp=random.choice((DSCP_DATA, 0, 63)),
+            source_port=source_port(qpn),
+            destination_port=random.choice((ROCE_UDP_PORT, INT_UDP_PORT, 80)),
+            destination_qpn=random.choice((qpn, qpn, 0, random.getrandbits(24))),
+            traffic_class=random.choice((3, 3, 0, 7)),
+            queue_depth_bytes=random.choice((0, 300_000, 0xFFFFFFFF)),
+            switch_id=random.choice((0, 1, 0xFFFF)),
+            sent_us=random.choice((0, 1, 1 << 47, (1 << 48) - 1)),
+        )
+        return pack_bts(
+            signal,
+            destination_mac=between.destination_mac,
+            source_mac=between.source_mac,
+            congested_ip=between.source_ip,
+            paused_ip=between.destination_ip,
+        )
+
+    def pause(self) -> bytes:
+        """An 802.1Qbb frame for any classes."""
+        random = self._random
+        classes = random.sample(range(8), random.choice((0, 1, 1, 2, 8)))
+        quanta = {each: random.choice((0, 1, 100, 0xFFFF)) for each in classes}
+        return pfc.pack_frame(self._between.source_mac, quanta)
+
+    def program(self) -> bytes:
+        """IPv4 of an ordinary program: UDP, TCP, ICMP or what nobody knows."""
+        random, between = self._random, self._between
+        protocol = random.choice((IP_PROTOCOL_UDP, IP_PROTOCOL_TCP, 1, 253))
+        body = random.randbytes(random.choice((0, 4, 8, 20, 60, 1400)))
+        if protocol == IP_PROTOCOL_UDP:
+            body = udp.pack_header(random.choice(EDGES), random.choice(EDGES), len(body)) + body
+        header = ipv4.pack_header(between.source_ip, between.destination_ip, protocol, len(body), random.choice(_TOS))
+        return ethernet.pack_header(between.destination_mac, between.source_mac, ETHERTYPE_IPV4) + header + body
+
+    def other(self) -> bytes:
+        """No IPv4, or no frame at all."""
+        random, between = self._random, self._between
+        body = random.randbytes(random.choice((0, 1, 28, 46, 200)))
+        ethertype = random.choice((0x0806, 0x86DD, 0x8100, 0x8808, 0x88B5, ETHERTYPE_IPV4, random.getrandbits(16)))
+        frame = ethernet.pack_header(between.destination_mac, between.source_mac, ethertype) + body
+        return frame if random.random() < 0.8 else random.randbytes(random.randrange(80))
+
+    def _roce(self, qpn: int, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False) -> bytes:
+        random = self._random
+        tos = random.choice(_TOS) if random.random() < 0.3 else DSCP_DATA << 2 | 2
+        destination_qpn = random.getrandbits(24) if random.random() < 0.05 else qpn
+        key = (qpn, destination_qpn, tos)
+        framer = self._framers.get(key)
+        if framer is None:
+            between = self._between
+            framer = self._framers[key] = RoceFramer(
+                destination_mac=between.destination_mac,
+                source_mac=between.source_mac,
+                source_ip=between.source_ip,
+                destination_ip=between.destination_ip,
+                source_qpn=qpn,
+                destination_qpn=destination_qpn,
+                tos=tos,
+            )
+        return framer.frame(opcode, psn_word, body, becn=becn, shim=self._shim() if random.random() < 0.3 else b"")
+
+    def _shim(self) -> bytes:
+        random = self._random
+        hops = tuple(
+            HopRecord(
+                random.choice((0, 100_000, 0xFFFFFFFF)),
+                random.getrandbits(32),
+                random.getrandbits(32),
+                random.choice((0, 5000, 0xFFFFFFFF)),
+            )
+            for _ in range(random.randrange(INT_MAX_HOPS))
+        )
+        stamp = HopRecord(0, random.getrandbits(32), random.getrandbits(32), 0) if random.random() < 0.5 else None
+        return int_header.pack(Telemetry(random.random() < 0.6, hops, stamp))
+
+
+_KINDS: Sequence[Callable[[FrameMaker], bytes]] = (
+    *[FrameMaker.data] * 6,
+    *[FrameMaker.acknowledge] * 4,
+    FrameMaker.cnp,
+    FrameMaker.bts,
+    FrameMaker.bts,
+    FrameMaker.pause,
+    FrameMaker.program,
+    FrameMaker.other,
+)
+
+
+def damaged(frame: bytes, random: Random) -> bytes:
+    """A frame with bits flipped, a field at an edge, cut, longer, or a part twice; often with sums that fit it."""
+    content = bytearray(frame)
+    for _ in range(random.choice((1, 1, 2, 4))):
+        if content:
+            random.choice(_DAMAGES)(content, random)
+    del content[_LONGEST:]
+    if random.random() < 0.6:
+        _fit_lengths(content, random)
+    if random.random() < 0.8:
+        _fit_sums(content)
+    return bytes(content)
+
+
+def _flip(content: bytearray, random: Random) -> None:
+    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+
+
+def _flip_header(content: bytearray, random: Random) -> None:
+    content[random.randrange(min(len(content), 74))] = random.getrandbits(8)
+
+
+def _edge(content: bytearray, random: Random) -> None:
+    at = random.randrange(min(len(content), 100)) & ~1
+    content[at : at + 2] = random.choice(EDGES).to_bytes(2, "big")
+
+
+def _cut(content: bytearray, random: Random) -> None:
+    del content[random.randrange(len(content) + 1) :]
+
+
+def _lengthen(content: bytearray, random: Random) -> None:
+    content += random.randbytes(random.choice((1, 2, 3, 4, 16, 400)))
+
+
+def _repeat(content: bytearray, random: Random) -> None:
+    at = random.randrange(len(content))
+    content[at:at] = content[: random.randrange(len(content))]
+
+
+_DAMAGES = (_flip, _flip, _flip_header, _flip_header, _edge, _edge, _cut, _lengthen, _repeat)
+
+
+def _fit_lengths(content: bytearray, random: Random) -> None:
+    """IPv4 and UDP lengths as long as the frame is, or one of them so."""
+    if len(content) < UDP_OFFSET + udp.HEADER_BYTES:
+        return
+    content[IP_OFFSET + 2 : IP_OFFSET + 4] = (len(content) - IP_OFFSET).to_bytes(2, "big")
+    if random.random() < 0.9:
+        content[UDP_OFFSET + 4 : UDP_OFFSET + 6] = (len(content) - UDP_OFFSET).to_bytes(2, "big")
+
+
+def _fit_sums(content: bytearray) -> None:
+    """A right IPv4 checksum, and a right ICRC where the frame is RoCEv2."""
+    if len(content) < UDP_OFFSET:
+        return
+    content[IP_OFFSET + 10 : IP_OFFSET + 12] = b"\0\0"
+    content[IP_OFFSET + 10 : IP_OFFSET + 12] = ipv4.checksum(bytes(content[IP_OFFSET:UDP_OFFSET])).to_bytes(2, "big")
+    header = parse_header(bytes(content))
+    if header is not None:
+        end = header.icrc_offset
+        content[end : end + ICRC_BYTES] = crc32(content[PSN_OFFSET:end], header.icrc_state).to_bytes(4, "little")

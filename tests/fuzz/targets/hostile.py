@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Words, numbers and values that somebody may type by mistake or on purpose."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+NUMBERS = (
+    "0", "-0", "-1", "1", "2", "007", "+3", "1_000", "2.0", "1e3", "1e308", "1e999", "-1e308", "5e-324", "NaN", "nan",
+    "inf", "-Infinity", "0x10", "\u0664\u0662", "\u00bd", "\u2460", "1" + "0" * 18, "9" * 40, "9" * 5000,
+    "18446744073709551616", "9223372036854775807", "-9223372036854775808", "4294967296", "", " 1", "1 ", "true",
+)  # fmt: skip
+TEXTS = (
+    "", " ", "\t", "\n", "a\nb", "\r", "[red]x[/red]", "[/]", "[", "]", "\\", "\x1b[31m", "\x1b]0;x\x07", "\x07",
+    "\x85", "\u2028", "\u202e", "\ud800", "\udcff", "--", "-", "--help", "=", "a=b", "==", ".", "a/b", "x" * 300,
+    "x" * 5000, "%s%n", "{0}", "{{x}}", "$(id)", "'; id #", "<script>", "null", "None", "[]", "{}", "h1", "h1,h1", ",",
+    "all", "*", "~", "\U0001f4a5", "e\u0301", "\ufeff", "[" * 200, '{"a":' * 60, "file", "folder", "dangling", "loop",
+)  # fmt: skip
+
+
+@cache
+def texts(longest: int = 30) -> st.SearchStrategy[str]:
+    """What a word may be; no NUL, which no command line can hold."""
+    drawn = st.text(st.characters(exclude_characters="\0"), max_size=longest)
+    return st.one_of(st.sampled_from(TEXTS), st.sampled_from(NUMBERS), drawn)
+
+
+@cache
+def names() -> st.SearchStrategy[str]:
+    """Texts that name a file or folder below the present one and no other: what is tried may write there."""
+    return texts().map(lambda text: text.lstrip("/~").replace("..", "."))
+
+
+@cache
+def numbers() -> st.SearchStrategy[str]:
+    """Numbers and what looks like one."""
+    return st.one_of(st.sampled_from(NUMBERS), st.integers().map(str), st.floats().map(str))
+
+
+@cache
+def values() -> st.SearchStrategy[Any]:
+    """Any JSON value, bounded so that the value itself is no attack on this process."""
+    leaves = st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.sampled_from((0, 1, -1, 2**31, 2**53 + 1, 2**63, 2**64, 10**18, 10**40)),
+        st.floats(),
+        texts(),
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts(8), inner, max_size=4)),
+        max_leaves=6,
+    )
+
+
+@cache
+def written_values() -> st.SearchStrategy[str]:
+    """Values as they stand in a setting, whole or cut."""
+    whole = values().map(json.dumps)
+    return st.one_of(
+        numbers(), texts(), whole, st.tuples(whole, st.integers(0, 20)).map(lambda pair: pair[0][: pair[1]])
+    )
+
+
+def damaged(text: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """A text that is right, or one with a piece cut out, doubled or replaced."""
+    change = st.tuples(st.floats(0, 1), st.integers(0, 40), st.one_of(st.sampled_from(TEXTS), st.sampled_from(NUMBERS)))
+    return st.tuples(text, st.lists(change, max_size=3)).map(lambda pair: _changed(*pair))
+
+
+def _changed(text: str, changes: list[tuple[float, int, str]]) -> str:
+    for share, length, new in changes:
+        at = int(share * len(text))
+        text = text[:at] + new + text[at + length :]
+    return text

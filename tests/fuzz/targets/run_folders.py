@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Run folders given to `report` and `export`: a small whole run, made once a process, whose files are then damaged.
+
+Figures are made for each and put into files in one case of ten, because that costs a second.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from command.app import main
+from tests.fuzz.target import Case, Target
+from tests.fuzz.targets.commanded import type_words
+from tests.fuzz.targets.hostile import damaged, texts, values
+
+_RUN = ("run", "incast", "--clock", "virtual", "--seed", "1", "--set", "degree=2", "--set", "message_bytes=2000")
+_TEXT_FILES = ("result.json", "config.json", "flows-input.csv")
+_TRACES = ("flows.parquet", "queues.parquet", "signals.parquet", "goodput.parquet")
+_FILES = (*_TEXT_FILES, *_TRACES, "report.html", "reproduction.json")
+_VERBS = (
+    ("report", "run"),
+    ("report", "run"),
+    ("export", "run"),
+    ("report", "run", "whole"),
+    ("export", "run", "--out", "to"),
+)
+
+
+@cache
+def _whole_run() -> Path:
+    """A run folder without its plots."""
+    folder = Path(tempfile.mkdtemp(prefix="sfc-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with contextlib.redirect_stdout(io.StringIO()), mock.patch("testbed.execution.execute.write_run_report"):
+        assert main([*_RUN, "--out", str(folder)]) == 0
+    [run] = folder.iterdir()
+    return run
+
+
+def _flip(path: Path, share: float, what: Any) -> None:
+    content = bytearray(path.read_bytes())
+    if content:
+        content[int(share * (len(content) - 1))] ^= 1 << what % 8
+    path.write_bytes(content)
+
+
+def _set(path: Path, share: float, what: Any) -> None:
+    """Replaces one value somewhere in a JSON file."""
+    try:
+        content = json.loads(path.read_text())
+    except (ValueError, RecursionError):
+        return
+    places = list(_places(content))
+    if places:
+        holder, key = places[int(share * (len(places) - 1))]
+        holder[key] = what
+    path.write_text(json.dumps(content))
+
+
+def _places(content: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    rows = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in rows:
+        found += [(content, key), *_places(value)]
+    return found
+
+
+def _instead(path: Path, make: Callable[[Path], object]) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    make(path)
+
+
+def _truncate(path: Path, share: float, what: Any) -> None:
+    os.truncate(path, int(share * path.stat().st_size))
+
+
+def _write(path: Path, share: float, what: Any) -> None:
+    path.write_bytes(str(what).encode("utf-8", "surrogatepass"))
+
+
+def _nest(path: Path, share: float, what: Any) -> None:
+    path.write_text("[" * int(share * 200_000))
+
+
+def _other(path: Path, share: float, what: Any) -> None:
+    shutil.copyfile(_whole_run() / _FILES[int(share * (len(_FILES) - 3))], path)
+
+
+_DAMAGES: dict[str, Callable[[Path, float, Any], None]] = {
+    "truncate": _truncate,
+    "flip": _flip,
+    "set": _set,
+    "write": _write,
+    "nest": _nest,
+    "other": _other,
+    "delete": lambda path, share, what: path.unlink(),
+    "folder": lambda path, share, what: _instead(path, Path.mkdir),
+    "fifo": lambda path, share, what: _instead(path, os.mkfifo),
+    "loop": lambda path, share, what: _instead(path, lambda link: link.symlink_to(link.name)),
+    "dangling": lambda path, share, what: _instead(path, lambda link: link.symlink_to("nowhere")),
+    "device": lambda path, share, what: _instead(path, lambda link: link.symlink_to("/dev/null")),
+    "unreadable": lambda path, share, what: path.chmod(0),
+}
+
+
+def _damages() -> SearchStrategy[list[Any]]:
+    share = st.floats(0, 1)
+    in_text = st.tuples(st.sampled_from(_TEXT_FILES), st.sampled_from(("set", "set", "set", "write")), share, values())
+    in_trace = st.tuples(
+        st.sampled_from(_TRACES), st.sampled_from(("flip", "flip", "truncate", "other")), share, st.integers(0, 7)
+    )
+    anything = st.tuples(st.sampled_from(_FILES), st.sampled_from(sorted(_DAMAGES.keys() - {"flip"})), share, texts())
+    table = damaged(st.just("src,dst,size_bytes,start_ns,tag\nh1,h2,2000,0,incast\n"))
+    in_flows = st.tuples(st.just("flows-input.csv"), st.just("write"), share, table)
+    return st.lists(
+        st.one_of(in_text, in_text, in_trace, in_trace, anything, in_flows).map(list), min_size=1, max_size=3
+    )
+
+
+def _cases() -> SearchStrategy[Case]:
+    with_plots = st.sampled_from((False,) * 9 + (True,))
+    return st.tuples(st.sampled_from(_VERBS), _damages(), with_plots).map(
+        lambda parts: {"words": list(parts[0]), "damages": parts[1], "plots": parts[2]}
+    )
+
+
+def _prepare(case: Case, folder: Path) -> None:
+    shutil.copytree(_whole_run(), folder / "run")
+    if "whole" in case["words"]:
+        shutil.copytree(_whole_run(), folder / "whole")
+    for name, damage, share, what in case["damages"]:
+        path = folder / "run" / name
+        if not path.is_symlink() and not path.exists():
+            path.write_text("{}")
+        if path.is_file() and not path.is_symlink():
+            _DAMAGES[damage](path, share, what)
+
+
+def _check(case: Case) -> int:
+    with contextlib.ExitStack() as stack:
+        if not case["plots"]:
+            stack.enter_context(mock.patch("analysis.report.pages.place_figures", lambda *words: []))
+        type_words(case["words"], lambda folder: _prepare(case, folder))
+    return 1
+
+
+TARGET = Target("run-folders", "damaged run folder", _check, examples=40, cases=_cases)
