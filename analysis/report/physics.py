@@ -21,7 +21,10 @@ def physics_rows(config: Config) -> list[tuple[str, str]]:
     physics, switch, transport = (_part(config, name) for name in ("physics", "switch_settings", "transport_settings"))
     if not physics:
         return []
-    return [*_network(physics), *_limits(transport), *_thresholds(switch)]
+    try:
+        return [*_network(physics), *_limits(transport), *_thresholds(switch)]
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return [("network and limits", "not told by config.json, which is damaged")]
 
 
 def physics_tables(config: Config) -> list[DataTable]:
