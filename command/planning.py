@@ -55,8 +55,8 @@ def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1) -> lis
     """All plans, or a UsageError before anything is created. There must be room for each of them `times` times."""
     plans = [plan_run(request) for request in requests]
     check_room(plans, out, times=times)
-    for clock, switch in {(plan.config.clock, plan.config.switch) for plan in plans}:
-        capabilities.require(clock, switch)
+    for clock, switch, mtu_bytes in {(plan.config.clock, plan.config.switch, plan.mtu_bytes) for plan in plans}:
+        capabilities.require(clock, switch, mtu_bytes)
     build_programs(plans)
     return plans
 

@@ -48,7 +48,7 @@ from hosts.transport.settings import TransportSettings
 from wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000
-_BAD_INPUT = 2
+_BROKEN, _BAD_INPUT = 1, 2
 
 
 class Agent:
@@ -176,7 +176,7 @@ def _give_back(served: AgentHost, taken: Takeover) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 served and stopped, 2 bad input (one line on stderr)."""
+    """Exit status: 0 served and stopped, 1 broken off, 2 bad input (one line on stderr)."""
     if len(arguments) != 1:
         print("usage: python -m hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
@@ -192,6 +192,9 @@ def main(arguments: Sequence[str]) -> int:
         return _BAD_INPUT
     try:
         agent.run()
+    except OSError as error:
+        print(f"agent: {error.strerror}", file=sys.stderr)
+        return _BROKEN
     finally:
         agent.close()
     return 0

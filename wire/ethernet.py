@@ -7,6 +7,10 @@ import struct
 from wire.addresses import pack_mac
 
 HEADER_BYTES = 14
+ORDINARY_MTU_BYTES = 1500
+"""The longest IP packet of an interface that nobody has asked to carry more."""
+LONGEST_FRAME_BYTES = 65_535 + HEADER_BYTES + 4
+"""The largest MTU there is, the header, and a VLAN tag: no interface carries more."""
 _ETHERTYPE = struct.Struct(">H")
 
 

@@ -29,7 +29,7 @@ def verb(
     plan = plan_network(
         RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
     )
-    capabilities.require("real", plan.config.switch)
+    capabilities.require("real", plan.config.switch, plan.mtu_bytes)
 
     from testbed.live.prompt import open_prompt  # Mininet may not be there, which has just been asked
 

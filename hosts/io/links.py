@@ -22,6 +22,8 @@ from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.rtnl import rt_proto
 from pyroute2.netlink.rtnl.ndmsg import NUD_PERMANENT
 
+from wire.ethernet import ORDINARY_MTU_BYTES
+
 _OFFLOADS = (
     "tx-checksumming",
     "rx-checksumming",
@@ -66,11 +68,17 @@ class Links:
     def __init__(self) -> None:
         self._netlink = IPRoute()
 
-    def add_pair(self, name: str, peer: str, *, peer_pid: int | None = None) -> None:
+    def add_pair(
+        self, name: str, peer: str, *, peer_pid: int | None = None, mtu_bytes: int = ORDINARY_MTU_BYTES
+    ) -> None:
         """Two joined interfaces: `name`, here and up; `peer`, down, here or where process `peer_pid` is."""
-        other = {"ifname": peer} if peer_pid is None else {"ifname": peer, "net_ns_pid": peer_pid}
-        with _told(f"cannot join {name} and {peer}"):
-            self._netlink.link("add", ifname=name, kind="veth", peer=other, group=_OUR_GROUP, state="up")
+        other: dict[str, Any] = {"ifname": peer, "mtu": mtu_bytes}
+        if peer_pid is not None:
+            other["net_ns_pid"] = peer_pid
+        own = {"ifname": name, "mtu": mtu_bytes, "group": _OUR_GROUP, "state": "up"}
+        wish = "" if mtu_bytes == ORDINARY_MTU_BYTES else f" at an MTU of {mtu_bytes} B"
+        with _told(f"cannot join {name} and {peer}{wish}"):
+            self._netlink.link("add", kind="veth", peer=other, **own)
 
     def remove_pairs(self) -> None:
         """All that `add_pair` made here."""

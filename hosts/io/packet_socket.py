@@ -11,6 +11,7 @@ import struct
 import time
 
 from hosts.io.socket_filter import NIC_FRAMES, Program, attach_filter
+from wire.ethernet import LONGEST_FRAME_BYTES
 
 _SOL_PACKET = 263
 _PACKET_STATISTICS = 6
@@ -20,7 +21,6 @@ _SO_RCVBUFFORCE = 33
 _SO_SNDBUFFORCE = 32
 _ETH_P_ALL = 0x0003
 _BUFFER_BYTES = 16 << 20
-_FRAME_BYTES = 9500
 _CONTROL_BYTES = socket.CMSG_SPACE(16)
 _TIMESPEC = struct.Struct("@ll")
 _STATISTICS = struct.Struct("@II")
@@ -37,6 +37,7 @@ class PacketSocket:
         self.send_failures = 0
         """Frames the kernel would not take."""
         self._drops = 0
+        self._cut = 0
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         try:
             self._prepare(wanted)
@@ -66,7 +67,10 @@ class PacketSocket:
         to_monotonic_ns = now_ns - time.time_ns()
         try:
             for _ in range(_BURST):
-                frame, control, _, _ = receive(_FRAME_BYTES, _CONTROL_BYTES)
+                frame, control, flags, _ = receive(LONGEST_FRAME_BYTES, _CONTROL_BYTES)
+                if flags & socket.MSG_TRUNC:
+                    self._cut += 1
+                    continue
                 seconds, nanoseconds = _TIMESPEC.unpack(control[0][2])
                 frames.append((seconds * _NS + nanoseconds + to_monotonic_ns, frame))
         except BlockingIOError:
@@ -81,6 +85,9 @@ class PacketSocket:
         try:
             self._socket.send(frame)
         except OSError as error:
+            if error.errno == errno.EMSGSIZE:
+                told = f"{self.interface} cannot carry a frame of {len(frame)} B: its MTU is too small"
+                raise OSError(errno.EMSGSIZE, told) from error
             if error.errno not in (errno.EAGAIN, errno.ENOBUFS, errno.ENETDOWN, errno.ENXIO):
                 raise
             self.send_failures += 1
@@ -88,10 +95,10 @@ class PacketSocket:
         return True
 
     def kernel_drops(self) -> int:
-        """Frames lost because this process did not read them in time, since the socket was opened."""
+        """Frames that were lost here since the socket was opened: not read in time, or longer than any MTU."""
         raw = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, _STATISTICS.size)
         self._drops += _STATISTICS.unpack(raw)[1]
-        return self._drops
+        return self._drops + self._cut
 
     def close(self) -> None:
         """Close it."""

@@ -16,6 +16,8 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from wire.ethernet import LONGEST_FRAME_BYTES
+
 if TYPE_CHECKING:
     from hosts.io.links import Settings
 
@@ -23,7 +25,6 @@ _TUNSETIFF = 0x400454CA
 _IFF_TAP = 0x0002
 _IFF_NO_PI = 0x1000
 _REQUEST = struct.Struct("16sH22x")
-_FRAME_BYTES = 9500
 _BURST = 64
 _OTHER_MAC_BIT = 0x40
 """Flipped in the first byte of the interface's MAC address: unicast and locally administered stay as they are."""
@@ -53,7 +54,7 @@ class TapDevice:
         frames: list[bytes] = []
         with suppress(BlockingIOError):
             for _ in range(_BURST):
-                frames.append(os.read(self._descriptor, _FRAME_BYTES))
+                frames.append(os.read(self._descriptor, LONGEST_FRAME_BYTES))
         return frames
 
     def send(self, frame: bytes) -> None:

@@ -17,6 +17,8 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from wire.dilation import Dilation
+from wire.int_header import MOST_TELEMETRY_BYTES
+from wire.roce import data_frame_bytes
 from wire.input.validation import (
     Bytes,
     Nanoseconds,
@@ -108,6 +110,14 @@ class TransportSettings:
 
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""
+
+    @property
+    def largest_frame_bytes(self) -> int:
+        """Of a data packet at its end: full, its immediate data and all the telemetry that a packet can carry.
+
+        Fewer switches write into it on most paths, and none without HPCC; but routes and schemes may change in a run.
+        """
+        return data_frame_bytes(self.payload_bytes, is_last=True) + MOST_TELEMETRY_BYTES
 
     def __post_init__(self) -> None:
         check_fields(self)

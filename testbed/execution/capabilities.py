@@ -7,16 +7,22 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from softswitch.cache import CacheRefused, private_cache
 from testbed.errors import UsageError
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.common.wires import has_netem
+from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
+_NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
+_SHELL_SECONDS = 10.0
+_CHROOT = "in a chroot its folder must be a mount point (mount --bind FOLDER FOLDER before chroot FOLDER)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +56,36 @@ def _namespaces() -> str | None:
     return None if reason is None else f"cannot make network namespaces: {reason}"
 
 
-def _veth() -> str | None:
+def _veth(mtu_bytes: int = ORDINARY_MTU_BYTES) -> str | None:
     from hosts.io.links import Links  # pyroute2 is slow to load, and only live runs want it
 
     try:
         with private_network(), Links() as links:
-            links.add_pair("probe0", "probe1")
+            links.add_pair("probe0", "probe1", mtu_bytes=mtu_bytes)
     except OSError as error:
         return f"cannot make veth pairs: {error.strerror}"
     return None
+
+
+def _node_shell() -> str | None:
+    """As Mininet starts it: namespaces of its own, and a shell that answers."""
+    try:
+        done = subprocess.run(_NODE_SHELL, capture_output=True, text=True, check=False, timeout=_SHELL_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"the shell of a node has not answered within {_SHELL_SECONDS:g} s"
+    except FileNotFoundError as error:
+        return f"no {error.filename} on the PATH; {_PROVISION}"
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+    hint = f"; {_CHROOT}" if _is_chroot() else ""
+    return f"the shell of a node ends at once: {said[-1]}{hint}"
+
+
+def _is_chroot() -> bool:
+    """Whether the root folder is no mount point, which then cannot be told from a folder by `mount`."""
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    return all(line.split()[4] != "/" for line in mounts)
 
 
 def _mininet() -> str | None:
@@ -85,6 +112,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("veth", LIVE_RUN, _veth),
     Capability("Mininet", LIVE_RUN, _mininet),
     Capability("mnexec", LIVE_RUN, _tool("mnexec")),
+    Capability("node shells", LIVE_RUN, _node_shell),
     Capability("tshark", "looking at captures", _tool("tshark")),
     Capability("p4c", "make p4 (or Docker)", _tool("p4c-bm2-ss")),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
@@ -93,8 +121,8 @@ CAPABILITIES: tuple[Capability, ...] = (
 )
 
 
-def require(clock: str, switch: str) -> None:
-    """UsageError that names the first thing a run with this clock and switch lacks."""
+def require(clock: str, switch: str, mtu_bytes: int = ORDINARY_MTU_BYTES) -> None:
+    """UsageError that names the first thing a run with this clock, this switch and interfaces of this MTU lacks."""
     needed = [EVERY_RUN]
     if clock == "real":
         needed.append(LIVE_RUN)
@@ -104,3 +132,6 @@ def require(clock: str, switch: str) -> None:
             missing = capability.probe()
             if missing is not None:
                 raise UsageError(f"{capability.needed_for} needs {capability.name}: {missing}")
+    refused = _veth(mtu_bytes) if clock == "real" and mtu_bytes > ORDINARY_MTU_BYTES else None
+    if refused is not None:
+        raise UsageError(f"{LIVE_RUN} needs interfaces for frames this long: {refused}; lower transport.payload_bytes")

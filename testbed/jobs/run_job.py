@@ -75,7 +75,7 @@ def _run_once(job: Job, name: str) -> JobResult:
 def _make_run(request: RunRequest, out: Path) -> StoredRun:
     plan = plan_run(request)
     check_room([plan], out)
-    capabilities.require(plan.config.clock, plan.config.switch)
+    capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
     with _alone(request):
         return execute(plan, out, Silent())
 

@@ -33,6 +33,7 @@ from testbed.targets.common.wires import Wire
 from topologies.model import Host as HostData
 from topologies.model import Link as LinkData
 from topologies.model import Port, Topology
+from wire.ethernet import ORDINARY_MTU_BYTES
 
 _SHELLS_AT_ONCE = 8
 
@@ -65,11 +66,15 @@ class MadeLink(Link):  # type: ignore[misc]
 
 
 class Emulation:
-    """Mininet's nodes of a topology, wired and addressed. A link that `wires` cuts ends at the wire's node."""
+    """Mininet's nodes of a topology, wired and addressed. A link that `wires` cuts ends at the wire's node.
 
-    def __init__(self, topology: Topology, wires: Sequence[Wire], interrupt: Interrupt) -> None:
+    Every interface takes IP packets of up to `mtu_bytes`.
+    """
+
+    def __init__(self, topology: Topology, wires: Sequence[Wire], interrupt: Interrupt, *, mtu_bytes: int) -> None:
         self.topology = topology
         self._interrupt = interrupt
+        self._mtu_bytes = mtu_bytes
         self._wires = {wire.link: wire for wire in wires}
         self.net = Mininet(controller=None, switch=P4SwitchNode, host=Host, build=False, waitConnected=False)
         try:
@@ -157,9 +162,9 @@ class Emulation:
         ends = [(a.node, a_interface), (b.node, b_interface)]
         (_, here), (node, there) = sorted(ends, key=lambda end: end[0] in self.topology.host)
         if node in self.topology.host:
-            links.add_pair(here, there, peer_pid=self.host_pid(node))
+            links.add_pair(here, there, peer_pid=self.host_pid(node), mtu_bytes=self._mtu_bytes)
         else:
-            links.add_pair(here, there)
+            links.add_pair(here, there, mtu_bytes=self._mtu_bytes)
             links.set_up(there)
         names = {"intfName1": a_interface, "intfName2": b_interface}
         self.net.addLink(a.node, b.node, a.number, b.number, cls=MadeLink, intf=MadeInterface, **names)
@@ -192,12 +197,16 @@ def _prompt_method(verb: Callable[[Sequence[str]], str]) -> Callable[[Any, str],
 
 @contextmanager
 def emulation(
-    topology: Topology, wires: Sequence[Wire] = (), interrupt: Interrupt | None = None
+    topology: Topology,
+    wires: Sequence[Wire] = (),
+    interrupt: Interrupt | None = None,
+    *,
+    mtu_bytes: int = ORDINARY_MTU_BYTES,
 ) -> Iterator[Emulation]:
     """A live network in a namespace of its own, gone at the end. KeyboardInterrupt if it is not waited for."""
     setLogLevel("critical")
     with private_network():
-        network = Emulation(topology, wires, interrupt or Interrupt())
+        network = Emulation(topology, wires, interrupt or Interrupt(), mtu_bytes=mtu_bytes)
         try:
             yield network
         finally:

@@ -82,7 +82,7 @@ def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt | None = None) 
     os.environ[RUN_VARIABLE] = run_id  # Mininet's shells inherit it
     try:
         target = TARGETS[plan.config.switch](plan, state, logs)
-        with emulation(plan.topology, target.wires, interrupt) as network:
+        with emulation(plan.topology, target.wires, interrupt, mtu_bytes=plan.mtu_bytes) as network:
             epoch_ns = time.monotonic_ns()
             try:
                 switches = target.start(network, epoch_ns)

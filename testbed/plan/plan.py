@@ -24,6 +24,7 @@ from testbed.plan.switch_targets import switch_target
 from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings
+from wire import ethernet
 from wire.constants import DSCP_DATA
 from wire.dilation import Dilation
 
@@ -44,6 +45,11 @@ class RunPlan:
     @property
     def duration_wall_ns(self) -> int:
         return self.dilation.wall_ns(self.config.duration_ms * 1e6)
+
+    @property
+    def mtu_bytes(self) -> int:
+        """The longest IP packet that the run's interfaces must take; programs get no less than they are used to."""
+        return max(ethernet.ORDINARY_MTU_BYTES, self.transport.largest_frame_bytes - ethernet.HEADER_BYTES)
 
 
 def plan_run(request: RunRequest) -> RunPlan:

@@ -250,3 +250,16 @@ def test_bad_arguments_are_one_line_and_status_two(arguments: list[str], capsys:
     """Nothing is started."""
     assert main(arguments) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_what_breaks_an_agent_is_one_line(
+    stations: tuple[Station, Station], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Frames for which nobody made room: the interface, the size, and no traceback."""
+    config = config_of(stations, time.monotonic_ns())
+    config = config.model_copy(update={"settings": {**config.settings, "payload_bytes": 4000}})
+    with agent(config, tmp_path) as running:
+        running.tell(Start(time.monotonic_ns()))
+        assert running.process.wait(30) == 1
+    [line] = capfd.readouterr().err.splitlines()
+    assert line == f"agent: {stations[0].interface} cannot carry a frame of 4058 B: its MTU is too small"

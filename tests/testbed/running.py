@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -26,6 +27,13 @@ NEEDS_MININET = [
     pytest.mark.skipif(os.geteuid() == 0 and can_make_namespaces() is not None, reason="cannot make namespaces"),
     pytest.mark.skipif(shutil.which("mnexec") is None, reason="Mininet is not installed"),
 ]
+
+
+def needs_mininet(test: Callable[..., None]) -> Callable[..., None]:
+    """The same of one test."""
+    for mark in NEEDS_MININET:
+        test = mark(test)
+    return test
 
 
 def command(*words: str) -> list[str]:

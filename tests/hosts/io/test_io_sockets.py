@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hosts.io import packet_socket
 from hosts.io.kernel_silence import silence_kernel
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
@@ -181,3 +182,31 @@ def test_a_port_in_use_is_an_error_and_leaves_nothing_open(stations: tuple[Stati
             silence_kernel()
     for sock in first:
         sock.close()
+
+
+def test_a_frame_for_which_there_is_no_room_is_counted(
+    stations: tuple[Station, Station], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not taken for a shorter one."""
+    a, b = stations
+    with network_namespace(b.pid):
+        receiver = PacketSocket(b.interface)
+    long, short = roce_frame(a, b, bytes(400)), roce_frame(a, b)
+    monkeypatch.setattr(packet_socket, "LONGEST_FRAME_BYTES", len(long) - 1)
+    with raw_socket(a) as sender:
+        sender.send(long)
+        sender.send(short)
+    assert [frame for _, frame in wait_for(receiver, 1)] == [short]
+    assert receiver.kernel_drops() == 1
+    receiver.close()
+
+
+def test_a_frame_above_the_mtu_is_refused_by_name(stations: tuple[Station, Station]) -> None:
+    """The interface and the size: what a reader of an agent's log needs."""
+    a, b = stations
+    with network_namespace(a.pid):
+        sender = PacketSocket(a.interface)
+    frame = roce_frame(a, b, bytes(4000))
+    with pytest.raises(OSError, match=f"{a.interface} cannot carry a frame of {len(frame)} B: its MTU is too small"):
+        sender.send(frame)
+    sender.close()

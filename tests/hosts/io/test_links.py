@@ -90,3 +90,18 @@ def test_nothing_is_offloaded(links: Links) -> None:
     changed = {name for name in before if before[name] != after[name]}
     assert {"tx-checksumming", "rx-checksumming", "generic-segmentation-offload"} <= changed
     assert not any(after[name] for name in changed)
+
+
+@pytest.mark.parametrize("mtu_bytes", [1500, 4132, 65_535])
+def test_both_ends_of_a_pair_take_what_was_asked_for(links: Links, mtu_bytes: int) -> None:
+    """The kernel says so of each."""
+    links.add_pair("a1", "b1", mtu_bytes=mtu_bytes)
+    assert (links.mtu("a1"), links.mtu("b1")) == (mtu_bytes, mtu_bytes)
+
+
+def test_an_mtu_that_the_kernel_refuses_is_named(links: Links) -> None:
+    """With the interfaces; nothing is made."""
+    with pytest.raises(OSError, match="cannot join a1 and b1 at an MTU of 65536 B: Invalid argument"):
+        links.add_pair("a1", "b1", mtu_bytes=65_536)
+    with pytest.raises(OSError, match="cannot find a1"):
+        links.mtu("a1")

@@ -98,3 +98,15 @@ def test_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("it is not there")
     assert _descendants() == before
     assert Path("/proc/thread-self/ns/net").readlink() == namespace
+
+
+def test_every_interface_takes_the_longest_packet() -> None:
+    """Hosts' ends, switches' ends, and the ends in the middle of a cut link."""
+    from testbed.live.emulation import emulation
+
+    with emulation(STAR, cut_links(STAR), mtu_bytes=9000) as network:
+        here = json.loads(network.shell("s1", "ip -json link"))
+        there = [json.loads(network.shell(host.name, f"ip -json link show {host.name}-eth0")) for host in STAR.hosts]
+    found = {each["ifname"]: each["mtu"] for each in (*here, *(link for [link] in there)) if each["ifname"] != "lo"}
+    assert len(found) == 4 * len(STAR.hosts)
+    assert set(found.values()) == {9000}

@@ -110,3 +110,11 @@ def test_real_clock_is_slower_for_more_senders() -> None:
         for degree in (2, 24)
     )
     assert few < many
+
+
+@pytest.mark.parametrize(("payload_bytes", "mtu_bytes"), [(100, 1500), (1000, 1500), (4000, 4132), (9216, 9348)])
+def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_bytes: int) -> None:
+    """IP, UDP, BTH, immediate data, ICRC and a record of five switches beside the payload: 20 + 8 + 12 + 4 + 4 + 84."""
+    for scheme in ("gbn", "sfc+hpcc", "onramp+hpcc"):
+        plan = plan_run(replace(VIRTUAL, scheme=scheme, settings=(f"transport.payload_bytes={payload_bytes}",)))
+        assert plan.mtu_bytes == mtu_bytes

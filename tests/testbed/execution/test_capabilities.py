@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a machine cannot do is said in one line, before anything is created."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from testbed.errors import UsageError
+from testbed.execution import capabilities
+from tests.testbed import running
+
+_IN_CHROOT = """
+set -e
+root=$1
+shift
+for each in /*; do
+    if [ -L "$each" ]; then cp -P "$each" "$root$each"
+    elif [ -d "$each" ]; then mkdir "$root$each" && mount --rbind "$each" "$root$each"
+    fi
+done
+exec chroot "$root" "$@"
+"""
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A PATH whose first folder shadows programs."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path
+
+
+def _shadow(folder: Path, program: str, script: str) -> None:
+    (folder / program).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / program).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo 'mount: Invalid argument' >&2; exit 1", "the shell of a node ends at once: mount: Invalid argument"),
+        ("exit 3", "the shell of a node ends at once: exit status 3"),
+        ("exec sleep 60", "the shell of a node has not answered within"),
+    ],
+    ids=["says why", "says nothing", "hangs"],
+)
+def test_a_node_whose_shell_cannot_start_is_found_out(
+    script: str, words: str, without: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By starting one as Mininet would."""
+    monkeypatch.setattr(capabilities, "_SHELL_SECONDS", 2.0)
+    _shadow(without, "mnexec", script)
+    [probe] = [each.probe for each in capabilities.CAPABILITIES if each.name == "node shells"]
+    said = probe()
+    assert said is not None
+    assert said.startswith(words)
+    assert "\n" not in said
+
+
+@running.needs_mininet
+def test_a_chroot_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    """Its folder is no mount point, so that Mininet's nodes cannot have mounts of their own: said, and what helps."""
+    root, out = tmp_path / "root", tmp_path / "runs"
+    root.mkdir()
+    words = ["unshare", "--mount", "sh", "-c", _IN_CHROOT, "sh", str(root)]
+    words += running.command("run", "incast", "--clock", "real", "--out", str(out))
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2, done.stdout + done.stderr
+    said = " ".join(done.stderr.split())
+    assert "needs node shells: the shell of a node ends at once: " in said
+    assert "mount --bind FOLDER FOLDER before chroot FOLDER" in said
+    assert not out.exists()
+
+
+@running.needs_mininet
+def test_frames_that_no_interface_carries_are_refused() -> None:
+    """In one line that names what to lower; what the kernel takes is not refused."""
+    capabilities.require("real", "soft", mtu_bytes=65_535)
+    with pytest.raises(UsageError, match=r"at an MTU of 65536 B: Invalid argument; lower transport\.payload_bytes"):
+        capabilities.require("real", "soft", mtu_bytes=65_536)
