@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ from hosts.io.links import Links, Settings, turn_off_offloads
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
+from testbed.live.shells import WatchedShell
 from testbed.system.child import how_ended
 from testbed.system.namespace import disable_ipv6, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of
@@ -36,9 +39,14 @@ from topologies.model import Port, Topology
 from wire.ethernet import ORDINARY_MTU_BYTES
 
 _SHELLS_AT_ONCE = 8
+_END_SECONDS = 10.0
 
 
-class P4SwitchNode(Switch):  # type: ignore[misc]
+class HostNode(WatchedShell, Host):  # type: ignore[misc]
+    """A host with a namespace of its own."""
+
+
+class P4SwitchNode(WatchedShell, Switch):  # type: ignore[misc]
     """A switch whose process somebody else starts; Mininet only owns its interfaces."""
 
     def start(self, controllers: Any) -> None:
@@ -76,7 +84,7 @@ class Emulation:
         self._interrupt = interrupt
         self._mtu_bytes = mtu_bytes
         self._wires = {wire.link: wire for wire in wires}
-        self.net = Mininet(controller=None, switch=P4SwitchNode, host=Host, build=False, waitConnected=False)
+        self.net = Mininet(controller=None, switch=P4SwitchNode, host=HostNode, build=False, waitConnected=False)
         try:
             self._build()
         except BaseException:
@@ -115,7 +123,19 @@ class Emulation:
         for node in self.net.values():
             if node.shell is not None and node.shell.poll() is None:
                 os.killpg(node.pid, signal.SIGHUP)
+        self._end_deaf_shells()
         self.net.stop()
+
+    def _end_deaf_shells(self) -> None:
+        """Mininet waits for each as long as it takes."""
+        deadline_s = time.monotonic() + _END_SECONDS
+        for node in self.net.values():
+            if node.shell is None:
+                continue
+            try:
+                node.shell.wait(max(0.0, deadline_s - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(node.pid, signal.SIGKILL)
 
     def _build(self) -> None:
         for switch in self.topology.switches:
@@ -138,7 +158,11 @@ class Emulation:
         """Several at once: Mininet waits until each one's shell has answered."""
         names = [host.name for host in self.topology.hosts]
         with ThreadPoolExecutor(_SHELLS_AT_ONCE) as pool:
-            list(pool.map(self._add_host, names))
+            try:
+                list(pool.map(self._add_host, names))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # the others would fail alike, each in its own time
+                raise
         self.net.hosts.sort(key=lambda node: names.index(node.name))
         for node in self.net.hosts:
             with network_namespace(node.pid):

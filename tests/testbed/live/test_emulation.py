@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pyroute2.ethtool.ioctl import IoctlEthtool
 from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
+from testbed.live import shells
 from testbed.targets.common.wires import cut_links
 from tests.testbed import running
 from topologies.shapes import shape
@@ -110,3 +112,47 @@ def test_every_interface_takes_the_longest_packet() -> None:
     found = {each["ifname"]: each["mtu"] for each in (*here, *(link for [link] in there)) if each["ifname"] != "lo"}
     assert len(found) == 4 * len(STAR.hosts)
     assert set(found.values()) == {9000}
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo 'remount: Invalid argument' >&2; exit 1", "ended before it was ready: remount: Invalid argument"),
+        ("exit 0", "ended before it was ready: it said nothing"),
+        ("echo hello; exec sleep 300", "did not answer within 2 s"),
+    ],
+    ids=["says why", "says nothing", "deaf"],
+)
+def test_a_shell_that_does_not_start_ends_the_network(
+    script: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its node's name; nothing of it or of the others stays."""
+    from testbed.live.emulation import emulation
+
+    (tmp_path / "mnexec").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "mnexec").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(shells, "START_SECONDS", 2.0)
+    before = _descendants()
+    with pytest.raises(RunError, match=f"the shell of s1 {words}"), emulation(STAR):
+        pytest.fail("it is not there")
+    assert _descendants() == before
+
+
+def test_a_shell_that_has_gone_is_named() -> None:
+    """A command for it is not waited for."""
+    from testbed.live.emulation import emulation
+
+    with emulation(STAR) as network, pytest.raises(RunError, match="the shell of h2 ended"):
+        network.shell("h2", "kill -KILL $$")
+
+
+def test_a_shell_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is stopped hears no SIGHUP; nothing waits for it for ever."""
+    from testbed.live import emulation as module
+
+    monkeypatch.setattr(module, "_END_SECONDS", 1.0)
+    before = _descendants()
+    with module.emulation(STAR) as network:
+        os.kill(network.host_pid("h1"), signal.SIGSTOP)
+    assert _descendants() == before
