@@ -140,6 +140,8 @@ class Agent:
 
     def _start(self, start_ns: int) -> None:
         self._records = RecordWriter(self._tell, self._dilation, start_ns, self._config.switches)
+        for nic in self._nics.values():
+            nic.count_intervals_from(start_ns)
         for flow in self._config.flows:
             if flow.src in self._nics:
                 message = outgoing_message(flow, self._config.addresses[flow.dst], self._dilation, start_ns)

@@ -59,7 +59,7 @@ class Nic:
     def __init__(
         self, address: NicAddress, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0
     ) -> None:
-        """`settings` in model units; `epoch_ns` is where the switches' clocks and intervals of goodput start. Raises
+        """`settings` in model units; `epoch_ns` is where the switches' clocks start. Raises
         ValueError for an unknown algorithm or parameter."""
         self.address = address
         self.programs: ProgramTraffic | None = None
@@ -152,6 +152,10 @@ class Nic:
     def quiesce(self) -> None:
         """Send nothing any more, not even what is on the wire; frames that arrive are still taken and counted."""
         self._wire.is_quiet = True
+
+    def count_intervals_from(self, start_ns: int) -> None:
+        """Before any data: intervals of goodput begin at this instant, and not at the epoch."""
+        self._pairs.count_intervals_from(start_ns)
 
     def end_intervals(self) -> None:
         """At the end: the next events tell what unfinished messages got in the interval that has begun."""

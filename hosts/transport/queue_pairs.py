@@ -75,7 +75,7 @@ class QueuePairs:
         self._wire = wire
         self._counters = counters
         self._events = events
-        self._epoch_ns = epoch_ns
+        self._intervals_from_ns = epoch_ns
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
         self._senders: dict[int, SenderQueuePair] = {}
@@ -124,6 +124,12 @@ class QueuePairs:
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """Messages that have begun and are not acknowledged to the end, as they stand."""
         return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
+
+    def count_intervals_from(self, start_ns: int) -> None:
+        """See `Nic.count_intervals_from`."""
+        self._intervals_from_ns = start_ns
+        for receiver in self._receivers.values():
+            receiver.count_intervals_from(start_ns)
 
     def end_intervals(self) -> None:
         """See `Nic.end_intervals`."""
@@ -211,7 +217,7 @@ class QueuePairs:
             make_framer=make_framer,
             cnp_interval_ns=self._settings.cnp_interval_ns,
             goodput_interval_ns=self._settings.goodput_interval_ns,
-            epoch_ns=self._epoch_ns,
+            intervals_from_ns=self._intervals_from_ns,
             verify=self._settings.verify,
             send=self._wire.send_control,
             counters=self._counters,

@@ -59,14 +59,14 @@ class ReceiverQueuePair:
         make_framer: Callable[[], RoceFramer],
         cnp_interval_ns: int,
         goodput_interval_ns: int,
-        epoch_ns: int,
+        intervals_from_ns: int,
         verify: bool,
         send: Callable[[bytes], None],
         counters: NicStatistics,
         events: deque[Event],
     ) -> None:
         """`make_framer` builds the framer of the answers when one is due; `send` queues a control frame. Intervals of
-        goodput count from `epoch_ns`."""
+        goodput count from `intervals_from_ns`."""
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
@@ -82,12 +82,16 @@ class ReceiverQueuePair:
         self._crc = self._bytes = 0
         self._next_cnp_ns = 0
         self._interval_ns = goodput_interval_ns
-        self._interval_end_ns = epoch_ns
+        self._interval_end_ns = intervals_from_ns
         self._interval_bytes = 0
 
     def expect(self, message: IncomingMessage) -> None:
         """A further message will come on this queue pair."""
         self._expected.append(message)
+
+    def count_intervals_from(self, start_ns: int) -> None:
+        """Before the first data: from now on intervals of goodput count from there."""
+        self._interval_end_ns = start_ns
 
     def end_interval(self) -> None:
         """Tells what an unfinished message got since its last interval ended."""

@@ -106,7 +106,7 @@ class TransportSettings:
     """Room for the packets of each 5-tuple of the host's ordinary programs: two BDP."""
 
     goodput_interval_ns: PositiveNanoseconds = 100_000
-    """Interval of the goodput trace: ten base round trips. At least 1."""
+    """Interval of the goodput trace. At least 1. A run with flows derives it from their length."""
 
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""

@@ -17,6 +17,7 @@ from testbed.errors import UsageError
 from testbed.plan import checks
 from testbed.plan.config import RunConfig, versions
 from testbed.plan.dilation import choose_dilation
+from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
@@ -62,16 +63,18 @@ def plan_run(request: RunRequest) -> RunPlan:
     workload = checks.validated(
         scenario.workload, {**scale.workload, **overrides.workload}, f"scenario {scenario.name}"
     )
+    listed = checks.flow_list(request, workload, topology)
+    duration_ms = checks.duration_ms_of(request, scale)
+    derived = {"goodput_interval_ns": goodput_interval_ns(topology, listed.requests, duration_ms)}
     settings = network_settings(
         topology,
         (scale.switch, scheme.switch, overrides.switch),
-        (scale.transport, scheme.transport, overrides.transport),
+        (derived, scale.transport, scheme.transport, overrides.transport),
     )
     checks.check_background(request)
     if request.background is not None:
         # Programs beside a scenario share the class of its data, so that they meet in the same queues.
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
-    listed = checks.flow_list(request, workload, topology)
     flows = number_flows(listed.requests)
     target = switch_target(request.switch, request.clock, settings.switch)
     base_rtt_ns = settings.physics.base_rtt_ns
@@ -84,7 +87,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "clock": request.clock,
         "dilation": factor,
         "seed": request.seed,
-        "duration_ms": checks.duration_ms_of(request, scale),
+        "duration_ms": duration_ms,
         "workload": workload.model_dump(),
         "captures": checks.captured_hosts(request.captures, topology),
         "background": request.background,

@@ -22,6 +22,7 @@ from hosts.protocol import (
     Command,
     FlowReceived,
     FlowSent,
+    Goodput,
     HostStatistics,
     Quiesce,
     Ready,
@@ -263,3 +264,16 @@ def test_what_breaks_an_agent_is_one_line(
         assert running.process.wait(30) == 1
     [line] = capfd.readouterr().err.splitlines()
     assert line == f"agent: {stations[0].interface} cannot carry a frame of 4058 B: its MTU is too small"
+
+
+def test_goodput_counts_from_the_start_of_the_run(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """Not from the epoch of the switches, which lies before it by no round number of intervals."""
+    config = config_of(stations, time.monotonic_ns())
+    interval_us = config.settings["goodput_interval_ns"] / 1000
+    with agent(config, tmp_path) as running:
+        running.tell(Start(time.monotonic_ns() + LEAD_NS))
+        running.until(*[FlowReceived] * 3)
+    begins = [event.from_us / interval_us for event in running.of(Goodput)]
+    assert begins
+    assert min(begins) >= 0
+    assert all(begin == pytest.approx(round(begin), abs=1e-6) for begin in begins)

@@ -63,3 +63,17 @@ def test_the_end_tells_what_had_arrived_until_then() -> None:
     assert isinstance(last, Goodput)
     assert [each.until_ns for each in [*told, last]] == [10_000, 20_000, 30_000, 40_000]
     assert 0 < last.size_bytes < told[-1].size_bytes
+
+
+def test_intervals_count_from_where_they_were_told_to() -> None:
+    """The instant of model time 0 is known long after the epoch and the messages that are to come."""
+    start_ns = 3 * INTERVAL_NS + 777
+    link = FakeLink(TransportSettings(goodput_interval_ns=INTERVAL_NS), epoch_ns=123)
+    link.transfer(200_000, ready_ns=start_ns)
+    link.b.count_intervals_from(start_ns)
+    link.transfer(200_000, ready_ns=start_ns)
+    link.run()
+    found = intervals(link)
+    assert min(each.from_ns for each in found) == start_ns
+    assert all((each.from_ns - start_ns) % INTERVAL_NS == 0 for each in found)
+    assert sum(each.size_bytes for each in found) == 400_000

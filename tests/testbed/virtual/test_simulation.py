@@ -93,3 +93,17 @@ def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
     result, flows, _ = _run(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
     assert result.flows.completed == 40
     assert flows["src"].n_unique() == 8
+
+
+def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
+    """The receiver's link is full until the last message: message bytes, 1000 of 1058 on the wire, from time 0 on."""
+    plan = plan_run(RunRequest("incast", scheme="irn", clock="virtual"))
+    goodput = pl.read_parquet(execute(plan, tmp_path, Silent()).folder / "goodput.parquet")
+    rate = 8 * pl.col("delivered_bytes").sum() / (1000 * (pl.col("until_us") - pl.col("from_us")).first())
+    over_time = goodput.group_by("from_us").agg(gbps=rate).sort("from_us")
+    width_us = plan.transport.goodput_interval_ns / 1000
+    first = int(over_time["from_us"][0] / width_us)
+    assert first < 10
+    assert over_time["from_us"].to_list() == [width_us * (first + index) for index in range(over_time.height)]
+    assert over_time.height > 50
+    assert over_time["gbps"][1:-1].mean() == pytest.approx(100 * 1000 / 1058, rel=0.005)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How fine the goodput trace of a run is: fitting to how long its flows take."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from scenarios.catalogue import SCENARIOS
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+
+
+def _plan(scenario: str, *settings: str, **more: object) -> RunPlan:
+    return plan_run(RunRequest(scenario, clock="virtual", settings=settings, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_fifty_intervals_and_more_fit_into_a_run(scenario: str) -> None:
+    """As far as one can tell from its flows: the busiest host's bytes at its rate, the last start, the duration."""
+    plan = _plan(scenario)
+    received, sent = Counter[str](), Counter[str]()
+    for flow in plan.flows:
+        received[flow.dst] += flow.size_bytes
+        sent[flow.src] += flow.size_bytes
+    busiest_ns = 8e9 * max(*received.values(), *sent.values()) / plan.topology.hosts[0].rate_bps
+    least_ns = min(max(busiest_ns, plan.flows[-1].start_ns), plan.config.duration_ms * 1e6)
+    assert 50 <= least_ns / plan.transport.goodput_interval_ns <= 125
+
+
+@pytest.mark.parametrize(
+    ("message_bytes", "interval_ns"),
+    [(1_000, 1_000), (125_000, 1_000), (625_000, 1_000), (1_250_000, 2_000), (3_125_000, 5_000), (6_250_000, 10_000)],
+)
+def test_the_interval_is_a_round_number(message_bytes: int, interval_ns: int) -> None:
+    """Of a lone message at 100 Gb/s: 50 intervals of 1 us carry 625 KB. None is shorter than 1 us."""
+    plan = _plan("incast", "degree=1", f"message_bytes={message_bytes}", "window_us=0")
+    assert plan.transport.goodput_interval_ns == interval_ns
+
+
+def test_a_short_duration_counts() -> None:
+    """A run that is cut off has intervals for what remains."""
+    assert _plan("incast", "message_bytes=1e9", duration_ms=1.0).transport.goodput_interval_ns == 20_000
+
+
+@pytest.mark.parametrize("setting", ["transport.goodput_interval_ns=30000", "transport.goodput_interval_rtt=3"])
+def test_what_somebody_sets_is_taken(setting: str) -> None:
+    """As a number or in round trips; config.json says it."""
+    plan = _plan("incast", setting)
+    assert plan.transport.goodput_interval_ns == 30_000
+    assert plan.config.transport_settings["goodput_interval_ns"] == 30_000
