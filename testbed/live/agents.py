@@ -21,6 +21,7 @@ from testbed.system.child import Child
 from testbed.system.waiting import readable
 
 _READY_SECONDS = 60.0
+_READY_SECONDS_PER_FLOW = 0.0005
 _REPORT_SECONDS = 20.0
 _POLL_SECONDS = 0.2
 _HOSTS_PER_AGENT = 256
@@ -33,6 +34,7 @@ class AgentProcess:
         self.name = config.name
         self.hosts = [served.host.name for served in config.hosts]
         self.failure: str | None = None
+        self._ready_seconds = _READY_SECONDS + _READY_SECONDS_PER_FLOW * len(config.flows)
         self._unread: list[AgentEvent] = []
         path = logs / f"{config.name}.json"
         replace_text(path, config.model_dump_json(indent=1))
@@ -75,7 +77,7 @@ class AgentProcess:
 
     def wait_until_ready(self, interrupt: Interrupt) -> None:
         """Returns once it has all its sockets. RunError if that takes too long, it ends, or it is not understood."""
-        deadline = time.monotonic() + _READY_SECONDS
+        deadline = time.monotonic() + self._ready_seconds
         while True:
             interrupt.stop_if_requested()
             has_ended = self.has_ended
@@ -88,16 +90,19 @@ class AgentProcess:
             if has_ended:
                 raise RunError(f"before it was ready {self.child.obituary()}")
             if time.monotonic() > deadline:
-                raise RunError(f"{self.name} was not ready within {_READY_SECONDS:g} s: {self.last_words()}")
+                raise RunError(f"{self.name} was not ready within {self._ready_seconds:.0f} s: {self.last_words()}")
             readable([self], _POLL_SECONDS)
 
     def last_events(self) -> list[AgentEvent]:
-        """What it still has to say after `Stop`, up to its last word or its end."""
+        """What it still has to say after `Stop`, up to its last word or its end, as long as it says anything."""
         deadline = time.monotonic() + _REPORT_SECONDS
         found: list[AgentEvent] = []
         while time.monotonic() < deadline:
             has_ended = self.has_ended
-            found += self.events()
+            heard = self.events()
+            if heard:
+                found += heard
+                deadline = time.monotonic() + _REPORT_SECONDS
             if found and isinstance(found[-1], Stopped):
                 return found
             if has_ended:

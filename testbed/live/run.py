@@ -47,8 +47,9 @@ from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
 from testbed.targets.table import TARGETS
 
-# From "all are ready" to model time 0: every agent has read the start line by then.
+# From "all are ready" to model time 0: every agent has read the start line and handed out its messages by then.
 _START_MARGIN_NS = 200_000_000
+_START_MARGIN_PER_FLOW_NS = 10_000
 _POLL_SECONDS = 0.25
 _DRAIN_SECONDS = 5.0
 _DRAIN_MODEL_NS = 200_000
@@ -191,7 +192,8 @@ class _Run:
         if self._background is not None:
             self._background.start()
         self._interrupt.stop_if_requested()
-        self._start_ns = time.monotonic_ns() + _START_MARGIN_NS
+        margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self._plan.flows)
+        self._start_ns = time.monotonic_ns() + margin_ns
         self._recorder.begin(self._start_ns - self._network.epoch_ns)
         for agent in self._agents:
             agent.tell(Start(self._start_ns))

@@ -109,3 +109,13 @@ def test_commands_arrive_as_lines(impostor: Impostor) -> None:
     while "stop" not in agent.last_words() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert agent.last_words() == '{"command":"stop"}'
+
+
+def test_a_long_report_is_heard_to_its_end(impostor: Impostor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of unfinished flows take their time; only silence is given up."""
+    monkeypatch.setattr(agents, "_REPORT_SECONDS", 5.0)
+    received, stopped = event_line(FlowReceived(1, False)), event_line(Stopped())
+    telling = f"sys.stdout.buffer.write({received!r}); sys.stdout.flush(); time.sleep(2)\n"
+    then = f"import time\nfor _ in range(3): {telling}sys.stdout.buffer.write({stopped!r})"
+    agent = impostor(then=then)
+    assert agent.last_events() == [*[FlowReceived(1, False)] * 3, Stopped()]
