@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Every scenario on live Mininet, made so small that it takes seconds: all flows arrive whole, and nothing is lost.
+
+How late this machine was is not asked: other tests may run beside these.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from scenarios.catalogue import SCENARIOS
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+DILATION = 10_000
+
+_DATA_CENTRE = (
+    "topology.hosts_per_tor=4", "topology.spines=2", "incast_degree=7", "incast_bytes=40000", "incast_window_us=5",
+    "arrivals_us=150", "warmup_us=20", "cooldown_us=20",
+)  # fmt: skip
+_SMALL: dict[str, tuple[str, tuple[str, ...]]] = {
+    "incast": ("sfc", ("degree=4", "message_bytes=100000")),
+    "datacentre": ("sfc+hpcc", _DATA_CENTRE[:-2]),
+    "signaling": ("onramp", ("degree=20", "message_bytes=50000", "topology.left_hosts=20")),
+    "incast-degree": ("irn+hpcc", _DATA_CENTRE),
+    "testbed-incast": ("sfc", ("message_bytes=1000",)),
+    "testbed-hol": ("pfc", ("arrivals_us=60", "incast_bytes=1000", "flows_per_sender=4")),
+    "hadoop-50": ("sfc+hpcc", _DATA_CENTRE),
+    "rpc-30": ("onramp+hpcc", (*_DATA_CENTRE, "arrivals_us=60", "load=0.1")),
+    "websearch-50": ("sfc+hpcc", (*_DATA_CENTRE, "load=0.2")),
+    "hadoop-80": ("irn+hpcc", _DATA_CENTRE),
+    "hadoop-50-light": ("gbn+hpcc", _DATA_CENTRE),
+    "parameters": ("sfc+dcqcn", _DATA_CENTRE),
+    "long-rtt": ("sfc-p+hpcc", _DATA_CENTRE),
+    "synchronization": ("egress-bts", ("degree=6", "message_bytes=60000", "topology.hosts_per_tor=4")),
+    "resources": ("sfc-est", _DATA_CENTRE),
+    "fairness": ("sfc+dcqcn", ("groups=2", "senders_per_group=2", "topology.left_hosts=4", "step_us=40")),
+    "theory": ("ingress-bts+none", ("message_bytes=200000",)),
+}
+_DURATION_MS = 6.0
+"""A minute of wall time: far more than any of these needs."""
+
+
+def test_none_is_left_out() -> None:
+    """A scenario that is new has to be run live as well."""
+    assert list(_SMALL) == list(SCENARIOS)
+
+
+@pytest.mark.parametrize("scenario", _SMALL)
+def test_a_scenario_runs_live(scenario: str, tmp_path: Path) -> None:
+    """Whatever its network, its payload and its buffers are."""
+    scheme, settings = _SMALL[scenario]
+    _check_run(tmp_path, scenario, scheme, settings)
+
+
+@pytest.mark.parametrize("scheme", ["gbn", "pfc", "irn+none", "onramp-straw-man+hpcc", "sfc+dcqcn-no-window"])
+def test_a_scheme_runs_live_with_the_largest_payload(scheme: str, tmp_path: Path) -> None:
+    """Frames of more than 9 KB, with flow control and without, deep queues included."""
+    endless = () if scheme == "pfc" else ("switch.buffer_bytes=null",)
+    settings = ("degree=6", "message_bytes=150000", "transport.payload_bytes=9216")
+    _check_run(tmp_path, "incast", scheme, (*settings, *endless))
+
+
+def _check_run(folder: Path, scenario: str, scheme: str, settings: tuple[str, ...]) -> None:
+    words = ["--scheme", scheme, "--dilation", str(DILATION), "--duration", str(_DURATION_MS)]
+    words += [word for each in settings for word in ("--set", each)]
+    done = running.run("run", scenario, *words, "--clock", "real", "--json", "--out", str(folder))
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    told = f"{result['verdict']}: {result['verdict_reasons']}"
+    flows = result["flows"]
+    assert flows["total"] > 1
+    assert (flows["completed"], flows["corrupted"]) == (flows["total"], 0), told
+    assert result["unexplained_loss"] == 0, told
+    assert done.returncode == (3 if result["verdict"] == "invalid" else 0)
+    [run] = folder.iterdir()
+    sizes, goodput = (pl.read_parquet(run / f"{name}.parquet") for name in ("flows", "goodput"))
+    assert goodput["delivered_bytes"].sum() == sizes["size_bytes"].sum()
+    interval_us = json.loads((run / "config.json").read_text())["transport_settings"]["goodput_interval_ns"] / 1000
+    places = goodput["from_us"] / interval_us
+    assert places.min() >= 0
+    assert (places - places.round()).abs().max() < 1e-6
