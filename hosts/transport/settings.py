@@ -17,8 +17,6 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from wire.dilation import Dilation
-from wire.int_header import MOST_TELEMETRY_BYTES
-from wire.roce import data_frame_bytes
 from wire.input.validation import (
     Bytes,
     Nanoseconds,
@@ -30,6 +28,8 @@ from wire.input.validation import (
     RoundTrip,
     check_fields,
 )
+from wire.int_header import MOST_TELEMETRY_BYTES
+from wire.roce import data_frame_bytes
 
 Record = TypeVar("Record")
 
