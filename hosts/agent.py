@@ -12,8 +12,9 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from ipaddress import IPv4Address
 from pathlib import Path
 from types import FrameType
 
@@ -29,9 +30,13 @@ from hosts.io.socket_filter import HOST_FRAMES, NIC_FRAMES
 from hosts.io.tap import Takeover, TapDevice, give_back, take_over
 from hosts.io.timer import MonotonicTimer
 from hosts.protocol import (
+    Add,
+    Adopt,
     AgentEvent,
     AgentLateness,
     HostStatistics,
+    Look,
+    Looked,
     ProtocolError,
     Quiesce,
     Ready,
@@ -41,10 +46,11 @@ from hosts.protocol import (
     event_line,
     parse_command,
 )
-from hosts.records import RecordWriter
+from hosts.records import RecordWriter, host_state
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
+from scenarios.model.flow import Flow
 from wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000
@@ -62,6 +68,7 @@ class Agent:
         self._in = LineReader(stdin)
         self._stdin = stdin
         self._records: RecordWriter | None = None
+        self._start_ns = 0
         self._loop = EventLoop(self._on_event)
         self._tick = MonotonicTimer()
         self._nics: dict[str, Nic] = {}
@@ -72,9 +79,7 @@ class Agent:
         settings = TransportSettings.from_dict(config.settings)
         for host in config.hosts:
             self._open(host, settings)
-        for flow in config.flows:
-            if flow.dst in self._nics:
-                self._nics[flow.dst].expect_message(incoming_message(flow, config.addresses[flow.src]))
+        self._expect(config.flows, config.addresses)
 
     def run(self) -> None:
         """Serve until told to stop, then report."""
@@ -129,6 +134,12 @@ class Agent:
             self._loop.stop_sending()
         elif isinstance(command, Stop):
             self._loop.stop()
+        elif isinstance(command, Look):
+            self._look(command.number)
+        elif isinstance(command, Adopt):
+            self._adopt(command)
+        elif isinstance(command, Add):
+            self._add(command)
         elif self._records is not None:
             self._tell(Refused(f"{line!r} comes a second time"))
         else:
@@ -141,12 +152,46 @@ class Agent:
         self._records = RecordWriter(self._tell, self._dilation, start_ns, self._config.switches)
         for nic in self._nics.values():
             nic.count_intervals_from(start_ns)
-        for flow in self._config.flows:
-            if flow.src in self._nics:
-                message = outgoing_message(flow, self._config.addresses[flow.dst], self._dilation, start_ns)
-                self._nics[flow.src].send_message(message)
+        self._start_ns = start_ns
+        self._send(self._config.flows, self._config.addresses)
         _keep_for_good()
+
+    def _add(self, added: Add) -> None:
+        if self._records is None:
+            self._tell(Refused("messages can be added once the run has started"))
+            return
+        try:
+            self._expect(added.flows, added.addresses)
+            self._send(added.flows, added.addresses)
+        except ValueError as error:
+            self._tell(Refused(str(error)))
+
+    def _expect(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
+        for flow in flows:
+            if flow.dst in self._nics:
+                self._nics[flow.dst].expect_message(incoming_message(flow, addresses[flow.src]))
+
+    def _send(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
+        for flow in flows:
+            if flow.src in self._nics:
+                message = outgoing_message(flow, addresses[flow.dst], self._dilation, self._start_ns)
+                self._nics[flow.src].send_message(message)
         self._loop.call_soon()
+
+    def _adopt(self, adopted: Adopt) -> None:
+        try:
+            settings = TransportSettings.from_dict(adopted.settings)
+            for nic in self._nics.values():
+                nic.adopt(settings, self._dilation)
+        except ValueError as error:
+            self._tell(Refused(str(error)))
+
+    def _look(self, number: int) -> None:
+        for name, nic in self._nics.items():
+            self._tell(host_state(self._statistics(name), nic.state(), self._dilation, time.monotonic_ns()))
+        self._tell(AgentLateness(self._loop.lateness.summary()))
+        self._tell(Looked(number))
+        self._out.flush()
 
     def _on_event(self, host: str, event: Event) -> None:
         if self._records is not None:
@@ -164,11 +209,14 @@ class Agent:
         for name, nic in self._nics.items():
             if self._records is not None:
                 self._records.write_rest(nic)
-            socket = self._sockets[name]
-            self._tell(HostStatistics(name, nic.statistics(), socket.kernel_drops(), socket.send_failures))
+            self._tell(self._statistics(name))
         self._tell(AgentLateness(self._loop.lateness.summary()))
         self._tell(Stopped())
         self._out.drain()
+
+    def _statistics(self, host: str) -> HostStatistics:
+        socket = self._sockets[host]
+        return HostStatistics(host, self._nics[host].statistics(), socket.kernel_drops(), socket.send_failures)
 
 
 def _keep_for_good() -> None:

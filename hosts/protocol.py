@@ -10,13 +10,15 @@ which sends no lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from ipaddress import IPv4Address
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from hosts.io.lateness import LatenessSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
+from scenarios.model.flow import Flow
 from telemetry.rows import GoodputRow, SignalRow
 
 _QUOTED_CHARACTERS = 200
@@ -53,7 +55,33 @@ class Stop(_Message):
     command: Literal["stop"] = "stop"
 
 
-Command = Start | Quiesce | Stop
+@dataclass(frozen=True, slots=True)
+class Add(_Message):
+    """To the agent, once started: more messages, of which it serves at least one end. They count from model time 0."""
+
+    flows: tuple[Flow, ...]
+    addresses: dict[str, Annotated[IPv4Address, Field(strict=False)]]
+    """Of every host that is an end of one of the flows."""
+    command: Literal["add"] = "add"
+
+
+@dataclass(frozen=True, slots=True)
+class Look(_Message):
+    """To the agent: tell the state of each host, then `Looked` with this number."""
+
+    number: int
+    command: Literal["look"] = "look"
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt(_Message):
+    """To the agent: messages that begin from now on go by these settings (fields of TransportSettings)."""
+
+    settings: dict[str, Any]
+    command: Literal["adopt"] = "adopt"
+
+
+Command = Start | Add | Look | Adopt | Quiesce | Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +151,54 @@ class AgentLateness(_Message):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageState(_Message):
+    """An unfinished message at its sender: model units."""
+
+    flow_id: int
+    acknowledged_bytes: int
+    in_flight_bytes: int
+    paused_for_us: float
+    """How long it must still wait; 0: it is not paused."""
+    paused_us: float
+    """How long it has been paused so far."""
+    window_bytes: int | None
+    rate_gbps: float
+    packets_resent: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFlowState(_Message):
+    """A 5-tuple of a host's ordinary programs that waits or is paused: model units."""
+
+    destination_ip: str
+    protocol: int
+    source_port: int
+    destination_port: int
+    held_bytes: int
+    paused_for_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostState(_Message):
+    """What a host's NIC has in hand now, and what it has counted so far."""
+
+    statistics: HostStatistics
+    messages: tuple[MessageState, ...]
+    programs: tuple[ProgramFlowState, ...]
+    class_paused_for_us: float
+    """What is left of an 802.1Qbb pause of the data class."""
+    event: Literal["state"] = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked(_Message):
+    """The answer to `Look` is complete."""
+
+    number: int
+    event: Literal["looked"] = "looked"
+
+
+@dataclass(frozen=True, slots=True)
 class Refused(_Message):
     """A command was not obeyed, and why."""
 
@@ -140,7 +216,7 @@ class Stopped(_Message):
 Record = FlowSent | FlowReceived | Goodput | Signal
 """What belongs into a run's traces."""
 
-AgentEvent = Ready | Record | HostStatistics | AgentLateness | Refused | Stopped
+AgentEvent = Ready | Record | HostStatistics | AgentLateness | HostState | Looked | Refused | Stopped
 
 Message = TypeVar("Message")
 

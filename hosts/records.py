@@ -7,9 +7,21 @@ It does not know where the records go.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from hosts.protocol import (
+    FlowReceived,
+    FlowSent,
+    Goodput,
+    HostState,
+    HostStatistics,
+    MessageState,
+    ProgramFlowState,
+    Record,
+    Signal,
+)
 from hosts.transport import messages
+from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageFailed, MessageReceived, SendingReport
 from hosts.transport.nic import Nic
 from wire.dilation import Dilation
@@ -99,3 +111,36 @@ class RecordWriter:
             obeyed=event.obeyed,
             paused_until_us=None if until_ns is None else self._instant_us(until_ns),
         )
+
+
+def host_state(statistics: HostStatistics, state: messages.NicState, dilation: Dilation, now_ns: int) -> HostState:
+    """What a NIC has in hand, as it is told: durations from now on."""
+
+    def left_us(until_ns: int) -> float:
+        return dilation.model_us(max(0, until_ns - now_ns))
+
+    sending = tuple(
+        MessageState(
+            flow_id=each.report.message.flow_id,
+            acknowledged_bytes=min(each.acknowledged_bytes, each.report.message.size_bytes),
+            in_flight_bytes=each.in_flight_bytes,
+            paused_for_us=left_us(each.paused_until_ns),
+            paused_us=dilation.model_us(each.report.paused_ns),
+            window_bytes=None if each.window_bytes == UNLIMITED_WINDOW else each.window_bytes,
+            rate_gbps=each.rate_bps * dilation.factor / 1e9,
+            packets_resent=each.report.counts.packets_resent,
+        )
+        for each in state.messages
+    )
+    programs = tuple(
+        ProgramFlowState(
+            destination_ip=str(IPv4Address(each.destination_ip)),
+            protocol=each.protocol,
+            source_port=each.source_port,
+            destination_port=each.destination_port,
+            held_bytes=each.held_bytes,
+            paused_for_us=left_us(each.paused_until_ns),
+        )
+        for each in state.programs
+    )
+    return HostState(statistics, sending, programs, left_us(state.class_paused_until_ns))

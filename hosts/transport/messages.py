@@ -114,6 +114,66 @@ class SendingReport:
 
 
 @dataclass(frozen=True, slots=True)
+class SendingState:
+    """Where an unfinished message stands at its sender, and what holds it up."""
+
+    report: SendingReport
+    """Its life so far."""
+
+    acknowledged_bytes: int
+    """Of the message, from its start."""
+
+    in_flight_bytes: int
+    """Of the queue pair: sent and neither acknowledged nor believed lost."""
+
+    paused_until_ns: int
+    """End of the queue pair's pause; it may lie in the past."""
+
+    window_bytes: int
+    """What the queue pair may have in flight."""
+
+    rate_bps: int
+    """Its pacing rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFlowState:
+    """Where a 5-tuple of the host's programs stands."""
+
+    destination_ip: int
+    """Its destination."""
+
+    protocol: int
+    """IP protocol number."""
+
+    source_port: int
+    """0 where the protocol has no ports."""
+
+    destination_port: int
+    """0 where the protocol has no ports."""
+
+    held_bytes: int
+    """What waits in its queue."""
+
+    paused_until_ns: int
+    """End of its pause; it may lie in the past."""
+
+
+@dataclass(frozen=True, slots=True)
+class NicState:
+    """What a NIC has in hand."""
+
+    messages: list[SendingState]
+    """Messages that have begun and are not acknowledged to the end."""
+
+    programs: list[ProgramFlowState]
+    """5-tuples of programs that hold packets or are paused."""
+
+    class_paused_until_ns: int
+    """End of the 802.1Qbb pause of the data class; it may lie in the past."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageCompleted:
     """At the sender: the last packet of a message has been acknowledged."""
 

@@ -8,10 +8,19 @@ This module dispatches; queue pairs, the wire's schedule, programs' traffic and 
 """
 
 from collections import deque
+from dataclasses import replace
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.counters import NicStatistics, SignalVerdict
-from hosts.transport.messages import BtsReceived, Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
+from hosts.transport.messages import (
+    BtsReceived,
+    Event,
+    IncomingMessage,
+    NicAddress,
+    NicState,
+    OutgoingMessage,
+    SendingReport,
+)
 from hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from hosts.transport.queue_pairs import IdleSender, QueuePairs
 from hosts.transport.receive_buffer import ReceiveBuffer, WaitingPacket
@@ -68,7 +77,8 @@ class Nic:
         self._epoch_ns = epoch_ns
         self._settings = wall = settings.dilated(dilation)
         self._algorithms = Algorithms(settings, dilation)
-        self._data_port = INT_UDP_PORT if self._algorithms.uses_telemetry else ROCE_UDP_PORT
+        self._data_ports = {_data_port(self._algorithms)}
+        self._line_rate_bps = settings.line_rate_bps
         self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
         self._stripper = TelemetryStripper()
         self._decoder = RoceDecoder()
@@ -95,6 +105,17 @@ class Nic:
         if self.programs is None:
             self.programs = ProgramTraffic(self._mac, self._wire, self._counters, self._settings)
         return self.programs
+
+    def adopt(self, settings: TransportSettings, dilation: Dilation) -> None:
+        """Messages of new queue pairs go by these settings (model units); those at work end as they began.
+
+        The wire, a slow receiver and what concerns programs stay. Raises ValueError for an unknown algorithm or
+        parameter, with nothing changed.
+        """
+        own = replace(settings, line_rate_bps=min(settings.line_rate_bps, self._line_rate_bps))
+        self._algorithms = Algorithms(own, dilation)
+        self._data_ports.add(_data_port(self._algorithms))
+        self._pairs.adopt(own.dilated(dilation), self._algorithms)
 
     # the surface of the engine
 
@@ -164,6 +185,12 @@ class Nic:
     def unfinished_messages(self) -> list[SendingReport]:
         """Messages that have begun and are not acknowledged to the end, as they stand."""
         return self._pairs.unfinished(self._wire.clock_ns)
+
+    def state(self) -> NicState:
+        """What it has in hand."""
+        now_ns = self._wire.clock_ns
+        programs = [] if self.programs is None else self.programs.states(now_ns)
+        return NicState(self._pairs.states(now_ns), programs, self._pairs.class_pause_end_ns)
 
     def statistics(self) -> NicStatistics:
         """Counts so far."""
@@ -295,8 +322,8 @@ class Nic:
         """The flow of this host that a BTS means: a queue pair's or a program's."""
         pair = self._pairs.towards(congested_ip, signal.destination_qpn)
         if pair is not None:
-            ports = (IP_PROTOCOL_UDP, self._data_port, source_port(pair.source_qpn))
-            return pair if ports == (signal.protocol, signal.destination_port, signal.source_port) else None
+            is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports
+            return pair if is_ours and signal.source_port == source_port(pair.source_qpn) else None
         if self.programs is None or signal.destination_qpn:
             return None
         return self.programs.find(FlowKey(congested_ip, signal.protocol, signal.source_port, signal.destination_port))
@@ -331,3 +358,7 @@ class Nic:
             counters=self._counters,
             deliver=self._receive_data,
         )
+
+
+def _data_port(algorithms: Algorithms) -> int:
+    return INT_UDP_PORT if algorithms.uses_telemetry else ROCE_UDP_PORT

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from hosts.transport.counters import NicStatistics
 from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.messages import ProgramFlowState
 from hosts.transport.settings import TransportSettings
 from hosts.transport.wire_schedule import WireSchedule
 from wire import ethernet, ipv4
@@ -73,7 +74,7 @@ class ProgramFlow:
 
     def build_frame(self, now_ns: int) -> bytes | None:
         """The frame that starts on the wire now; None if there is none or the flow is paused."""
-        if not self._frames or self._blocked_until_ns() > now_ns:
+        if not self._frames or self.blocked_until_ns() > now_ns:
             return None
         frame = self._frames.popleft()
         self.held_bytes -= len(frame)
@@ -92,18 +93,19 @@ class ProgramFlow:
 
     def refresh(self, now_ns: int) -> None:
         """After any change: join the round if there is something to send, and set the timer."""
-        if not self.queued and self._frames and self._blocked_until_ns() <= now_ns:
+        if not self.queued and self._frames and self.blocked_until_ns() <= now_ns:
             self._wire.enqueue(self)
         self.arm(now_ns)
 
     def arm(self, now_ns: int) -> None:
         """Ask to be woken at the end of the pause."""
-        end_ns = self._blocked_until_ns()
+        end_ns = self.blocked_until_ns()
         if self._frames and now_ns < end_ns < self.wake_ns:
             self.wake_ns = end_ns
             self._wire.wake_at(end_ns, self)
 
-    def _blocked_until_ns(self) -> int:
+    def blocked_until_ns(self) -> int:
+        """End of its own pause or its class's, whichever is later."""
         return max(self._pause_end_ns, self._class_pause_ends_ns[self._traffic_class])
 
 
@@ -157,6 +159,14 @@ class ProgramTraffic:
         self._class_pause_ends_ns[traffic_class] = end_ns
         for flow in self._flows.values():
             flow.refresh(now_ns)
+
+    def states(self, now_ns: int) -> list[ProgramFlowState]:
+        """The 5-tuples that hold packets or are paused."""
+        return [
+            ProgramFlowState(*key, held_bytes=flow.held_bytes, paused_until_ns=flow.blocked_until_ns())
+            for key, flow in self._flows.items()
+            if flow.held_bytes or flow.blocked_until_ns() > now_ns
+        ]
 
     def _flow(self, key: FlowKey) -> ProgramFlow:
         flow = self._flows.get(key)

@@ -19,6 +19,7 @@ from hosts.transport.messages import (
     OutgoingMessage,
     SendingCounts,
     SendingReport,
+    SendingState,
 )
 from hosts.transport.receiver import ReceiverQueuePair
 from hosts.transport.sender import SenderQueuePair
@@ -70,21 +71,26 @@ class QueuePairs:
     ) -> None:
         """`wall`: the NIC's settings in wall units."""
         self._address = address
-        self._settings = wall
-        self._algorithms = algorithms
         self._wire = wire
         self._counters = counters
         self._events = events
         self._intervals_from_ns = epoch_ns
-        ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
-        self._data_tos = DSCP_DATA << 2 | ecn
+        self.adopt(wall, algorithms)
         self._senders: dict[int, SenderQueuePair] = {}
         self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
         self._idle: dict[int, IdleSender] = {}
         self._idle_by_peer: dict[tuple[int, int], IdleSender] = {}
         self._peers: dict[int, tuple[int, int]] = {}
         self._receivers: dict[int, ReceiverQueuePair] = {}
-        self._class_pause_end_ns = 0
+        self.class_pause_end_ns = 0
+        """End of the 802.1Qbb pause of the data class; it may lie in the past."""
+
+    def adopt(self, wall: TransportSettings, algorithms: Algorithms) -> None:
+        """Queue pairs made from now on go by these; those at work end as they began."""
+        self._settings = wall
+        self._algorithms = algorithms
+        ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
+        self._data_tos = DSCP_DATA << 2 | ecn
 
     # messages
 
@@ -118,7 +124,7 @@ class QueuePairs:
             sender = self._new_sender(message, idle.next_index if idle else 0)
             self._senders[message.source_qpn] = sender
             self._senders_by_peer[message.destination_ip, message.destination_qpn] = sender
-            sender.on_class_pause(self._class_pause_end_ns, now_ns)
+            sender.on_class_pause(self.class_pause_end_ns, now_ns)
         sender.add_message(message, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
@@ -130,6 +136,10 @@ class QueuePairs:
         self._intervals_from_ns = start_ns
         for receiver in self._receivers.values():
             receiver.count_intervals_from(start_ns)
+
+    def states(self, now_ns: int) -> list[SendingState]:
+        """The same messages, and what holds them up."""
+        return [state for sender in self._senders.values() for state in sender.states(now_ns)]
 
     def end_intervals(self) -> None:
         """See `Nic.end_intervals`."""
@@ -162,7 +172,7 @@ class QueuePairs:
 
     def pause_class(self, end_ns: int, now_ns: int) -> None:
         """An 802.1Qbb frame set the end of the data class's pause (in the past: resumed)."""
-        self._class_pause_end_ns = end_ns
+        self.class_pause_end_ns = end_ns
         for sender in self._senders.values():
             sender.on_class_pause(end_ns, now_ns)
 

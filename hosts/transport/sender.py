@@ -14,7 +14,7 @@ from hosts.transport.congestion.base import AckSample, CongestionControl, HopTel
 from hosts.transport.counters import NicStatistics
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery
-from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport
+from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
 from hosts.transport.payload import message_bytes
 from hosts.transport.transmission import Transmission
 from hosts.transport.wire_schedule import WireSchedule
@@ -327,6 +327,22 @@ class SenderQueuePair:
         """Forget every message; nothing more will be sent."""
         self._transmissions.clear()
         self._end, self.wake_ns = 0, NEVER
+
+    def states(self, now_ns: int) -> list[SendingState]:
+        """Where every message that is not done stands."""
+        paused_ns = self.paused_ns(now_ns)
+        acknowledged = self._recovery.cumulative
+        return [
+            SendingState(
+                report=item.report(paused_ns),
+                acknowledged_bytes=max(0, acknowledged - item.first) * self._payload_bytes,
+                in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
+                paused_until_ns=self.pause_end_ns,
+                window_bytes=self._congestion.window_bytes,
+                rate_bps=self._congestion.rate_bps,
+            )
+            for item in self._transmissions
+        ]
 
     # pause and timers
 

@@ -4,18 +4,26 @@
 
 import json
 from dataclasses import replace
+from ipaddress import IPv4Address
 
 import pytest
 
 from hosts.io.lateness import LatenessSummary
 from hosts.protocol import (
+    Add,
+    Adopt,
     AgentEvent,
     AgentLateness,
     Command,
     FlowReceived,
     FlowSent,
     Goodput,
+    HostState,
     HostStatistics,
+    Look,
+    Looked,
+    MessageState,
+    ProgramFlowState,
     ProtocolError,
     Quiesce,
     Ready,
@@ -31,6 +39,7 @@ from hosts.protocol import (
 )
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
+from scenarios.model.flow import Flow
 
 SIGNAL = Signal(
     sent_us=1.25,
@@ -45,7 +54,15 @@ SIGNAL = Signal(
     obeyed=False,
     paused_until_us=None,
 )
-COMMANDS: list[Command] = [Start(123_456_789_012_345), Quiesce(), Stop()]
+COMMANDS: list[Command] = [
+    Start(123_456_789_012_345),
+    Add((Flow("h1", "h2", 1000, 5, "send", 7, 7, 7),), {"h1": IPv4Address("10.1.0.1"), "h2": IPv4Address("10.1.0.2")}),
+    Look(3),
+    Adopt({"flow_control": "sfc", "congestion_parameters": {"window_bytes": 1}}),
+    Quiesce(),
+    Stop(),
+]
+STATISTICS = HostStatistics("h1", NicStatistics(frames_sent=9), kernel_drops=1, send_failures=2)
 EVENTS: list[AgentEvent] = [
     Ready(hosts=7),
     FlowSent(1, 12.345678901234567, 0.5, SendingCounts(7, 2, 2000, 1, 4)),
@@ -54,7 +71,14 @@ EVENTS: list[AgentEvent] = [
     Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
     SIGNAL,
     replace(SIGNAL, flow_id=5, obeyed=True, paused_until_us=23.1),
-    HostStatistics("h1", NicStatistics(frames_sent=9), kernel_drops=1, send_failures=2),
+    STATISTICS,
+    HostState(
+        STATISTICS,
+        (MessageState(7, 1000, 2000, 0.5, 1.5, None, 100.0, 0), MessageState(8, 0, 0, 0.0, 0.0, 125_000, 2.5, 1)),
+        (ProgramFlowState("10.2.0.1", 6, 5201, 40_000, 3_000, 12.5),),
+        class_paused_for_us=0.0,
+    ),
+    Looked(3),
     AgentLateness(LatenessSummary(5, 1.0, 2.5, 9.0)),
     Refused("'nonsense' is no message"),
     Stopped(),
