@@ -19,6 +19,8 @@ from wire.dilation import Dilation
 
 _UNLIMITED_BYTES = 0xFFFF_FFFF
 _ECMP_SALT = 0x9E37_79B1
+_OFF = {"suppression": "off", "pause_cache": "cache_off"}
+"""The default actions of mechanisms that one switches on by a default action."""
 
 
 def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
@@ -92,3 +94,24 @@ def _buffer_commands(settings: SwitchSettings) -> Iterator[str]:
         if traffic_class not in (CLASS_CONTROL, CLASS_BTS) and not is_lossless:
             alpha = round(settings.alpha * ALPHA_ONE)
             yield f"table_add class_threshold dynamic_threshold {traffic_class} => {alpha}"
+
+
+def change_commands(
+    topology: Topology, switch: str, old: SwitchSettings, new: SwitchSettings, dilation: Dilation
+) -> list[str]:
+    """What turns a switch that was set up for some settings into one of others while it forwards.
+
+    Tables of mechanisms are emptied, switches of mechanisms turned off, and everything of the new settings put in.
+    What a mechanism remembers (pauses, bytes held) is left to run out.
+    """
+    before = [*_buffer_commands(old), *feature_commands(topology, switch, old, dilation)]
+    after = [*_buffer_commands(new), *feature_commands(topology, switch, new, dilation)]
+    cleared = dict.fromkeys(line.split()[1] for line in before if line.startswith("table_add"))
+    sessions = [line.split()[1] for line in before if line.startswith("mirroring_add")]
+    defaults = {line.split()[1] for line in before if line.startswith("table_set_default")}
+    return [
+        *(f"table_clear {table}" for table in cleared),
+        *(f"table_set_default {table} {action}" for table, action in _OFF.items() if table in defaults),
+        *(f"mirroring_delete {session}" for session in sessions),
+        *after,
+    ]

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import IO, Annotated
 
 import typer
 
 from command.options import Settings, SwitchName
 from command.output import console
+from testbed.errors import UsageError
 from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_network
 from testbed.plan.request import MAX_DILATION
@@ -18,19 +21,40 @@ from testbed.plan.request import MAX_DILATION
 def verb(
     *,
     topology: Annotated[str, typer.Option(help="Network, see `list`.")] = "clos",
-    scheme: Annotated[str, typer.Option(help="Scheme that the switches are set up for.")] = "sfc",
+    scheme: Annotated[str, typer.Option(help="Scheme that switches and hosts begin with.")] = "sfc",
     switch: SwitchName = "auto",
     dilation: Annotated[
-        int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the switches run.")
-    ] = 1000,
+        int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the network runs.")
+    ] = 10_000,
     settings: Settings = None,
-) -> None:
+    script: Annotated[
+        Path | None,
+        typer.Option(
+            "--exec",
+            metavar="FILE",
+            help="Execute these lines (`-`: stdin) instead of asking for them; exit with 1 at the first that fails.",
+        ),
+    ] = None,
+) -> int:
     """Starts a network with a prompt."""
-    plan = plan_network(
-        RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
-    )
+    request = RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
+    lines = None if script is None else _open(script)
+    plan = plan_network(request)
     capabilities.require("real", plan.config.switch, plan.mtu_bytes)
 
-    from testbed.live.prompt import open_prompt  # Mininet may not be there, which has just been asked
+    from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked
 
-    open_prompt(plan, console)
+    try:
+        return open_prompt(request, console, lines)
+    finally:
+        if lines is not None and lines is not sys.stdin:
+            lines.close()
+
+
+def _open(script: Path) -> IO[str]:
+    if str(script) == "-":
+        return sys.stdin
+    try:
+        return script.open(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--exec {script}: {error.strerror}") from error

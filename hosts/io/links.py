@@ -34,6 +34,7 @@ _OFFLOADS = (
 _OUR_GROUP = 1
 """Of all pairs made here, so that one request removes them: one by one the kernel waits for its readers each time."""
 _MAIN_TABLE = 254
+_IFF_UP = 0x1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,17 @@ class Links:
 
     def set_up(self, name: str) -> None:
         """Brings an interface up."""
-        with _told(f"cannot bring {name} up"):
-            self._netlink.link("set", ifname=name, state="up")
+        self.set_state(name, up=True)
+
+    def set_state(self, name: str, *, up: bool) -> None:
+        """Brings an interface up or down."""
+        state = "up" if up else "down"
+        with _told(f"cannot bring {name} {state}"):
+            self._netlink.link("set", ifname=name, state=state)
+
+    def is_up(self, name: str) -> bool:
+        """Whether an interface has been brought up."""
+        return bool(self._link(name)["flags"] & _IFF_UP)
 
     def move(self, name: str, pid: int) -> None:
         """Gives an interface to the namespace of a process, where it is down."""

@@ -84,17 +84,18 @@ def make_folder(parent: Path, name: str) -> Path:
     raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
 
-def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
+def execute(plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None) -> StoredRun:
     """Runs a plan. RunError when it broke or ran out of room; its folder then holds what was measured and why.
 
     Interrupted when Ctrl-C left no result: nothing stays of a run that had not begun, the traces of one that was not
-    given the time to end.
+    given the time to end. `clock` runs it in place of the one that the plan names: on a network that is up already.
     """
+    run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
         folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
         with _failing_in_one_line(plan, folder, interrupt):
             try:
-                result = _measure(plan, folder, progress, interrupt)
+                result = _measure(plan, folder, progress, interrupt, run)
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
     with _failing_in_one_line(plan, folder, interrupt):
@@ -102,13 +103,13 @@ def execute(plan: RunPlan, parent: Path, progress: Progress) -> StoredRun:
     return StoredRun(folder, result, report, interrupt.is_requested or report is None)
 
 
-def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt) -> RunResult:
+def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock) -> RunResult:
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
     replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
     recorder = Recorder(plan, folder)
     try:
         with recorder:
-            outcome = CLOCKS[plan.config.clock](plan, folder, recorder, progress, interrupt)
+            outcome = run(plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.frames()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
         result = build_result(run_identity(plan.config), counters, flows=flows, queues=queues, signals=signals)

@@ -129,8 +129,12 @@ def start_agents(
     pids: Mapping[str, int],
     switches: Mapping[int, SwitchClock],
     epoch_ns: int,
+    programs: bool = False,
 ) -> list[AgentProcess]:
-    """Starts the agents of a run; they are ready when `wait_until_ready` says so."""
+    """Starts the agents of a run; they are ready when `wait_until_ready` says so.
+
+    With `programs` the hosts' ordinary programs use the NICs, as they do beside a background.
+    """
     configs = agent_configs(
         plan.topology,
         plan.flows,
@@ -140,6 +144,6 @@ def start_agents(
         switches=switches,
         agents=agent_count(len(plan.topology.hosts)),
         epoch_ns=epoch_ns,
-        programs=plan.config.background is not None,
+        programs=programs or plan.config.background is not None,
     )
     return [AgentProcess(config, run_id, logs) for config in configs]

@@ -18,9 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from mininet.cli import CLI
 from mininet.link import Intf, Link
-from mininet.log import output, setLogLevel
+from mininet.log import setLogLevel
 from mininet.net import Mininet
 from mininet.node import Host, Switch
 
@@ -63,6 +62,16 @@ class MadeInterface(Intf):  # type: ignore[misc]
     def config(self, **params: Any) -> dict[str, Any]:
         """Nothing to set."""
         return {}
+
+    def updateIP(self) -> str | None:
+        """What it was given: a host's address may have moved to its TAP device, where Mininet does not look."""
+        address: str | None = self.ip
+        return address
+
+    def updateMAC(self) -> str | None:
+        """The same of its MAC address."""
+        mac: str | None = self.mac
+        return mac
 
 
 class MadeLink(Link):  # type: ignore[misc]
@@ -108,12 +117,6 @@ class Emulation:
         """What a script prints in the namespace of a node; Mininet knows no exit status."""
         output: str = self.net.get(node).cmd(script)
         return output
-
-    def prompt(self, verbs: Mapping[str, Callable[[Sequence[str]], str]]) -> None:
-        """Mininet's own prompt with these verbs added, until the user leaves it. A ValueError of a verb is printed."""
-        setLogLevel("output")  # what commands print goes through Mininet's log
-        methods = {f"do_{name}": _prompt_method(verb) for name, verb in verbs.items()}
-        type("Prompt", (CLI,), methods)(self.net)
 
     def close(self) -> None:
         """Removes all links at once, then the nodes, whose shells are told to end before any is waited for."""
@@ -204,19 +207,6 @@ class Emulation:
             turn_off_offloads([name])
         interface = self.net.get(host.name).intf(name)
         interface.mac, interface.ip, interface.prefixLen = host.mac, str(host.ip), "32"
-
-
-def _prompt_method(verb: Callable[[Sequence[str]], str]) -> Callable[[Any, str], None]:
-    """A verb as Mininet's prompt calls it, its docstring being the prompt's help."""
-
-    def method(prompt: Any, line: str) -> None:
-        try:
-            output(f"{verb(line.split())}\n")
-        except ValueError as error:
-            output(f"{error}\n")
-
-    method.__doc__ = verb.__doc__
-    return method
 
 
 @contextmanager

@@ -104,19 +104,33 @@ def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
     began_s = time.perf_counter()
     try:
         with live_network(plan, folder / "logs", interrupt) as network:
-            return _run_in(network, folder, recorder, progress, interrupt, began_s)
+            return run_on(network, folder, recorder, progress, interrupt, began_s=began_s)
     except RunError as error:  # it broke before its hosts could send
         wall_s = time.perf_counter() - began_s
         return ClockOutcome(run_counters([], [], [], interrupted=False, wall_s=wall_s, broken=[_sentence(str(error))]))
 
 
-def _run_in(
-    network: LiveNetwork, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt, began_s: float
+def run_on(
+    network: LiveNetwork,
+    folder: Path,
+    recorder: Recorder,
+    progress: Progress,
+    interrupt: Interrupt,
+    *,
+    began_s: float,
+    programs: bool = False,
 ) -> ClockOutcome:
+    """Runs the network's plan on it; afterwards its switches have ended. `programs`: see `start_agents`."""
     plan = network.plan
     pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
     agents = start_agents(
-        plan, network.run_id, network.logs, pids=pids, switches=_switch_clocks(network), epoch_ns=network.epoch_ns
+        plan,
+        network.run_id,
+        network.logs,
+        pids=pids,
+        switches=switch_clocks(network),
+        epoch_ns=network.epoch_ns,
+        programs=programs,
     )
     with ExitStack() as ends:
         for agent in agents:
@@ -131,7 +145,8 @@ def _run_in(
         return run.outcome(folder)
 
 
-def _switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
+def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
+    """Whose time stamps a BTS carries, by switch number."""
     numbers = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
     return {numbers[each.name]: SwitchClock(each.name, each.clock_lag_ns) for each in network.switches}
 

@@ -104,7 +104,9 @@ def plan_network(request: RunRequest) -> RunPlan:
     if overrides.workload:
         raise UsageError(f"--set {next(iter(overrides.workload))}: a network without a scenario has no such setting")
     topology = checks.network_named(request.topology or "clos", overrides.topology)
-    settings = network_settings(topology, (scheme.switch, overrides.switch), (scheme.transport, overrides.transport))
+    programs = {"program_dscp": DSCP_DATA}  # they share the class of messages, and so their queues and signals
+    transport = (programs, scheme.transport, overrides.transport)
+    settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
     target = switch_target(request.switch, "real", settings.switch)
     base_rtt_ns = settings.physics.base_rtt_ns
     told: dict[str, Any] = {

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from softswitch.build import build_executable
@@ -47,7 +48,8 @@ class SoftswitchProcess:
         arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent", "--realtime"]
         for port in self._ports:
             arguments += ["-i", f"{port}@{SWITCH_INTERFACE.format(name=name, port=port)}"]
-        self._child = Child(name, arguments, state.name, logs / f"{name}.log")
+        self._process = partial(Child, name, arguments, state.name, logs / f"{name}.log")
+        self._child = self._process()
         self._control: ControlClient | None = None
 
     def wait_until_ready(self) -> None:
@@ -79,16 +81,29 @@ class SoftswitchProcess:
     def statistics(self) -> PartStatistics:
         return softswitch_statistics(self.name, json.loads(self.command("statistics")))
 
+    def halt(self) -> None:
+        self._close_control()
+        self._child.stop()
+
+    def start_again(self) -> None:
+        self._socket.unlink(missing_ok=True)
+        self._child = self._process()
+        self.wait_until_ready()
+
     def stop(self) -> None:
         """Ends it. RunError if it could not write its samples."""
         if self._child.stop() == _COULD_NOT_WRITE:
             raise RunError(f"{self.name}: {self._child.last_words()}")
+        self._close_control()
+
+    def _close_control(self) -> None:
+        if self._control is not None:
+            self._control.close()
+            self._control = None
 
     def end(self) -> None:
         """Ends the process if it still runs; its samples stay where they are."""
-        if self._control is not None:
-            self._control.close()
-        self._child.stop()
+        self.halt()
 
 
 class SoftswitchTarget:

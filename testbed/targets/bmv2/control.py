@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from softswitch.control import CommandError
 from testbed.targets.bmv2 import errors, values
-from testbed.targets.bmv2.program import Program
+from testbed.targets.bmv2.program import Program, Table
 from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
 from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
 
@@ -35,6 +35,10 @@ class Bmv2Control:
         self._program = program
         self._lock = threading.Lock()
         self._commands: Mapping[str, Callable[[list[str]], str]] = {
+            "help": self._help,
+            "show_tables": self._show_tables,
+            "table_info": self._table_info,
+            "table_dump": self._table_dump,
             "table_add": self._table_add,
             "table_set_default": self._table_set_default,
             "table_modify": self._table_modify,
@@ -127,6 +131,34 @@ class Bmv2Control:
             interface().EntryOptions(priority=priority),
         )
         return f"Entry has been added with handle {handle}"
+
+    def _help(self, words: list[str]) -> str:
+        known = sorted([*self._commands, "port_rate"])
+        if words and words[0] not in known:
+            raise CommandError(f"no command {words[0]!r}")
+        return "\n".join(known) if not words else f"{words[0]}: as simple_switch_CLI has it"
+
+    def _show_tables(self, words: list[str]) -> str:
+        return "\n".join(map(_table_line, self._program.tables()))
+
+    def _table_info(self, words: list[str]) -> str:
+        table = self._program.table(words[0])
+        actions = [f"{name} {list(action.parameter_bits)}" for name, action in table.actions.items()]
+        return "\n".join([_table_line(table), *actions])
+
+    def _table_dump(self, words: list[str]) -> str:
+        table = self._program.table(words[0])
+        lines = []
+        for entry in self._call("bm_mt_get_entries", _CONTEXT, table.name):
+            keys = " ".join(values.shown_match(*pair) for pair in zip(entry.keys, table.keys, strict=True))
+            action = values.shown_action(table.actions[entry.action.action], entry.action.data)
+            lines.append(f"entry {entry.handle}: {keys} => {action}")
+        default = self._call("bm_mt_get_default_entry", _CONTEXT, table.name)
+        known = default.action in table.actions
+        lines.append(
+            f"default: {values.shown_action(table.actions[default.action], default.data) if known else 'none'}"
+        )
+        return "\n".join(lines)
 
     def _table_set_default(self, words: list[str]) -> str:
         table = self._program.table(words[0])
@@ -253,6 +285,11 @@ class Bmv2Control:
 
     def _get_time_elapsed(self, words: list[str]) -> str:
         return f"Switch time elapsed, in microseconds: {self.elapsed_us()}"
+
+
+def _table_line(table: Table) -> str:
+    keys = ",\t".join(f"{key.name}({key.match_type}, {key.bits})" for key in table.keys)
+    return f"{table.name:<30} [implementation=None, mk={keys}]"
 
 
 def _check_index(index: int, name: str, size: int) -> None:

@@ -22,6 +22,7 @@ class Key:
 
     match_type: str
     bits: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,10 @@ class Program:
         """The program in a JSON file of p4c."""
         return cls(json.loads(path.read_text()))
 
+    def tables(self) -> list[Table]:
+        """All of them, in the program's order."""
+        return list(self._tables.values())
+
     def table(self, name: str) -> Table:
         return self._tables[_resolve(name, self._tables, "table")]
 
@@ -89,7 +94,7 @@ class Program:
         return self._counters[_resolve(name, self._counters, "counter")]
 
     def _table(self, table: Mapping[str, Any], actions: Mapping[int, Action]) -> Table:
-        keys = tuple(Key(key["match_type"], self._bits(key["target"])) for key in table["key"])
+        keys = tuple(Key(key["match_type"], self._bits(key["target"]), key["name"]) for key in table["key"])
         return Table(table["name"], keys, {actions[each].name: actions[each] for each in table["action_ids"]})
 
     def _bits(self, target: Any) -> int:

@@ -49,6 +49,28 @@ struct EntryOptions {
   1: optional i32 priority
 }
 
+enum EntryActionType {
+  NONE = 0,
+  ACTION = 1,
+  MEMBER = 2,
+  GROUP = 3
+}
+
+struct EntryAction {
+  1: EntryActionType type,
+  2: optional string action,
+  3: optional ActionData data,
+  4: optional i32 member,
+  5: optional i32 group
+}
+
+struct Entry {
+  1: list<Match> keys,
+  2: EntryOptions options,
+  3: i32 handle,
+  4: EntryAction action
+}
+
 struct Count {
   1: i64 bytes,
   2: i64 packets
@@ -70,6 +92,8 @@ service standard {
       throws (1: Refusal refusal),
   void bm_mt_delete_entry(1: i32 context, 2: string table, 3: i32 entry) throws (1: Refusal refusal),
   void bm_mt_clear_entries(1: i32 context, 2: string table, 3: bool reset_default) throws (1: Refusal refusal),
+  list<Entry> bm_mt_get_entries(1: i32 context, 2: string table) throws (1: Refusal refusal),
+  EntryAction bm_mt_get_default_entry(1: i32 context, 2: string table) throws (1: Refusal refusal),
   i64 bm_mt_get_num_entries(1: i32 context, 2: string table) throws (1: Refusal refusal),
 
   i64 bm_register_read(1: i32 context, 2: string array, 3: i32 index) throws (1: Refusal refusal),

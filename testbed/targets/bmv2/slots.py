@@ -37,11 +37,16 @@ def slot_commands(topology: Topology, switch: str, payload_bytes: int, dilation:
     """Queue depths and rates of all ports of a switch."""
     lines = [f"set_queue_depth {_UNBOUNDED_PACKETS}"]
     for port in topology.ports[switch]:
-        wall_bps = dilation.wall_bps(port.rate_bps)
-        for traffic_class in range(CLASS_COUNT):
-            rate = slot_rate(wall_bps, slot_bytes(traffic_class, payload_bytes))
-            lines.append(f"set_queue_rate {rate} {port.number} {traffic_class}")
+        lines += port_slots(port.number, dilation.wall_bps(port.rate_bps), payload_bytes)
     return lines
+
+
+def port_slots(port: int, wall_bps: int, payload_bytes: int) -> list[str]:
+    """The rates of one port's queues."""
+    return [
+        f"set_queue_rate {slot_rate(wall_bps, slot_bytes(traffic_class, payload_bytes))} {port} {traffic_class}"
+        for traffic_class in range(CLASS_COUNT)
+    ]
 
 
 def worst_rate_error(topology: Topology, payload_bytes: int, dilation: Dilation) -> float:

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from softswitch.control import CommandError
 from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
@@ -17,7 +19,7 @@ from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
 from testbed.targets.bmv2.process import SwitchHost, SwitchSpec
 from testbed.targets.bmv2.program import Program
-from testbed.targets.bmv2.slots import slot_commands
+from testbed.targets.bmv2.slots import port_slots, slot_commands
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.statistics import PartStatistics
@@ -29,11 +31,16 @@ _PROBE_SECONDS = 0.1
 class Bmv2Switch:
     """A `simple_switch` that somebody else started; sets it up, commands it and ends it."""
 
-    def __init__(self, plan: RunPlan, spec: SwitchSpec, host: SwitchHost, prober: Prober) -> None:
+    def __init__(
+        self, plan: RunPlan, spec: SwitchSpec, start: Callable[[SwitchSpec], SwitchHost], prober: Prober
+    ) -> None:
+        """`start` starts a `simple_switch`: now, and again after it has been halted."""
         self.name = spec.name
         self._plan = plan
         self._spec = spec
-        self._host = host
+        self._start = start
+        self._host = start(spec)
+        self._set_up: tuple[Program, int, Path] | None = None
         self._prober = prober
         self._control: Bmv2Control | None = None
         self._poller: QueuePoller | None = None
@@ -59,6 +66,7 @@ class Bmv2Switch:
 
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
         """Waits until it listens, executes its commands, compares its clock with the run's, begins to poll."""
+        self._set_up = (program, epoch_ns, commands)
         self._control = Bmv2Control(self._host.connect(), program)
         try:
             self._configure(self._control, epoch_ns, commands)
@@ -79,6 +87,8 @@ class Bmv2Switch:
     def command(self, line: str) -> str:
         assert self._control is not None
         try:
+            if line.startswith("port_rate "):
+                return self._set_port_rate(line.split()[1:])
             return self._control.command(line)
         except OSError as error:
             raise RunError(self._host.why_silent(error)) from error
@@ -102,16 +112,37 @@ class Bmv2Switch:
             if self.queued_bytes():
                 time.sleep(_PROBE_SECONDS)  # the last probe may be on its way
                 self.ghost_bytes = self.queued_bytes()
-        self.end()
+        self.halt()
 
-    def end(self) -> None:
-        """Ends everything of it that still runs."""
+    def halt(self) -> None:
         if self._poller is not None:
             self._poller.stop()
         if self._control is not None:
             self._control.close()
-        self._prober.close()
         self._host.stop()
+
+    def start_again(self) -> None:
+        assert self._set_up is not None
+        self._host = self._start(self._spec)
+        self.set_up(*self._set_up)
+
+    def end(self) -> None:
+        """Ends everything of it that still runs."""
+        self.halt()
+        self._prober.close()
+
+    def _set_port_rate(self, words: Sequence[str]) -> str:
+        """softswitch's command, as near as slots come to it."""
+        try:
+            port, wall_bps = map(int, words)
+        except ValueError as error:
+            raise CommandError("port_rate PORT BITS_PER_S") from error
+        if port not in (each.number for each in self._plan.topology.ports[self.name]) or wall_bps < 1:
+            raise CommandError(f"port_rate: {self.name} has no port {port}, or the rate is not positive")
+        assert self._control is not None
+        for line in port_slots(port, wall_bps, self._plan.transport.payload_bytes):
+            self._control.command(line)
+        return ""
 
     def _configure(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> None:
         lines = self._commands()

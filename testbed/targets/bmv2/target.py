@@ -122,7 +122,7 @@ class Bmv2Target:
             state=self._state,
             log=self._logs / name,
         )
-        return Bmv2Switch(self._plan, spec, self._host(spec), prober)
+        return Bmv2Switch(self._plan, spec, self._host, prober)
 
     def _host(self, spec: SwitchSpec) -> SwitchHost:
         if self._installation.path is not None:

@@ -10,9 +10,11 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
 
 from softswitch.control import CommandError
-from testbed.targets.bmv2.program import Key
+from testbed.targets.bmv2.program import Action, Key
 from testbed.targets.bmv2.thrift import interface
 
+_MAC_BITS = 48
+_IP_BITS = 32
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
 
@@ -47,6 +49,31 @@ def byte_count(bits: int) -> int:
 def parameters(words: Sequence[str], widths: Sequence[int]) -> list[bytes]:
     """Action data."""
     return [encoded(word, bits) for word, bits in zip(words, widths, strict=True)]
+
+
+def shown(raw: bytes, bits: int, *, is_address: bool = False) -> str:
+    """The bytes of a field as a word that `number` reads again."""
+    value = int.from_bytes(raw, "big")
+    if bits == _MAC_BITS:
+        return value.to_bytes(byte_count(bits), "big").hex(":")
+    return str(IPv4Address(value)) if is_address else str(value)
+
+
+def shown_match(match: Any, key: Key) -> str:
+    """One key of an entry, as `match_parameter` reads it."""
+    if match.lpm is not None:
+        return f"{shown(match.lpm.key, key.bits, is_address=key.bits == _IP_BITS)}/{match.lpm.prefix_bits}"
+    if match.ternary is not None:
+        return f"{shown(match.ternary.key, key.bits)}&&&{shown(match.ternary.mask, key.bits)}"
+    if match.range is not None:
+        return f"{shown(match.range.low, key.bits)}->{shown(match.range.high, key.bits)}"
+    return shown(match.exact.key, key.bits)
+
+
+def shown_action(action: Action, data: Sequence[bytes]) -> str:
+    """An action and its parameters."""
+    words = [shown(raw, bits) for raw, bits in zip(data, action.parameter_bits, strict=True)]
+    return " ".join([action.name, *words])
 
 
 def match_parameter(word: str, key: Key) -> Any:

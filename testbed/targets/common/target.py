@@ -48,6 +48,12 @@ class RunningSwitch(Protocol):
     def stop(self) -> None:
         """Ends it. Its queue samples, in wall ns since the run's epoch, are in their file (`samples_file`) by then."""
 
+    def halt(self) -> None:
+        """Ends it with all that it holds; `start_again` takes it from there."""
+
+    def start_again(self) -> None:
+        """A new one in its place, set up as at the beginning; only after `stop` or `halt`."""
+
 
 class Target(Protocol):
     """All switches of one run. Made before the network is, started in it, stopped before it goes."""

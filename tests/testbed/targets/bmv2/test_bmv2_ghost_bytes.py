@@ -36,7 +36,7 @@ class _Quiet:
 
 def _stopped(*held: int) -> Bmv2Switch:
     anything = cast(Any, _Quiet())
-    switch = Bmv2Switch(anything, cast(Any, SimpleNamespace(name="s1")), anything, anything)
+    switch = Bmv2Switch(anything, cast(Any, SimpleNamespace(name="s1")), lambda spec: anything, anything)
     switch._control, switch._poller = cast(Any, _Quiet(*held)), anything
     switch.stop()
     return switch

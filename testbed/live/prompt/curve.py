@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A curve in text: the latest values as columns of eighths of a cell, with a scale and a line at a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_THRESHOLD = "┄"
+_LABEL_COLUMNS = 10
+
+
+def curve(values: Sequence[int], *, columns: int, rows: int, threshold: int | None = None) -> list[str]:
+    """Lines, the highest first: as many of the latest values as there are columns, the newest at the right."""
+    shown = list(values)[-max(1, columns - _LABEL_COLUMNS) :]
+    top = max([*shown, threshold or 0, 1])
+    at_row = None if not threshold else min(rows - 1, threshold * rows // top)
+    lines = []
+    for row in range(rows - 1, -1, -1):
+        cells = [_cell(value * rows * 8 // top - row * 8) for value in shown]
+        if row == at_row:
+            cells = [_THRESHOLD if cell == " " else cell for cell in cells]
+        lines.append(f"{_label(row, rows, top, at_row, threshold):>{_LABEL_COLUMNS - 1}} {''.join(cells)}")
+    return lines
+
+
+def _cell(eighths: int) -> str:
+    return _EIGHTHS[max(0, min(8, eighths))]
+
+
+def _label(row: int, rows: int, top: int, at_row: int | None, threshold: int | None) -> str:
+    if row == rows - 1:
+        return kilobytes(top)
+    if row == at_row and threshold:
+        return kilobytes(threshold)
+    return "0" if row == 0 else ""
+
+
+def kilobytes(size_bytes: int) -> str:
+    """`250 KB`."""
+    return f"{size_bytes / 1000:.0f} KB"

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Verbs that go on showing what happens: signals as they come, the curve of a queue. Any key ends them."""
+
+from __future__ import annotations
+
+import shutil
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from rich.live import Live
+from rich.text import Text
+
+from hosts.protocol import Signal
+from testbed.live.prompt import looking
+from testbed.live.prompt.curve import curve, kilobytes
+from testbed.live.prompt.terminal import Terminal
+from testbed.live.prompt.verb import Verb
+from testbed.live.prompt.words import seconds
+from testbed.live.session import switches as reading
+from testbed.live.session.session import LiveSession
+
+_FOLLOW_EVERY_S = 0.1
+_WATCH_EVERY_S = 0.02
+_DRAW_EVERY = 5
+_ROWS = 10
+_MOST_COLUMNS = 200
+
+
+def bts(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    if words[:1] != ["-f"]:
+        return looking.counted(session, words)
+    seen, _ = session.journal.signals_since(1 << 62)
+    first = seen
+    for _ in terminal.until_key(seconds(words[1]) if words[1:] else None, _FOLLOW_EVERY_S):
+        seen, signals = session.journal.signals_since(seen)
+        for signal in signals:
+            terminal.say(_signal_line(session, signal))
+    return f"{seen - first} BTS"
+
+
+def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    switch = session.switch(words[0])
+    rest = list(words[1:])
+    for_s = seconds(rest.pop()) if rest and rest[-1].endswith("s") and rest[-1] not in session.topology.switch else None
+    if rest:
+        port = session.port(switch.name, rest[0])
+        title = f"{switch.name} port {port.number} to {port.peer.node}"
+        return _watch(session, terminal, title, for_s, lambda: reading.port_bytes(switch, port.number))
+    return _watch(session, terminal, f"{switch.name}, all queues", for_s, lambda: reading.buffer_bytes(switch))
+
+
+def _watch(session: LiveSession, terminal: Terminal, title: str, for_s: float | None, read: Callable[[], int]) -> str:
+    columns = min(_MOST_COLUMNS, shutil.get_terminal_size().columns)
+    values: deque[int] = deque(maxlen=_MOST_COLUMNS)
+    thresholds = session.plan.config.thresholds_bytes
+    highest = turn = 0
+
+    def picture() -> str:
+        every_us = session.dilation.model_us(round(_WATCH_EVERY_S * 1e9))
+        head = f"{title}: {kilobytes(values[-1])} now, {kilobytes(highest)} at most; a column is {every_us:.3g} us"
+        return "\n".join([head, *curve(values, columns=columns, rows=_ROWS, threshold=thresholds.get("Q_th"))])
+
+    with Live(console=terminal.console, auto_refresh=False, transient=True) as live:
+        for _ in terminal.until_key(for_s, _WATCH_EVERY_S):
+            values.append(read())
+            highest = max(highest, values[-1])
+            turn += 1
+            if terminal.has_keys and turn % _DRAW_EVERY == 1:
+                live.update(Text(f"{picture()}\nany key ends"), refresh=True)
+    return picture()
+
+
+def _signal_line(session: LiveSession, signal: Signal) -> str:
+    flows = {message.flow.flow_id: message.flow for message in session.journal.messages()}
+    flow = None if signal.flow_id is None else flows.get(signal.flow_id)
+    obeyed = "obeyed" if signal.obeyed else "not obeyed"
+    what = "a program" if flow is None else f"message {flow.flow_id} to {flow.dst}"
+    return (
+        f"{signal.received_us:.1f} us: {signal.switch} to {signal.host}, {what}: {signal.cause}, "
+        f"{signal.queue_depth_bytes} B queued, pause {signal.pause_us:.1f} us, {obeyed}"
+    )
+
+
+VERBS = {
+    "bts": Verb(
+        ("[SWITCH]", "-f [SECONDS]"),
+        "BTS and pause frames sent and suppressed, by cause; `-f`: as they reach hosts, until a key",
+        bts,
+    ),
+    "watch": Verb(
+        ("SWITCH [PORT] [SECONDS]", "SWITCH SECONDS"),
+        "live curve of a queue, or of the whole buffer, until a key",
+        watch,
+    ),
+}

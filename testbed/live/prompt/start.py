@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py cli`: a live network and the prompt on it, for a person or for a file of lines."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO
+
+from mininet.log import output
+from rich.console import Console
+
+from testbed.live.prompt.shell import Shell, run_lines
+from testbed.live.prompt.terminal import Terminal
+from testbed.live.session.session import open_session
+from testbed.plan.request import RunRequest
+
+
+def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> int:
+    """Starts the request's network and gives the prompt until the user leaves, or executes a script; nothing stays.
+
+    The exit status: 0, or 1 for a script of which a line failed.
+    """
+    with open_session(request) as session:
+        hosts = session.topology.hosts
+        console.print(
+            f"{len(session.switches)} switches and {len(hosts)} hosts are up, {session.dilation.factor} times slower "
+            f"than the model: try `pingall`, `incast {hosts[-1].name} {len(hosts) - 1} 250KB`, `queues`, `flows`, "
+            "`help`, `exit`",
+            soft_wrap=True,
+        )
+        terminal = Terminal(lambda text: output(text), console, has_keys=None if script is None else False)
+        shell = Shell(session, terminal, sys.stdin)
+        try:
+            if script is not None:
+                return run_lines(shell, script)
+            shell.initReadline()
+            shell.run()
+        finally:
+            shell.close()
+    return 0

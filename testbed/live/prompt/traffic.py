@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Verbs of messages: sending them, and how they fare. Times are model time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hosts.protocol import FlowSent, HostState, MessageState
+from testbed.live.prompt.terminal import Terminal
+from testbed.live.prompt.verb import Verb
+from testbed.live.prompt.words import VerbError, duration_us, size_bytes
+from testbed.live.session.journal import Message
+from testbed.live.session.session import LiveSession
+
+_SHOWN = 20
+_STARTING_US = 1000.0
+_PROTOCOLS = {6: "TCP", 17: "UDP", 1: "ICMP"}
+
+
+def send(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    src, dst, size = words[:3]
+    message = session.send(src, dst, size_bytes(size))
+    return _followed(session, [message], words[3:], f"{src} sends {message.flow.size_bytes} B to {dst}")
+
+
+def incast(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    waits = [word for word in words[3:] if word == "wait"]
+    sync = [word for word in words[3:] if word != "wait"]
+    dst, count, size = words[:3]
+    if not count.isdecimal():
+        raise VerbError(f"{count!r} is not a number of senders")
+    messages = session.incast(dst, int(count), size_bytes(size), duration_us(sync[0]) if sync else 0)
+    senders = ", ".join(message.flow.src for message in messages)
+    return _followed(session, messages, waits, f"{senders} send {messages[0].flow.size_bytes} B each to {dst}")
+
+
+def wait(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    if session.wait():
+        return _summary(session.journal.messages())
+    left = [message for message in session.journal.messages() if not message.is_done]
+    raise VerbError(f"{len(left)} messages are not done after a minute: try `flows`, `pauses`, `links`")
+
+
+def flows(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    hosts = session.look().hosts
+    states = {each.flow_id: each for host in hosts.values() for each in host.messages}
+    messages = session.journal.messages()
+    shown = messages if words else messages[-_SHOWN:]
+    lines = [_line(message, states.get(message.flow.flow_id), session.now_us) for message in shown]
+    if len(shown) < len(messages):
+        lines.insert(0, f"the last {len(shown)} of {len(messages)}; `flows all` shows all")
+    lines += _program_lines(session, hosts.values())
+    return "\n".join(lines) or "nothing was sent: try `send` or `incast`, or a program such as `h1 iperf3 -s`"
+
+
+def pauses(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    lines: list[str] = []
+    flow = {message.flow.flow_id: message.flow for message in session.journal.messages()}
+    for host in session.look().hosts.values():
+        name = host.statistics.host
+        for each in host.messages:
+            if each.paused_for_us and each.flow_id in flow:
+                lines.append(
+                    f"{name} to {flow[each.flow_id].dst}, message {each.flow_id}: {each.paused_for_us:.1f} us more"
+                )
+        for program in host.programs:
+            if program.paused_for_us:
+                lines.append(
+                    f"{name} to {_name(session, program.destination_ip)}, program: {program.paused_for_us:.1f} us more"
+                )
+        if host.class_paused_for_us:
+            lines.append(f"{name}: its data class for {host.class_paused_for_us:.1f} us more, by 802.1Qbb")
+    _, signals = session.journal.signals_since(0)
+    obeyed = sum(signal.obeyed for signal in signals)
+    lines.append(f"{len(lines)} pauses now; since the start {len(signals)} BTS came to hosts, {obeyed} were obeyed")
+    return "\n".join(lines)
+
+
+def _followed(session: LiveSession, messages: list[Message], words: Sequence[str], said: str) -> str:
+    if not words:
+        return f"{said}; `flows` shows how they fare"
+    if not session.wait(messages):
+        raise VerbError(f"{said}: not done after a minute")
+    return f"{said}: {_summary(messages)}"
+
+
+def _summary(messages: Sequence[Message]) -> str:
+    slowdowns = [message.slowdown for message in messages if message.slowdown is not None]
+    corrupted = sum(message.received is not None and message.received.corrupted for message in messages)
+    if not slowdowns:
+        return "no message was sent"
+    done = f"{len(slowdowns)} of {len(messages)} messages are done"
+    worst = f"slowdown {sum(slowdowns) / len(slowdowns):.2f} in the mean, {max(slowdowns):.2f} at most"
+    return f"{done}, {worst}{f', {corrupted} corrupted' if corrupted else ''}"
+
+
+def _line(message: Message, state: MessageState | None, now_us: float) -> str:
+    flow = message.flow
+    head = f"{flow.flow_id}: {flow.src} to {flow.dst}, {flow.size_bytes} B: "
+    if message.sent is not None and message.fct_us is not None:
+        return f"{head}{_done(message, message.sent)}"
+    if state is None:
+        return head + ("about to start" if flow.start_ns / 1000 > now_us - _STARTING_US else "not under way")
+    return f"{head}{100 * state.acknowledged_bytes / flow.size_bytes:.0f} % acknowledged, {_under_way(state)}"
+
+
+def _done(message: Message, sent: FlowSent) -> str:
+    broken = ", CORRUPTED" if message.received is not None and message.received.corrupted else ""
+    costs = f"paused {sent.paused_us:.1f} us, {sent.counts.packets_resent} resent"
+    return f"done in {message.fct_us:.1f} us (slowdown {message.slowdown:.2f}, {costs}){broken}"
+
+
+def _under_way(state: MessageState) -> str:
+    held = f", paused for {state.paused_for_us:.1f} us more" if state.paused_for_us else ""
+    window = "no window" if state.window_bytes is None else f"window {state.window_bytes}"
+    limits = f"({window}, {state.rate_gbps:.3g} Gb/s)"
+    return f"{state.in_flight_bytes} B in flight {limits}{held}, {state.packets_resent} resent"
+
+
+def _program_lines(session: LiveSession, hosts: Iterable[HostState]) -> list[str]:
+    lines = []
+    for host in hosts:
+        for each in host.programs:
+            kind = _PROTOCOLS.get(each.protocol, f"protocol {each.protocol}")
+            held = f", paused for {each.paused_for_us:.1f} us more" if each.paused_for_us else ""
+            lines.append(
+                f"program: {host.statistics.host}:{each.source_port} to {_name(session, each.destination_ip)}:"
+                f"{each.destination_port} ({kind}): {each.held_bytes} B wait in the NIC{held}"
+            )
+    return lines
+
+
+def _name(session: LiveSession, address: str) -> str:
+    return next((host.name for host in session.topology.hosts if str(host.ip) == address), address)
+
+
+VERBS = {
+    "send": Verb(
+        ("SRC DST SIZE [wait]",), "starts a message of so many bytes (250KB, 1MB); `wait` until it is done", send
+    ),
+    "incast": Verb(
+        ("DST N SIZE [wait]", "DST N SIZE SYNC [wait]"),
+        "N hosts send a message each to DST, at once or spread over SYNC (50us)",
+        incast,
+    ),
+    "wait": Verb(("",), "waits until all messages are done", wait),
+    "flows": Verb(("[all]",), "messages and programs' flows: done, under way, paused", flows),
+    "pauses": Verb(("",), "who is paused now, and for how long yet", pauses),
+}

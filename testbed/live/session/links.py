@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Breaks and mends links of a live network: both ends go down or up, as when a cable is pulled."""
+
+from __future__ import annotations
+
+from hosts.io.links import Links
+from hosts.io.namespaces import network_namespace
+from testbed.errors import RunError, UsageError
+from testbed.live.emulation import Emulation
+from testbed.targets.common.interfaces import interface_of
+from topologies.model import Link, Port, Topology
+
+
+def links_between(topology: Topology, a: str, b: str) -> list[Link]:
+    """All links of two nodes. UsageError when there is none."""
+    for name in (a, b):
+        if name not in topology.host and name not in topology.switch:
+            raise UsageError(f"no node {name!r} in this network")
+    found = [link for link in topology.links if {link.a.node, link.b.node} == {a, b}]
+    if not found:
+        raise UsageError(f"{a} and {b} are not linked")
+    return found
+
+
+def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
+    """Both ends. What the host's kernel knows of addresses and routes is on its TAP device and stays."""
+    for end in (link.a, link.b):
+        interface = interface_of(emulation.topology, end)
+        try:
+            if _is_host(emulation, end):
+                with network_namespace(emulation.host_pid(end.node)), Links() as links:
+                    links.set_state(interface, up=up)
+            else:
+                with Links() as links:
+                    links.set_state(interface, up=up)
+        except OSError as error:
+            raise RunError(f"cannot change the link: {error.strerror}") from error
+
+
+def is_up(emulation: Emulation, end: Port) -> bool:
+    """Whether an end of a link is up."""
+    interface = interface_of(emulation.topology, end)
+    if _is_host(emulation, end):
+        with network_namespace(emulation.host_pid(end.node)), Links() as links:
+            return links.is_up(interface)
+    with Links() as links:
+        return links.is_up(interface)
+
+
+def _is_host(emulation: Emulation, end: Port) -> bool:
+    return end.node in emulation.topology.host

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Verbs as data: their usage checks and completes arguments; words become numbers; curves are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from testbed.live.prompt import words
+from testbed.live.prompt.curve import curve
+from testbed.live.prompt.verb import Known, Verb
+from testbed.live.prompt.words import VerbError
+
+KNOWN: Known = {
+    "HOST": lambda before: ("h1", "h2"),
+    "SWITCH": lambda before: ("s1",),
+    "PORT": lambda before: ("1", "2") if list(before) == ["s1"] else (),
+}
+
+
+def _verb(*forms: str) -> Verb:
+    return Verb(forms, "does it", lambda session, terminal, words: "")
+
+
+@pytest.mark.parametrize(
+    ("forms", "typed"),
+    [
+        (("",), ""),
+        (("SRC DST [SIZE]",), "h1 h2"),
+        (("SRC DST [SIZE]",), "h1 h2 5"),
+        (("SWITCH COMMAND...",), "s1 table_dump x"),
+        (("HOST on|off", "SWITCH PORT on|off"), "s1 2 off"),
+        (("[SWITCH]", "-f [SECONDS]"), "-f 3"),
+    ],
+)
+def test_what_fits_a_form_is_taken(forms: Sequence[str], typed: str) -> None:
+    """No error."""
+    _verb(*forms).check("it", typed.split())
+
+
+@pytest.mark.parametrize(
+    ("form", "typed"),
+    [
+        ("", "more"),
+        ("SRC DST [SIZE]", "h1"),
+        ("SRC DST [SIZE]", "h1 h2 5 6"),
+        ("SWITCH COMMAND...", "s1"),
+        ("HOST on|off", "h1 maybe"),
+    ],
+)
+def test_what_fits_none_is_told_the_usage(form: str, typed: str) -> None:
+    """In one line, with the verb."""
+    with pytest.raises(VerbError) as caught:
+        _verb(form).check("it", typed.split())
+    assert str(caught.value) == f"usage: it {form}".strip()
+
+
+@pytest.mark.parametrize(
+    ("before", "candidates"),
+    [
+        ("", ["h1", "h2", "s1"]),
+        ("s1", ["on", "off", "1", "2"]),
+        ("s1 1", ["on", "off"]),
+        ("s1 1 on", []),
+    ],
+)
+def test_arguments_are_completed_from_the_forms(before: str, candidates: Sequence[str]) -> None:
+    """Each word by what its place may hold, given the words before it."""
+    assert _verb("HOST on|off", "SWITCH PORT on|off").candidates(before.split(), KNOWN) == candidates
+
+
+def test_the_rest_of_a_form_is_completed_too() -> None:
+    """`HOST...` goes on."""
+    assert _verb("HOST...").candidates(["h1", "h2", "h1"], KNOWN) == ["h1", "h2"]
+
+
+@pytest.mark.parametrize(
+    ("word", "size"), [("250KB", 250_000), ("1.5MB", 1_500_000), ("64000", 64_000), ("2gb", 2 * 10**9), ("7B", 7)]
+)
+def test_sizes(word: str, size: int) -> None:
+    """A KB has 1000 bytes, as everywhere here."""
+    assert words.size_bytes(word) == size
+
+
+def test_durations() -> None:
+    """Model time in us, a watching person's in seconds."""
+    assert [words.duration_us(word) for word in ("50us", "1ms", "7")] == [50, 1000, 7]
+    assert [words.seconds(word) for word in ("5", "5s", "500ms")] == [5, 5, 0.5]
+
+
+@pytest.mark.parametrize("word", ["", "KB", "1e3", "-5", "5XB", "nan", "0x10", "1KiB"])
+def test_what_is_no_size_is_quoted(word: str) -> None:
+    """An error of one line."""
+    with pytest.raises(VerbError, match="is not a size"):
+        words.size_bytes(word)
+
+
+def test_a_curve_has_a_scale_and_a_threshold() -> None:
+    """The highest value fills its column; the line of the threshold shows where nothing is drawn over it."""
+    lines = curve([0, 500_000, 1_000_000], columns=40, rows=4, threshold=500_000)
+    assert len(lines) == 4
+    assert lines[0].split() == ["1000", "KB", "█"]
+    assert lines[1].split() == ["500", "KB", "┄┄█"]
+    assert [line[-1] for line in lines] == ["█", "█", "█", "█"]
+    assert [line[-2] for line in lines[2:]] == ["█", "█"]
+
+
+def test_a_curve_keeps_to_its_columns() -> None:
+    """The oldest values leave first."""
+    lines = curve(list(range(1000)), columns=50, rows=3)
+    assert max(map(len, lines)) <= 50
+    assert lines[0].endswith("█")
