@@ -17,13 +17,18 @@ import pytest
 from hosts.agent import main
 from hosts.agent_config import AgentConfig, AgentHost
 from hosts.protocol import (
+    Add,
+    Adopt,
     AgentEvent,
     AgentLateness,
     Command,
     FlowReceived,
     FlowSent,
     Goodput,
+    HostState,
     HostStatistics,
+    Look,
+    Looked,
     Quiesce,
     Ready,
     Refused,
@@ -233,6 +238,38 @@ def test_a_quiesced_agent_reports_what_is_unfinished(stations: tuple[Station, St
     assert "comes a second time" in again
     sides = running.of(HostStatistics)
     assert sides[0].nic.frames_sent == sides[1].nic.frames_received > 0
+
+
+@pytest.mark.root
+def test_a_running_agent_takes_messages_tells_and_changes(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """What is added is sent at its time by the settings of then; a look is answered for every host, under way too."""
+    config = config_of(stations, 0).model_copy(update={"flows": []})
+    flow = Flow("h1", "h2", 2_000_000, 0, "prompt", 7, 7, 7)
+    back = Flow("h2", "h1", 50_000, 0, "prompt", 8, 8, 8)
+    with agent(config, tmp_path) as running:
+        running.tell(Add((flow,), config.addresses))
+        running.until(Refused)
+        running.tell(Start(time.monotonic_ns()))
+        running.tell(Add((flow,), config.addresses))
+        running.tell(Look(1))
+        running.until(Looked)
+        running.tell(Adopt({"loss_recovery": "nonsense"}))
+        running.until(Refused)
+        running.tell(Adopt(TransportSettings(loss_recovery="irn").as_dict()))
+        running.tell(Add((back,), config.addresses))
+        running.until(FlowReceived, FlowReceived, FlowSent, FlowSent)
+        running.tell(Look(2))
+        running.until(Looked)
+    assert [event.reason for event in running.of(Refused)] == [
+        "messages can be added once the run has started",
+        "unknown loss recovery 'nonsense'; known are: go-back-n, irn",
+    ]
+    first, second = running.of(HostState)[:2], running.of(HostState)[2:]
+    assert [state.statistics.host for state in first] == [state.statistics.host for state in second] == ["h1", "h2"]
+    assert [message.flow_id for message in first[0].messages] == [7]
+    assert not any(state.messages for state in second)
+    assert not any(event.corrupted for event in running.of(FlowReceived))
+    assert [event.number for event in running.of(Looked)] == [1, 2]
 
 
 @pytest.mark.root

@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pydantic import ValidationError
 
-from topologies.commands import pipeline_commands, wire_commands
+from testbed.plan.plan import RunRequest, plan_network
+from tests.switch_bmv2.bench_switch import DILATION as BENCH_DILATION
+from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
+from topologies.commands import change_commands, pipeline_commands, wire_commands
 from topologies.features import byte_time_us_q24
 from topologies.model import Port
 from topologies.routes import routes
@@ -100,3 +105,34 @@ def test_target_depth_above_the_threshold_is_refused() -> None:
     """Q_tg must lie below Q_th, or senders would never pause."""
     with pytest.raises(ValidationError, match="q_tg_bytes"):
         SwitchSettings(bts="ingress", q_th_bytes=1000, q_tg_bytes=1000)
+
+
+@pytest.mark.parametrize("new", ["sfc", "irn", "pfc+dcqcn", "sfc-est+hpcc", "sfc-p", "egress-bts"])
+@pytest.mark.parametrize("old", ["sfc", "irn", "pfc+hpcc", "sfc-est", "sfc-p+dcqcn"])
+@pytest.mark.parametrize("switch", ["tor1", "spine1"])
+def test_a_switch_changed_over_is_as_one_set_up_so(switch: str, old: str, new: str) -> None:
+    """Every table of a switch that was changed while it ran has what it would have had from the beginning."""
+    built = shape("clos", {}).build()
+    before, after = (_switch_settings(scheme) for scheme in (old, new))
+    with bench_switch(built, switch, before) as changed, bench_switch(built, switch, after) as fresh:
+        for line in change_commands(built, switch, before, after, BENCH_DILATION):
+            changed.engine.command(line)
+        assert _tables(changed) == _tables(fresh)
+
+
+def _switch_settings(scheme: str) -> SwitchSettings:
+    plan = plan_network(RunRequest("none", scheme))
+    return plan.switch_settings
+
+
+def _tables(switch: BenchSwitch) -> dict[str, set[str]]:
+    """What every table holds, handles aside."""
+    names = [line.split()[0] for line in switch.engine.command("show_tables").splitlines()]
+    shortened = re.compile(r"^entry \d+: ")
+    return {
+        name: {
+            shortened.sub("", line).replace("SfcIngress.bts.", "").replace("suppression.", "")
+            for line in switch.engine.command(f"table_dump {name}").splitlines()
+        }
+        for name in names
+    }

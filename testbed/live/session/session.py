@@ -37,7 +37,7 @@ from topologies.routes import Paths
 MOST_BYTES = 10_000_000_000
 _TAG = "prompt"
 # From asking for a message to its start: both ends have been told by then.
-_ASK_MARGIN_NS = 30_000_000
+_ASK_MARGIN_NS = 150_000_000
 
 
 class LiveSession:

@@ -12,6 +12,7 @@ import pytest
 from testbed.live.session import switches as reading
 from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
 from tests.switch_bmv2.bts.test_pause_cache import CLOS, SFC, UPLINK, _remote_bts
+from wire.constants import CLASS_DATA
 
 
 class Live:
@@ -37,10 +38,12 @@ def live() -> Iterator[Live]:
 
 def test_queues_are_read_by_port_and_class(live: Live) -> None:
     """Bytes, with the port's neighbour."""
-    queue, *others = reading.queue_depths(CLOS, live)
+    queues = list(reading.queue_depths(CLOS, live))
+    queue = next(each for each in queues if each.traffic_class == CLASS_DATA)
     assert (queue.port.number, queue.port.peer.node, queue.traffic_class, queue.held_bytes) == (1, "h1", 3, 2116)
-    assert reading.port_bytes(live, 1) == 2116
-    assert reading.buffer_bytes(live) == 2116 + sum(each.held_bytes for each in others)
+    at_port = sum(each.held_bytes for each in queues if each.port.number == 1)
+    assert reading.port_bytes(live, 1) == at_port
+    assert reading.buffer_bytes(live) == sum(each.held_bytes for each in queues) >= at_port
 
 
 def test_a_cached_pause_names_its_destination(live: Live) -> None:

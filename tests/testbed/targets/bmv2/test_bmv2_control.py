@@ -150,3 +150,31 @@ def test_every_command_of_a_run_can_be_encoded(
         for line in slot_commands(topology, switch.name, 1000, Dilation(1000)):
             control.command(line)
     assert fake.calls
+
+
+def test_a_table_is_dumped_as_commands_would_make_it(control: Bmv2Control, fake: FakeConnection) -> None:
+    """Addresses, prefixes and numbers read as they are written; so does the default action."""
+    kinds = interface()
+    lpm = kinds.Match(type=kinds.MatchType.LPM, lpm=kinds.Lpm(b"\x0a\x01\x00\x02", 32))
+    data = [b"\x00\x03", bytes.fromhex("060000010003"), bytes.fromhex("02000a010002")]
+    action = kinds.EntryAction(type=1, action="SfcIngress.forwarding.next_hop", data=data)
+    fake.answers["bm_mt_get_entries"] = [kinds.Entry(keys=[lpm], handle=4, action=action)]
+    fake.answers["bm_mt_get_default_entry"] = kinds.EntryAction(
+        type=1, action="SfcIngress.forwarding.no_route", data=[]
+    )
+    assert control.command("table_dump ipv4_lpm").splitlines() == [
+        "entry 4: 10.1.0.2/32 => SfcIngress.forwarding.next_hop 3 06:00:00:01:00:03 02:00:0a:01:00:02",
+        "default: SfcIngress.forwarding.no_route",
+    ]
+
+
+def test_help_and_tables_are_told(control: Bmv2Control) -> None:
+    """The commands that there are, port_rate among them; tables with their keys."""
+    assert {"table_dump", "port_rate", "help"} <= set(control.command("help").split())
+    assert control.command("help table_add").startswith("table_add: ")
+    with pytest.raises(CommandError, match="no command 'nonsense'"):
+        control.command("help nonsense")
+    tables = control.command("show_tables").splitlines()
+    [routes] = [line for line in tables if line.startswith("SfcIngress.forwarding.ipv4_lpm")]
+    assert "mk=dst_addr(lpm, 32)" in routes
+    assert "SfcIngress.forwarding.next_hop" in control.command("table_info ipv4_lpm")

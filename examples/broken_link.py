@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A link breaks under a message and is mended: the message waits, is sent again where it must be, and arrives.
+
+sudo .venv/bin/python -m examples.broken_link
+"""
+
+from __future__ import annotations
+
+import time
+
+from testbed.live.session.session import open_network
+
+
+def main() -> None:
+    with open_network("star", dilation=10_000, settings=["topology.hosts=2"]) as net:
+        message = net.send("h1", "h2", 500_000)
+        time.sleep(0.5)
+        net.set_link("h2", "s1", up=False)
+        print(f"done although the link is down: {net.wait([message], seconds=2)}")
+        net.set_link("h2", "s1", up=True)
+        print(f"done now: {net.wait([message], seconds=60)}")
+        assert message.sent is not None
+        print(f"{message.sent.counts.packets_resent} packets were sent again")
+
+
+if __name__ == "__main__":
+    main()

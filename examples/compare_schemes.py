@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The same incast under several schemes, one after the other on one network that stays up.
+
+sudo .venv/bin/python -m examples.compare_schemes
+"""
+
+from __future__ import annotations
+
+import time
+
+from testbed.live.session.session import LiveSession, open_network
+
+
+def deepest_buffer(net: LiveSession, switch: str) -> int:
+    """The most that a switch held during an incast of everybody to h1."""
+    messages = net.incast("h1", 4, 250_000)
+    deepest = 0
+    while not net.wait(messages, seconds=0):
+        deepest = max([deepest, sum(queue.held_bytes for queue in net.queues(switch))])
+        time.sleep(0.02)
+    return deepest
+
+
+def main() -> None:
+    with open_network("star", scheme="irn", dilation=10_000, settings=["topology.hosts=5"]) as net:
+        for scheme in ("irn", "ingress-bts", "sfc+none", "pfc"):
+            net.set_scheme(scheme)
+            print(f"{net.scheme}: at most {deepest_buffer(net, 's1') / 1000:.0f} KB in s1")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""An incast by hand: start it, look into the receiver's ToR while it lasts, see how the messages fared.
+
+sudo .venv/bin/python -m examples.incast
+"""
+
+from __future__ import annotations
+
+import time
+
+from testbed.live.session.session import open_network
+
+
+def main() -> None:
+    with open_network("clos", scheme="sfc", dilation=10_000) as net:
+        messages = net.incast("h8", 7, 250_000, sync_us=10)
+        deepest = 0
+        while not net.wait(messages, seconds=0):
+            deepest = max([deepest, *(queue.held_bytes for queue in net.queues("tor2"))])
+            time.sleep(0.02)
+        print(f"deepest queue of tor2: {deepest} bytes")
+        for message in messages:
+            print(f"{message.flow.src}: {message.fct_us:.1f} us, slowdown {message.slowdown:.2f}")
+        _, signals = net.journal.signals_since(0)
+        print(f"{sum(signal.obeyed for signal in signals)} of {len(signals)} BTS were obeyed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Every verb of the prompt on a live network, through `--exec`, on both targets; what a file of lines exits with."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from testbed.targets.bmv2.installation import find_bmv2
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+SMALL = ["--set", "topology.hosts_per_tor=2", "--dilation", "10000"]
+SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders get there
+STAR = ["--topology", "star", "--set", "topology.hosts=3", "--dilation", "10000"]
+
+# Line -> what its output must contain. `-` before a line: it must fail.
+LINES: tuple[tuple[str, str], ...] = (
+    ("h1 ping -c 1 -W 5 h4", "1 received"),
+    ("pingall", r"(?s)h1 -> h2 h3 h4\n.*0% dropped \(12/12 received\)"),
+    ("py h1.IP()", r"^10\.1\.0\.1$"),
+    ("py sorted(session.switches)", "spine1.*tor2"),
+    ("-py 1/0", "^ZeroDivisionError: division by zero$"),
+    ("px print(h1.IP(), 'and more')", r"10\.1\.0\.1 and more"),
+    ("pingpair", r"h1 -> h2\nh2 -> h1\n.*\(2/2 received\)"),
+    ("pingset h1 h4", r"h1 -> h4\n"),
+    ("pingallfull", r"h1->h2: rtt min/avg/max/mdev [\d.]+/"),
+    ("pingpairfull", r"2/2 received"),
+    ("time pingpair", "Elapsed time"),
+    ("nodes", "h1 h2 h3 h4 spine1 spine2 tor1 tor2"),
+    ("net", "tor1 .*tor1-eth1"),
+    ("dump", r"<Host h1: h1-eth0:10\.1\.0\.1"),
+    ("intfs", "^h1: h1-eth0$"),
+    ("ports", "tor1-eth1:1"),
+    ("links", r"h1-eth0<->tor1-eth1 \(OK OK\) 100 Gb/s, 1 us"),
+    ("printSwitches", "tor1: 1->h1, 2->h2, 3->spine1, 4->spine2"),
+    ("send h1 h4 100KB wait", "h1 sends 100000 B to h4: 1 of 1 messages are done, slowdown"),
+    ("send h2 h3 5KB", "h2 sends 5000 B to h3"),
+    ("wait", "2 of 2 messages are done"),
+    ("-send h1 h1 1KB", "^h1 cannot send to itself$"),
+    ("-send h1 h9 1KB", "no host 'h9'; there are h1 to h4"),
+    ("-send h1 h2 many", "'many' is not a size such as 250KB"),
+    ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
+    ("incast h4 3 250KB 1us wait", "h1, h2, h3 send 250000 B each to h4: 3 of 3 messages are done"),
+    ("-incast h4 4 1KB", "4 hosts cannot send to h4: there are 3 others"),
+    ("flows", r"h1 to h4, 250000 B: done in [\d.]+ us \(slowdown [\d.]+, paused [\d.]+ us, \d+ resent\)"),
+    ("pauses", r"0 pauses now; since the start [1-9]\d* BTS came to hosts, [1-9]\d* were obeyed"),
+    ("queues", "tor2: 0 bytes in all queues"),
+    ("bts", r"tor2: sent_queue [1-9]"),
+    ("bts -f 1s", "^0 BTS$"),
+    ("cache", "tor1: [01] live entries, 1 at most"),
+    ("drops tor1", "^tor1: none$"),
+    ("watch tor2 2 1s", "tor2 port 2 to h4: 0 KB now, 0 KB at most"),
+    ("watch tor2 1s", "tor2, all queues: "),
+    ("fidelity", r"(?s)tor1: \d+ departures.*hosts: \d+ departures, late by .*\n(faithful|degraded|invalid), if"),
+    ("show_tables", "(?s)ipv4_lpm .*and \\d+ that the compiler made of statements: `show_tables all`"),
+    ("show_tables tor1 all", "tbl_"),
+    ("table_dump tor1 ipv4_lpm", r"entry 0: 10\.1\.0\.1/32 => SfcIngress\.forwarding\.next_hop 1 "),
+    ("table_dump tor1", "(?s)bts_trigger:\n  entry 0: 3 => SfcIngress.bts.ingress_bts 100000 50000"),
+    ("-table_dump tor1 nothing", "nothing"),
+    ("p4 tor1 help", "table_dump"),
+    ("p4 tor1 table_num_entries bts_trigger", "^1$"),
+    ("-p4 tor1 nonsense", "nonsense|no such command"),
+    ("dpctl table_num_entries bts_trigger", r"\*\*\* tor1\n1\n\*\*\* tor2\n1"),
+    ("-dpctl dump-flows", "P4 switches know no 'dump-flows'"),
+    ("set_rate tor2 h4 50", r"tor2 port 2 to h4: 50 Gb/s \(5000000 bit/s on the wall clock\)"),
+    ("table_dump tor2 congested_port", "port_speed 26843546 1"),  # 1.6 us a byte in 2^-24 us
+    ("-set_rate tor2 h4 fast", "'fast' is not a rate in Gb/s"),
+    ("-set_rate tor2 9 50", "no single port '9' of tor2"),
+    ("scheme", "^sfc; there are gbn, irn,"),
+    ("scheme irn+none", r"^sfc -> irn\+none; "),
+    ("table_dump tor2 bts_trigger", r"^default: SfcIngress\.bts\.no_bts$"),
+    ("send h1 h4 100KB wait", "1 of 1 messages are done"),
+    ("-scheme nonsense", "no scheme 'nonsense'"),
+    ("scheme sfc", r"^irn\+none -> sfc; "),
+    ("table_dump tor2 bts_trigger", "ingress_bts 100000 50000"),
+    ("set_rate tor2 h4 100", "100 Gb/s"),
+    ("link h1 tor1 down", "^h1 - tor1: down$"),
+    ("-pingset h1 h2", r"h1 -> X\nh2 -> X\n.*100% dropped"),
+    ("links", r"h1-eth0<->tor1-eth1 \(down down\)"),
+    ("link h1 tor1 up", "^h1 - tor1: up$"),
+    ("pingset h1 h2 h4", r"0% dropped \(6/6 received\)"),
+    ("-link h1 h2 down", "h1 and h2 are not linked"),
+    ("switch tor1 stop", "tor1 is stopped"),
+    ("-queues tor1", "tor1 is stopped; `switch tor1 start` starts it again"),
+    ("-pingpair", "100% dropped"),
+    ("switch tor1 start", "tor1 forwards"),
+    ("pingpair", "0% dropped"),
+    ("p4switch_stop tor2", "tor2 is stopped"),
+    ("p4switch_start tor2", "tor2 forwards"),
+    ("p4switch_reboot tor2", "tor2 forwards"),
+    ("table_dump tor2 bts_trigger", "ingress_bts 100000 50000"),
+    ("pcap h1 on", "capturing to .*/pcaps/h1-eth0.pcap"),
+    ("-pcap h1 on", "h1-eth0 is being captured already"),
+    ("send h1 h2 2KB wait", "1 of 1 messages are done"),
+    ("pcap h1 off", "captured .*/pcaps/h1-eth0.pcap"),
+    ("pcap tor1 1 on", "capturing to .*/pcaps/tor1-eth1.pcap"),
+    ("scenario incast ci degree=2", r"2 of 2 flows done, fullest buffer \d+ KB, .*\n.*\nreport: .*report.html"),
+    ("pingpair", "0% dropped"),
+    ("iperf h1 h4", r"Results: received [\d.]+ Gb/s \([\d.]+ Mbits/sec on the wall clock\)"),
+    ("iperfudp 5 h1 h4", r"Results: sent [\d.]+ Gb/s .* % lost"),
+    ("-xterm h1", "display|xterm"),
+    ("-gterm h1", "display|xterm"),
+    ("-x h1", "display|xterm"),
+    ("sh echo there", "^there$"),
+    ("noecho h1 echo hello", "^hello$"),
+    ("source lines.txt", r"(?s)\(2/2 received\).*^10\.1\.0\.1$"),
+    ("-source nowhere.txt", "No such file or directory: nowhere.txt"),
+    ("-h1 false", "^$"),
+    ("-nonsense", "Unknown command: nonsense"),
+    ("help", "(?s)pingall.*watch"),
+    ("help watch", r"watch SWITCH \[PORT\] \[SECONDS\]"),
+    ("h1 sleep 300 &", ""),
+    ("exit", "^$"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing() -> Iterator[None]:
+    """Every test here ends with the machine as it was."""
+    before = running.remains()
+    yield
+    assert running.left_since(before) == {}
+
+
+def _execute(tmp_path: Path, lines: str, *words: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "script.txt").write_text(lines)
+    return subprocess.run(
+        running.command("cli", *words, "--exec", "script.txt"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+        cwd=tmp_path,
+        env={"COLUMNS": "100", **{name: value for name, value in os.environ.items() if name != "DISPLAY"}},
+    )
+
+
+@pytest.mark.parametrize("switch", ["soft", "bmv2"])
+def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
+    """Each line's output is what was expected, and those that must fail are one line that says why."""
+    if switch == "bmv2" and isinstance(find_bmv2(), str):
+        pytest.skip("simple_switch is not installed")
+    (tmp_path / "lines.txt").write_text("pingpair\npy h1.IP()\n")
+    done = _execute(tmp_path, "".join(f"{line}\n" for line, _ in LINES), *SMALL, "--switch", switch)
+    _, *parts = re.split(r"^mininet> ", done.stdout, flags=re.MULTILINE)
+    wrong = []
+    for (line, expected), part in zip(LINES, parts, strict=False):
+        typed, _, said = part.partition("\n")
+        assert typed == line
+        if not re.search(expected, said.rstrip("\n"), re.MULTILINE):
+            wrong.append(f"{line}: {said!r} has no {expected!r}")
+        if line.startswith("-") and not line.startswith(("-ping", "-h1")):
+            assert said.count("\n") <= 1, said
+    assert not wrong, "\n".join(wrong)
+    assert (len(parts), done.returncode) == (len(LINES), 0), done.stdout[-2000:] + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert (tmp_path / "pcaps" / "h1-eth0.pcap").stat().st_size > 2_000
+
+
+def test_every_verb_is_tried() -> None:
+    """A new verb, ours or Mininet's, belongs into the lines above."""
+    from testbed.live.prompt.shell import Shell
+
+    tried = {line.lstrip("-").split()[0] for line, _ in LINES}
+    known = {name.removeprefix("do_") for name in dir(Shell) if name.startswith("do_")}
+    assert known - tried == {"EOF", "quit"}
+
+
+def test_a_script_ends_at_the_first_line_that_fails(tmp_path: Path) -> None:
+    """Its number is told, what follows is not done, and the exit status is 1; a line after `-` may fail."""
+    done = _execute(tmp_path, "-h1 false\n# a comment\n\nh1 false\nh1 echo later\n", *STAR)
+    assert done.returncode == 1
+    assert done.stdout.endswith("mininet> h1 false\nline 4 failed\n")
+
+
+def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
+    """One line, and the status of bad input."""
+    done = running.run("cli", "--exec", str(tmp_path / "none.txt"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("No such file or directory\n")
+
+
+def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
+    """Neither a daemon, nor one without our environment, nor what ignores a hangup."""
+    marks = [str(tmp_path / name) for name in ("daemon", "bare", "deaf")]
+    lines = [
+        f"h1 setsid tail -f /dev/null --pid=1 {marks[0]} >/dev/null 2>&1 &",
+        f"h2 env -i setsid tail -f /dev/null --pid=1 {marks[1]} >/dev/null 2>&1 &",
+        f"h3 nohup tail -f /dev/null --pid=1 {marks[2]} >/dev/null 2>&1 &",
+        f"sh pgrep -fc 'tail .*{tmp_path}'",
+    ]
+    done = _execute(tmp_path, "".join(f"{line}\n" for line in lines), *STAR)
+    assert done.returncode == 0, done.stdout
+    assert int(done.stdout.split()[-1]) >= 3
+    left = subprocess.run(["pgrep", "-f", f"tail .*{tmp_path}"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_programs_are_paused_by_bts(tmp_path: Path) -> None:
+    """Three unmodified iperf3 to one host go through the NICs: the switch signals them, and they obey."""
+    lines = ["h1 iperf3 -s -D -p 6001", "h1 iperf3 -s -D -p 6002", "h1 sleep 1"]
+    lines += [
+        "h2 iperf3 -c h1 -p 6001 -t 8 > a.txt 2>&1 &",
+        "h3 iperf3 -c h1 -p 6002 -t 8 > b.txt 2>&1 &",
+        "h2 sleep 7",
+    ]
+    lines += ["flows", "pauses", "bts"]
+    done = _execute(tmp_path, "".join(f"{line}\n" for line in lines), *STAR)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"since the start [1-9]\d* BTS came to hosts, [1-9]\d* were obeyed", done.stdout), done.stdout
+    assert re.search(r"s1: sent_queue [1-9]", done.stdout), done.stdout
