@@ -13,7 +13,7 @@ _LABEL_COLUMNS = 10
 
 def curve(values: Sequence[int], *, columns: int, rows: int, threshold: int | None = None) -> list[str]:
     """Lines, the highest first: as many of the latest values as there are columns, the newest at the right."""
-    shown = list(values)[-max(1, columns - _LABEL_COLUMNS) :]
+    shown = list(values)[-curve_columns(columns) :]
     top = max([*shown, threshold or 0, 1])
     at_row = None if not threshold else min(rows - 1, threshold * rows // top)
     lines = []
@@ -23,6 +23,11 @@ def curve(values: Sequence[int], *, columns: int, rows: int, threshold: int | No
             cells = [_THRESHOLD if cell == " " else cell for cell in cells]
         lines.append(f"{_label(row, rows, top, at_row, threshold):>{_LABEL_COLUMNS - 1}} {''.join(cells)}")
     return lines
+
+
+def curve_columns(columns: int) -> int:
+    """How many values so many columns show, the scale beside them."""
+    return max(1, columns - _LABEL_COLUMNS)
 
 
 def _cell(eighths: int) -> str:

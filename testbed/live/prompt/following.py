@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import deque
 from collections.abc import Callable, Sequence
 
 from rich.live import Live
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from hosts.protocol import Signal
 from testbed.live.prompt import looking
-from testbed.live.prompt.curve import curve, kilobytes
+from testbed.live.prompt.curve import curve, curve_columns, kilobytes
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb
 from testbed.live.prompt.words import seconds
@@ -50,25 +49,46 @@ def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     return _watch(session, terminal, f"{switch.name}, all queues", for_s, lambda: reading.buffer_bytes(switch))
 
 
+class _Depths:
+    """What was read of a queue since somebody watches, and pictures of it."""
+
+    def __init__(self, session: LiveSession, title: str) -> None:
+        self._title = title
+        self._threshold = session.plan.config.thresholds_bytes.get("Q_th")
+        self._every_us = session.dilation.model_us(round(_WATCH_EVERY_S * 1e9))
+        self._values: list[int] = []
+
+    def add(self, depth_bytes: int) -> None:
+        self._values.append(depth_bytes)
+
+    def latest(self) -> str:
+        """The newest, a column each."""
+        return self._picture(self._values, 1)
+
+    def whole(self) -> str:
+        """All of them: a column is the highest of a few."""
+        each = -(-len(self._values) // curve_columns(_columns()))
+        highest = [max(self._values[first : first + each]) for first in range(0, len(self._values), each)]
+        return self._picture(highest, each)
+
+    def _picture(self, shown: Sequence[int], each: int) -> str:
+        now, most = kilobytes(self._values[-1]), kilobytes(max(self._values))
+        head = f"{self._title}: {now} now, {most} at most; a column is {each * self._every_us:.3g} us"
+        return "\n".join([head, *curve(shown, columns=_columns(), rows=_ROWS, threshold=self._threshold)])
+
+
+def _columns() -> int:
+    return min(_MOST_COLUMNS, shutil.get_terminal_size().columns)
+
+
 def _watch(session: LiveSession, terminal: Terminal, title: str, for_s: float | None, read: Callable[[], int]) -> str:
-    columns = min(_MOST_COLUMNS, shutil.get_terminal_size().columns)
-    values: deque[int] = deque(maxlen=_MOST_COLUMNS)
-    thresholds = session.plan.config.thresholds_bytes
-    highest = turn = 0
-
-    def picture() -> str:
-        every_us = session.dilation.model_us(round(_WATCH_EVERY_S * 1e9))
-        head = f"{title}: {kilobytes(values[-1])} now, {kilobytes(highest)} at most; a column is {every_us:.3g} us"
-        return "\n".join([head, *curve(values, columns=columns, rows=_ROWS, threshold=thresholds.get("Q_th"))])
-
+    depths = _Depths(session, title)
     with Live(console=terminal.console, auto_refresh=False, transient=True) as live:
-        for _ in terminal.until_key(for_s, _WATCH_EVERY_S):
-            values.append(read())
-            highest = max(highest, values[-1])
-            turn += 1
-            if terminal.has_keys and turn % _DRAW_EVERY == 1:
-                live.update(Text(f"{picture()}\nany key ends"), refresh=True)
-    return picture()
+        for turn, _ in enumerate(terminal.until_key(for_s, _WATCH_EVERY_S)):
+            depths.add(read())
+            if terminal.has_keys and turn % _DRAW_EVERY == 0:
+                live.update(Text(f"{depths.latest()}\nany key ends"), refresh=True)
+    return depths.whole()
 
 
 def _signal_line(session: LiveSession, signal: Signal) -> str:

@@ -38,16 +38,10 @@ class Shell(CLI):  # type: ignore[misc]
         self.terminal = terminal
         self.failed = False
         self.known: Known = known_words(session)
-        self._unread, self._unwritten = os.pipe()  # what a host's command would read if nobody sits there
         setLogLevel("output")  # what commands print goes through Mininet's log
         lg.handlers[0].stream = sys.stdout
         super().__init__(session.network.emulation.net, stdin=stdin, script=os.devnull)
         self.inputFile = None
-
-    def close(self) -> None:
-        """Releases what it holds."""
-        os.close(self._unread)
-        os.close(self._unwritten)
 
     def onecmd(self, line: str) -> bool:
         """One line; whatever goes wrong with it is said in one line."""

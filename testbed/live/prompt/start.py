@@ -31,11 +31,8 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
         )
         terminal = Terminal(lambda text: output(text), console, has_keys=None if script is None else False)
         shell = Shell(session, terminal, sys.stdin)
-        try:
-            if script is not None:
-                return run_lines(shell, script)
-            shell.initReadline()
-            shell.run()
-        finally:
-            shell.close()
+        if script is not None:
+            return run_lines(shell, script)
+        shell.initReadline()
+        shell.run()
     return 0

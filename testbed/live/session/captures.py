@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from testbed.errors import UsageError
@@ -14,6 +15,8 @@ from topologies.model import Port
 
 FOLDER = Path("pcaps")
 _READY_SECONDS = 20.0
+_QUIET_SECONDS = 0.3
+_PATIENCE_SECONDS = 3.0
 
 
 class Captures:
@@ -30,7 +33,7 @@ class Captures:
             raise UsageError(f"{interface} is being captured already")
         FOLDER.mkdir(exist_ok=True)
         path = (FOLDER / f"{interface}.pcap").absolute()
-        words = ["tcpdump", "-U", "-Z", "root", "-s", "0", "-i", interface, "-w", str(path)]
+        words = ["tcpdump", "--immediate-mode", "-U", "-Z", "root", "-s", "0", "-i", interface, "-w", str(path)]
         if end.node in self._network.plan.topology.host:
             words = ["mnexec", "-a", str(self._network.emulation.host_pid(end.node)), *words]
         log = self._network.logs / f"tcpdump-{interface}.log"
@@ -52,10 +55,21 @@ class Captures:
         if interface not in self._running:
             raise UsageError(f"{interface} is not being captured")
         child, path = self._running.pop(interface)
+        _wait_until_quiet(path)
         child.stop()
         return path
 
     def close(self) -> None:
+        """Ends them all."""
         for child, _ in self._running.values():
             child.stop()
         self._running.clear()
+
+
+def _wait_until_quiet(path: Path) -> None:
+    """Frames that were on their way when somebody asked for the end belong to it, but a busy wire has an end."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    size = -1
+    while size != path.stat().st_size and time.monotonic() < deadline:
+        size = path.stat().st_size
+        time.sleep(_QUIET_SECONDS)

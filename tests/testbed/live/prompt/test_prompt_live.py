@@ -47,9 +47,9 @@ LINES: tuple[tuple[str, str], ...] = (
     ("-send h1 h9 1KB", "no host 'h9'; there are h1 to h4"),
     ("-send h1 h2 many", "'many' is not a size such as 250KB"),
     ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
-    ("incast h4 3 250KB 1us wait", "h1, h2, h3 send 250000 B each to h4: 3 of 3 messages are done"),
+    ("incast h4 3 1MB 1us wait", "h1, h2, h3 send 1000000 B each to h4: 3 of 3 messages are done"),
     ("-incast h4 4 1KB", "4 hosts cannot send to h4: there are 3 others"),
-    ("flows", r"h1 to h4, 250000 B: done in [\d.]+ us \(slowdown [\d.]+, paused [\d.]+ us, \d+ resent\)"),
+    ("flows", r"h1 to h4, 1000000 B: done in [\d.]+ us \(slowdown [\d.]+, paused [\d.]+ us, \d+ resent\)"),
     ("pauses", r"0 pauses now; since the start [1-9]\d* BTS came to hosts, [1-9]\d* were obeyed"),
     ("queues", "tor2: 0 bytes in all queues"),
     ("bts", r"tor2: sent_queue [1-9]"),
@@ -201,6 +201,14 @@ def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
     assert int(done.stdout.split()[-1]) >= 3
     left = subprocess.run(["pgrep", "-f", f"tail .*{tmp_path}"], capture_output=True, text=True, check=False)
     assert left.stdout == ""
+
+
+def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
+    """Verbs of messages say what happened; the prompt goes on, and ends as usual."""
+    kill = "px import psutil; [each.kill() for each in psutil.Process().children() if 'hosts.agent' in each.cmdline()]"
+    done = _execute(tmp_path, f"{kill}\nsh sleep 1\n-flows\n-send h1 h2 1KB\nqueues\n", *STAR)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"-flows\nagent\d has ended: .*\nmininet> -send h1 h2 1KB\nagent\d has ended", done.stdout)
 
 
 def test_programs_are_paused_by_bts(tmp_path: Path) -> None:
