@@ -99,12 +99,12 @@ def _lateness(session: LiveSession, lateness: LatenessSummary | None) -> str:
 
 
 def _told(result: RunResult, report: Path) -> str:
-    flows = result.flows
-    buffer_kb = result.max_buffer_bytes / 1000
-    seen = (
-        f"{flows.completed} of {flows.total} flows done, fullest buffer {buffer_kb:.0f} KB, {result.bts.sent} BTS sent"
-    )
-    return f"{seen}\n{result.verdict}: {' '.join(result.verdict_reasons)}\nreport: {report}"
+    seen = [f"{result.flows.completed} of {result.flows.total} flows done"]
+    if result.max_buffer_bytes is not None:
+        seen.append(f"fullest buffer {result.max_buffer_bytes / 1000:.0f} KB")
+    if result.bts is not None:
+        seen.append(f"{result.bts.sent} BTS sent")
+    return f"{', '.join(seen)}\n{result.verdict}: {' '.join(result.verdict_reasons)}\nreport: {report}"
 
 
 VERBS = {
