@@ -33,7 +33,7 @@ def bts(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     first = seen
     for _ in terminal.until_key(seconds(words[1]) if words[1:] else None, _FOLLOW_EVERY_S):
         seen, signals = session.journal.signals_since(seen)
-        for signal in signals:
+        for signal in sorted(signals, key=lambda each: each.received_us):
             terminal.say(_signal_line(session, signal))
     return f"{seen - first} BTS"
 

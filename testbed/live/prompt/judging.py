@@ -52,7 +52,7 @@ def fidelity(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
         FlowCounts(total=len(messages), completed=done, corrupted=corrupted, timeouts=0, packets_resent=0),
     )
     lines += [
-        f"{verdict.level}, if nothing is on its way and no switch was stopped:",
+        f"{verdict.level}, if nothing is on its way and no link or switch was down meanwhile:",
         *(f"  {each}" for each in verdict.reasons),
     ]
     return "\n".join(lines)

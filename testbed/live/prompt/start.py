@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import readline
 import sys
 from typing import IO
 
@@ -23,9 +24,10 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
     """
     with open_session(request) as session:
         hosts = session.topology.hosts
+        switches = f"{len(session.switches)} switch{'es' * (len(session.switches) > 1)}"
         console.print(
-            f"{len(session.switches)} switches and {len(hosts)} hosts are up, {session.dilation.factor} times slower "
-            f"than the model: try `pingall`, `incast {hosts[-1].name} {len(hosts) - 1} 250KB`, `queues`, `flows`, "
+            f"{switches} and {len(hosts)} hosts are up, {session.dilation.factor} times slower than the model: "
+            f"try `pingall`, `incast {hosts[-1].name} {len(hosts) - 1} 250KB`, `queues`, `flows`, "
             "`help`, `exit`",
             soft_wrap=True,
         )
@@ -34,5 +36,6 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
         if script is not None:
             return run_lines(shell, script)
         shell.initReadline()
+        readline.set_completer_delims(" \t\n")  # a scheme's name has dashes and a plus
         shell.run()
     return 0
