@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from testbed.execution.execute import give_to_caller
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb
 from testbed.live.prompt.words import VerbError, gigabits
@@ -47,11 +48,15 @@ def dpctl(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
 def switch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     name, what = words
     each = session.switch(name)
-    if what in ("stop", "reboot"):
+    if what == "stop" or (what == "reboot" and each.is_up):
         each.halt()
     if what in ("start", "reboot"):
         each.start_again()
     return f"{name} {'forwards' if each.is_up else 'is stopped, what it held is lost'}"
+
+
+def reboot_all(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    return "\n".join(switch(session, terminal, [name, "reboot"]) for name in session.switches)
 
 
 def link(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -82,7 +87,9 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
         end = Port(node, session.port(node, words[1]).number)
     if words[-1] == "on":
         return f"capturing to {session.captures.start(end)}"
-    return f"captured {session.captures.stop(end)}"
+    path = session.captures.stop(end)
+    give_to_caller(path.parent)
+    return f"captured {path}"
 
 
 def _ends(session: LiveSession) -> list[Port]:
@@ -113,6 +120,7 @@ VERBS = {
     "p4switch_stop": Verb(("SWITCH",), "stops a switch", lambda s, t, w: switch(s, t, [w[0], "stop"])),
     "p4switch_start": Verb(("SWITCH",), _SWITCHING, lambda s, t, w: switch(s, t, [w[0], "start"])),
     "p4switch_reboot": Verb(("SWITCH",), "both", lambda s, t, w: switch(s, t, [w[0], "reboot"])),
+    "p4switches_reboot": Verb(("",), "stops and starts every switch", reboot_all),
     "link": Verb(("NODE PEER up|down",), "breaks or mends the links of two nodes; routes stay", link),
     "links": Verb(("",), "all links, whether they are up, their rates and delays", links),
     "pcap": Verb(("HOST on|off", "SWITCH PORT on|off"), "captures an interface to pcaps/ for Wireshark", pcap),

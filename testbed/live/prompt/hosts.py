@@ -21,7 +21,7 @@ from typing import Any
 from testbed.errors import RunError
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb
-from testbed.live.prompt.words import VerbError, gigabits
+from testbed.live.prompt.words import VerbError, wall_bps
 from testbed.live.session.session import LiveSession
 from testbed.system.child import Child
 from topologies.model import Host
@@ -73,26 +73,36 @@ def iperf(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
 
 
 def iperfudp(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    gbps = gigabits(words[0]) if words else _DEFAULT_UDP_GBPS
+    asked_bps = wall_bps(words[0], session.dilation) if words else session.dilation.wall_bps(_DEFAULT_UDP_GBPS * 1e9)
     client, server = _pair(session, words[1:])
-    terminal.say(f"*** Iperf: testing UDP bandwidth between {client.name} and {server.name}, {gbps:g} Gb/s asked")
-    found = _iperf(session, client, server, (str(session.dilation.wall_bps(gbps * 1e9)),))
-    return f"*** Results: {_rates(session, found['sent_bps'], 'sent')}, {found['lost_percent']:.3g} % lost"
+    terminal.say(f"*** Iperf: testing UDP bandwidth between {client.name} and {server.name}")
+    found = _iperf(session, client, server, (str(asked_bps),))
+    rates = [_rates(session, rate_bps, what) for rate_bps, what in ((asked_bps, "asked"), (found["sent_bps"], "sent"))]
+    return f"*** Results: {', '.join(rates)}, {found['lost_percent']:.3g} % lost"
 
 
 def xterm(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     """A terminal in a window needs a display and a program."""
-    node = session.network.emulation.net.get(words[0]) if words[0] in session.network.emulation.net else None
-    if node is None:
-        raise VerbError(f"no node {words[0]!r} in this network")
-    elsewhere = f"in another terminal `sudo mnexec -a {node.pid} bash` is a shell of {words[0]}"
+    net = session.network.emulation.net
+    for word in words:
+        if word not in net:
+            raise VerbError(f"no node {word!r} in this network")
+    elsewhere = f"in another terminal `sudo mnexec -a {net.get(words[0]).pid} bash` is a shell of {words[0]}"
     if "DISPLAY" not in os.environ:
         raise VerbError(f"there is no display (DISPLAY is not set); {elsewhere}")
     program = shutil.which("xterm") or shutil.which("x-terminal-emulator")
     if program is None:
         raise VerbError(f"xterm is not installed; {elsewhere}")
-    subprocess.Popen(["mnexec", "-a", str(node.pid), program, "-title", words[0]], start_new_session=True)
-    return f"a terminal of {words[0]} opens"
+    for word in words:
+        subprocess.Popen(["mnexec", "-a", str(net.get(word).pid), program, "-title", word], start_new_session=True)
+    return f"a terminal of {', '.join(words)} opens"
+
+
+def x11(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    """Mininet's tunnel of a node's display to the machine's."""
+    if "DISPLAY" not in os.environ:
+        raise VerbError("there is no display to tunnel to (DISPLAY is not set)")
+    raise VerbError(f"no tunnel is needed: `{words[0]} COMMAND` shows its windows on the machine's display")
 
 
 def _ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
@@ -202,9 +212,9 @@ VERBS = {
     "pingpairfull": Verb(("",), "pings between the first two hosts, with round trip times", pingpairfull),
     "iperf": Verb(("", "SRC DST"), "TCP throughput between two hosts, 5 s of wall time", iperf),
     "iperfudp": Verb(
-        ("", "GBPS SRC DST"), "UDP throughput and loss between two hosts at a rate (model Gb/s)", iperfudp
+        ("", "GBPS SRC DST"), "UDP throughput and loss at a rate (model Gb/s; 10M: of the wall clock)", iperfudp
     ),
-    "xterm": Verb(("NODE",), _NEEDS_X, xterm),
-    "gterm": Verb(("NODE",), _NEEDS_X, xterm),
-    "x": Verb(("NODE [COMMAND...]",), _NEEDS_X, xterm),
+    "xterm": Verb(("NODE...",), _NEEDS_X, xterm),
+    "gterm": Verb(("NODE...",), _NEEDS_X, xterm),
+    "x": Verb(("NODE [COMMAND...]",), "says how a node's windows are shown", x11),
 }

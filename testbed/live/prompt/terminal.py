@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import termios
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
+_KEYS_BYTES = 64
 DEFAULT_SECONDS = 3.0
 """How long something live is shown where no key can end it."""
 
@@ -52,7 +54,7 @@ class Terminal:
             return False
         ready, _, _ = select.select([sys.stdin], [], [], seconds)
         if ready:
-            sys.stdin.read(1)
+            os.read(sys.stdin.fileno(), _KEYS_BYTES)
         return bool(ready)
 
     @contextmanager

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.words import VerbError
-from testbed.live.session.session import LiveSession
 
-Act = Callable[[LiveSession, Terminal, Sequence[str]], str]
+if TYPE_CHECKING:
+    from testbed.live.session.session import LiveSession  # needs Mininet, which usages do not
+
+Act: TypeAlias = "Callable[[LiveSession, Terminal, Sequence[str]], str]"
 Known = Mapping[str, Callable[[Sequence[str]], Iterable[str]]]
 """What a word in capitals may be, given the words before it."""
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 import re
 from math import isfinite
 
+from wire.dilation import Dilation
+
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]*)")
 _SIZES = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
+_WALL_RATES = {"k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 _DURATIONS_US = {"": 1.0, "us": 1.0, "ms": 1_000.0, "s": 1_000_000.0}
 
 
@@ -35,6 +38,13 @@ def seconds(word: str) -> float:
 def gigabits(word: str) -> float:
     """`40`, `2.5`: Gb/s."""
     return _quantity(word, {"": 1.0}, "a rate in Gb/s")
+
+
+def wall_bps(word: str, dilation: Dilation) -> int:
+    """`5` (model Gb/s), or as Mininet has it `10M` (bits/s of the wall clock)."""
+    if word[-1:].lower() in _WALL_RATES:
+        return round(_quantity(word, _WALL_RATES, "a rate such as 10M"))
+    return dilation.wall_bps(gigabits(word) * 1e9)
 
 
 def _quantity(word: str, units: dict[str, int] | dict[str, float], what: str) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hosts.protocol import Adopt
 from scenarios.model.flow import Flow
-from testbed.errors import UsageError
+from testbed.errors import RunError, UsageError
 from testbed.live.agents import start_agents
 from testbed.live.run import LiveNetwork, live_network, switch_clocks
 from testbed.live.session import switches as reading
@@ -89,8 +89,11 @@ class LiveSession:
         return self._start([(src, dst, size_bytes, round(self._random.uniform(0, window_ns))) for src in chosen])
 
     def wait(self, messages: Sequence[Message] | None = None, seconds: float = 60) -> bool:
-        """Waits (wall time) until these messages, or all so far, are done; whether they are."""
-        return self.journal.wait(self.journal.messages() if messages is None else messages, seconds)
+        """Waits (wall time) until these messages, or all so far, are done; whether they are. RunError without NICs."""
+        are_done = self.journal.wait(self.journal.messages() if messages is None else messages, seconds)
+        if not are_done and self._hub.failure is not None:
+            raise RunError(self._hub.failure)
+        return are_done
 
     def look(self) -> Sight:
         """What every host has in hand now."""

@@ -12,6 +12,7 @@ from testbed.live.prompt import words
 from testbed.live.prompt.curve import curve
 from testbed.live.prompt.verb import Known, Verb
 from testbed.live.prompt.words import VerbError
+from wire.dilation import Dilation
 
 KNOWN: Known = {
     "HOST": lambda before: ("h1", "h2"),
@@ -88,6 +89,13 @@ def test_durations() -> None:
     """Model time in us, a watching person's in seconds."""
     assert [words.duration_us(word) for word in ("50us", "1ms", "7")] == [50, 1000, 7]
     assert [words.seconds(word) for word in ("5", "5s", "500ms")] == [5, 5, 0.5]
+
+
+def test_rates_are_of_the_model_or_of_the_wall_clock() -> None:
+    """A bare number is model Gb/s; with M it is what Mininet's iperfudp takes."""
+    assert [words.wall_bps(word, Dilation(1000)) for word in ("5", "10M", "2k")] == [5_000_000, 10_000_000, 2_000]
+    with pytest.raises(VerbError, match="'fast' is not a rate in Gb/s"):
+        words.wall_bps("fast", Dilation(1000))
 
 
 @pytest.mark.parametrize("word", ["", "KB", "1e3", "-5", "5XB", "nan", "0x10", "1KiB"])

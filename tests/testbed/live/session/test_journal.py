@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a session keeps of messages and signals, and what a switch is told again after it was stopped."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from hosts.protocol import FlowReceived, FlowSent, Signal
+from hosts.transport.messages import SendingCounts
+from scenarios.model.flow import Flow
+from testbed.errors import UsageError
+from testbed.live.session.control import ControlledSwitch
+from testbed.live.session.journal import Journal, Message
+from testbed.targets.common.target import RunningSwitch
+
+SIGNAL = Signal(1.0, 2.0, "h1", 1, "tor1", "queue", 5.0, 300_000, False, True, 7.0)
+
+
+def _message(number: int) -> Message:
+    return Message(Flow("h1", "h2", 1000, 5_000, "prompt", number, number, number), ideal_us=2.0)
+
+
+def test_a_message_is_done_when_both_ends_say_so() -> None:
+    """Its completion time runs from when it was ready; slowdown is relative to an idle network."""
+    journal = Journal()
+    first, second = _message(1), _message(2)
+    journal.add([first, second])
+    journal.take([FlowSent(1, 15.0, 0.5, SendingCounts(packets_sent=1))])
+    assert not first.is_done
+    assert not journal.wait([first], seconds=0)
+    journal.take([FlowReceived(1, corrupted=False), FlowReceived(9, corrupted=True)])
+    assert journal.wait([first], seconds=0)
+    assert (first.fct_us, first.slowdown) == (10.0, 5.0)
+    assert (second.fct_us, second.slowdown) == (None, None)
+    journal.forget_unfinished()
+    assert journal.messages() == [first]
+
+
+def test_a_cut_off_message_is_not_sent() -> None:
+    """An agent that ends tells of it without an end."""
+    journal = Journal()
+    message = _message(1)
+    journal.add([message])
+    journal.take([FlowSent(1, None, 0.5, SendingCounts()), FlowReceived(1, corrupted=False)])
+    assert not message.is_done
+
+
+def test_signals_are_followed_from_where_one_was() -> None:
+    """Each is seen once, whoever else looks."""
+    journal = Journal()
+    journal.take([SIGNAL, SIGNAL])
+    seen, signals = journal.signals_since(0)
+    assert (seen, len(signals)) == (2, 2)
+    assert journal.signals_since(seen) == (2, [])
+    journal.take([SIGNAL])
+    assert journal.signals_since(seen) == (3, [SIGNAL])
+
+
+def test_a_failure_ends_all_waiting() -> None:
+    """Nothing more will come."""
+    journal = Journal()
+    message = _message(1)
+    journal.add([message])
+    journal.fail("agent1 has ended")
+    assert not journal.wait([message], seconds=3600)
+
+
+class _Switch:
+    """Remembers what it was told; empty when it is started again."""
+
+    name = "tor1"
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def command(self, line: str) -> str:
+        if "wrong" in line:
+            raise ValueError(line)
+        self.told.append(line)
+        return ""
+
+    def halt(self) -> None:
+        self.told.clear()
+
+    def start_again(self) -> None: ...
+
+
+def test_a_switch_started_again_is_as_it_was_changed() -> None:
+    """Commands that changed something and were accepted, in their order; those that read are not done again."""
+    switch = _Switch()
+    controlled = ControlledSwitch(cast(RunningSwitch, switch))
+    lines = [
+        "port_rate 1 5",
+        "register_read a 1",
+        "table_dump t",
+        "table_clear t",
+        "counter_read c 0",
+        "help",
+        "show_tables",
+    ]
+    for line in lines:
+        controlled.command(line)
+    with pytest.raises(ValueError, match="wrong"):
+        controlled.command("table_add wrong")
+    controlled.halt()
+    with pytest.raises(UsageError, match="tor1 is stopped; `switch tor1 start` starts it again"):
+        controlled.command("help")
+    controlled.start_again()
+    assert switch.told == ["port_rate 1 5", "table_clear t"]
+    with pytest.raises(UsageError, match="tor1 runs already"):
+        controlled.start_again()
