@@ -98,13 +98,14 @@ def _lateness(session: LiveSession, lateness: LatenessSummary | None) -> str:
     return f"{lateness.count} departures, {late}"
 
 
-def _told(result: RunResult, report: Path) -> str:
+def _told(result: RunResult, report: Path | None) -> str:
     seen = [f"{result.flows.completed} of {result.flows.total} flows done"]
     if result.max_buffer_bytes is not None:
         seen.append(f"fullest buffer {result.max_buffer_bytes / 1000:.0f} KB")
     if result.bts is not None:
         seen.append(f"{result.bts.sent} BTS sent")
-    return f"{', '.join(seen)}\n{result.verdict}: {' '.join(result.verdict_reasons)}\nreport: {report}"
+    lines = [", ".join(seen), f"{result.verdict}: {' '.join(result.verdict_reasons)}"]
+    return "\n".join(lines if report is None else [*lines, f"report: {report}"])
 
 
 VERBS = {

@@ -14,15 +14,17 @@ from rich.console import Console
 from testbed.live.prompt.shell import Shell, run_lines
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.session.session import open_session
+from testbed.interrupt import interruptible, prompting
 from testbed.plan.request import RunRequest
 
 
 def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> int:
     """Starts the request's network and gives the prompt until the user leaves, or executes a script; nothing stays.
 
+    Ctrl-C ends the start; at the prompt it has the prompt's own meaning, and it ends a script.
     The exit status: 0, or 1 for a script of which a line failed.
     """
-    with open_session(request) as session:
+    with interruptible() as interrupt, open_session(request, interrupt) as session:
         hosts = session.topology.hosts
         switches = f"{len(session.switches)} switch{'es' * (len(session.switches) > 1)}"
         console.print(
@@ -33,9 +35,14 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
         )
         terminal = Terminal(lambda text: output(text), console, has_keys=None if script is None else False)
         shell = Shell(session, terminal, sys.stdin)
-        if script is not None:
-            return run_lines(shell, script)
-        shell.initReadline()
-        readline.set_completer_delims(" \t\n")  # a scheme's name has dashes and a plus
-        shell.run()
+        with prompting():
+            return _serve(shell, script)
+
+
+def _serve(shell: Shell, script: IO[str] | None) -> int:
+    if script is not None:
+        return run_lines(shell, script)
+    shell.initReadline()
+    readline.set_completer_delims(" \t\n")  # a scheme's name has dashes and a plus
+    shell.run()
     return 0

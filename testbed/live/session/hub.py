@@ -27,6 +27,7 @@ from hosts.protocol import (
 )
 from scenarios.model.flow import Flow
 from testbed.errors import RunError
+from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess
 from testbed.live.session.journal import Journal
 
@@ -60,10 +61,10 @@ class AgentHub:
         self._is_stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="agents", daemon=True)
 
-    def start(self) -> None:
+    def start(self, interrupt: Interrupt) -> None:
         """Waits until all hosts are up, then begins. RunError if some do not come up."""
         for agent in self._agents:
-            agent.wait_until_ready()
+            agent.wait_until_ready(interrupt)
         self.start_ns = time.monotonic_ns() + _START_MARGIN_NS
         self.tell(Start(self.start_ns))
         self._thread.start()

@@ -18,6 +18,7 @@ from pathlib import Path
 from hosts.protocol import Adopt
 from scenarios.model.flow import Flow
 from testbed.errors import RunError, UsageError
+from testbed.interrupt import Interrupt
 from testbed.live.agents import start_agents
 from testbed.live.run import LiveNetwork, live_network, switch_clocks
 from testbed.live.session import switches as reading
@@ -43,7 +44,7 @@ _ASK_MARGIN_NS = 150_000_000
 class LiveSession:
     """One live network with its switches and NICs. Times, rates and bytes are model units."""
 
-    def __init__(self, network: LiveNetwork, request: RunRequest) -> None:
+    def __init__(self, network: LiveNetwork, request: RunRequest, interrupt: Interrupt) -> None:
         """Starts the NICs; `request` is what the network was asked for with."""
         self.network = network
         self.plan = network.plan
@@ -57,7 +58,7 @@ class LiveSession:
         self._next_flow = 1
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
-        self._hub = self._start_hub()
+        self._hub = self._start_hub(interrupt)
 
     @property
     def scheme(self) -> str:
@@ -190,7 +191,7 @@ class LiveSession:
         finally:
             self._restart_switches()
             self.journal.forget_unfinished()
-            self._hub = self._start_hub()
+            self._hub = self._start_hub(Interrupt())
 
     def _restart_switches(self) -> None:
         for each in self.switches.values():
@@ -205,7 +206,7 @@ class LiveSession:
         end_programs(self.network)
         self._hub.stop()
 
-    def _start_hub(self) -> AgentHub:
+    def _start_hub(self, interrupt: Interrupt) -> AgentHub:
         network = self.network
         agents = start_agents(
             self.plan,
@@ -218,7 +219,7 @@ class LiveSession:
         )
         hub = AgentHub(agents, self.journal)
         try:
-            hub.start()
+            hub.start(interrupt)
         except BaseException:
             hub.stop()
             raise
@@ -255,11 +256,15 @@ class LiveSession:
 
 
 @contextmanager
-def open_session(request: RunRequest) -> Iterator[LiveSession]:
-    """The network of a request (its scenario does not count), up and with its NICs running; gone at the end."""
+def open_session(request: RunRequest, interrupt: Interrupt | None = None) -> Iterator[LiveSession]:
+    """The network of a request (its scenario does not count), up and with its NICs running; gone at the end.
+
+    KeyboardInterrupt if it is interrupted before it is up.
+    """
     plan = plan_network(request)
-    with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs, live_network(plan, Path(logs)) as network:
-        session = LiveSession(network, request)
+    asked = interrupt or Interrupt()
+    with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs, live_network(plan, Path(logs), asked) as network:
+        session = LiveSession(network, request, asked)
         try:
             yield session
         finally:
