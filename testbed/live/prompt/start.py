@@ -11,10 +11,10 @@ from typing import IO
 from mininet.log import output
 from rich.console import Console
 
+from testbed.interrupt import interruptible, prompting
 from testbed.live.prompt.shell import Shell, run_lines
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.session.session import open_session
-from testbed.interrupt import interruptible, prompting
 from testbed.plan.request import RunRequest
 
 
