@@ -35,7 +35,7 @@ def verb(
             help="Execute these lines (`-`: stdin) instead of asking for them; exit with 1 at the first that fails.",
         ),
     ] = None,
-) -> int:
+) -> None:
     """Starts a network with a prompt."""
     request = RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
     lines = None if script is None else _open(script)
@@ -45,10 +45,12 @@ def verb(
     from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked
 
     try:
-        return open_prompt(request, console, lines)
+        status = open_prompt(request, console, lines)
     finally:
         if lines is not None and lines is not sys.stdin:
             lines.close()
+    if status:
+        raise typer.Exit(status)
 
 
 def _open(script: Path) -> IO[str]:
