@@ -375,6 +375,34 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
     needs=(p4c,),
 )
 
+PROMPT_VERB = Change(
+    "verb of the prompt",
+    {},
+    {
+        "testbed/live/prompt/looking.py": (
+            Before(
+                "\nVERBS = {",
+                """
+def roles(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    return "\\n".join(f"{name} forwards" for name in session.switches)
+
+""",
+            ),
+            Before('    "queues": Verb(', '    "roles": Verb(("",), "what each switch does", roles),\n'),
+        ),
+        "tests/testbed/live/prompt/test_prompt_live.py": (
+            Before('    ("nodes", ', '    ("roles", "tor1 forwards"),\n'),
+        ),
+        "docs/prompt.md": (Before("| `queues [SWITCH]`", "| `roles` | what each switch does |\n"),),
+    },
+    (
+        *("python", "-c", "open('lines', 'w').write('help roles\\nroles\\n')", "&&"),
+        *("python", "runner.py", "cli", "--topology", "star", "--set", "topology.hosts=2", "--exec", "lines"),
+    ),
+    r"(?s)what each switch does.*s1 forwards",
+    needs=(mininet,),
+)
+
 CHANGES = (
     CONGESTION_CONTROL,
     FLOW_CONTROL,
@@ -386,4 +414,5 @@ CHANGES = (
     TARGET,
     P4_COUNTER,
     P4_MECHANISM,
+    PROMPT_VERB,
 )
