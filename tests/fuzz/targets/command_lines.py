@@ -42,6 +42,7 @@ _RIGHT = {
     "--duration": ("1", "0.5", "1e9", "0"),
     "--topology": (*SHAPES,),
     "--flows": ("flows.csv", "sweep.yaml", "folder", "dangling", "loop", "nothing"),
+    "--exec": ("flows.csv", "folder", "dangling", "loop", "nothing", "-"),
     "--out": ("runs", "file", "file/below", "folder", "dangling", "loop", "a b", "[red]"),
     "--pcap": ("h1", "h1,h2", "h1,h1", "h999"),
     "--background": ("iperf3",),
@@ -49,7 +50,7 @@ _RIGHT = {
     "--scheduler": ("tcp://127.0.0.1:1",),
 }
 """What a person would type there; with it a command gets as far as its next word."""
-_PATHS = {"file", "folders", "folder", "--out", "--flows"}
+_PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows"}
 
 
 @cache

@@ -16,7 +16,14 @@ from typing import Any
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
-from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageReceived, NicAddress, OutgoingMessage
+from hosts.transport.messages import (
+    IncomingMessage,
+    MessageCompleted,
+    MessageFailed,
+    MessageReceived,
+    NicAddress,
+    OutgoingMessage,
+)
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
 from tests.fuzz.target import STEPS, Case, Finding, Target
@@ -93,7 +100,7 @@ def _check(case: Case) -> int:
             received += 1
             received_bytes += len(frame)
         while (event := nic.next_event()) is not None:
-            if isinstance(event, MessageCompleted):
+            if isinstance(event, MessageCompleted | MessageFailed):
                 ended["sent", event.report.message.flow_id] += 1
             elif isinstance(event, MessageReceived):
                 ended["received", event.flow_id] += 1
