@@ -18,6 +18,9 @@ from topologies.model import Topology
 if TYPE_CHECKING:
     import numpy as np
 
+MOST_MESSAGES = 10_000_000
+"""Of a scenario. The paper's RPC workload at its own size has 6.6 million."""
+
 Share = Annotated[float, Field(ge=0, le=2)]
 Microseconds = Annotated[float, Field(ge=0, le=10_000_000)]
 
@@ -65,6 +68,7 @@ class DataCentre(Workload):
         rates_bps = [topology.host_link[name].rate_bps for name in hosts]
         if len(hosts) < 2:
             raise ScenarioError("all-to-all messages need at least two hosts")
+        self._check_count(sum(rates_bps))
         until_ns = self.arrivals_us * 1000
         found: list[FlowRequest] = []
         if self.load:
@@ -82,6 +86,15 @@ class DataCentre(Workload):
                 begins_ns = poisson_times_ns(gap_ns, until_ns, incasts)
             found += events.flows(hosts, begins_ns, incasts, INCAST)
         return found
+
+    def _check_count(self, total_rate_bps: int) -> None:
+        """Refuses what no machine could list, before the first message is drawn."""
+        arriving_bytes = total_rate_bps * self.arrivals_us / 8e6
+        messages = arriving_bytes * (self.load / self._sizes().mean_bytes + self.incast_load / self.incast_bytes)
+        if messages > MOST_MESSAGES:
+            raise ScenarioError(
+                f"about {messages:.0f} messages in {self.arrivals_us:g} us; a scenario has at most {MOST_MESSAGES}"
+            )
 
     def _sizes(self) -> SizeDistribution:
         return load_sizes(self.sizes)

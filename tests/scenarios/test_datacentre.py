@@ -120,3 +120,12 @@ def test_scales_fit_their_networks(scale: str) -> None:
     chosen = SCENARIO.scales[scale]  # type: ignore[index]
     network = shape(chosen.topology, chosen.topology_parameters).build()
     assert DataCentre(**chosen.workload).flows(network, random_stream(1, "workload"))
+
+
+@pytest.mark.parametrize(
+    "fields", [{"incast_bytes": 1, "arrivals_us": 800.0}, {"sizes": "rpc", "arrivals_us": 10_000_000.0}]
+)
+def test_more_messages_than_a_machine_can_list_are_refused(fields: dict[str, object]) -> None:
+    """Before the first is drawn, with the number that there would be."""
+    with pytest.raises(ScenarioError, match=r"about \d+ messages in .* us; a scenario has at most 10000000"):
+        _flows(**fields)  # type: ignore[arg-type]
