@@ -58,12 +58,20 @@ def _number_of(error: BaseException) -> int | None:
         return errno.ENOMEM
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
-    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+    if isinstance(error, RuntimeError) and _text(error) == _NO_THREAD:
         return errno.EAGAIN
     if isinstance(error, subprocess.SubprocessError):
         return None
-    found = _RUST_NUMBER.search(str(error))
+    found = _RUST_NUMBER.search(_text(error))
     return int(found[1]) if found else None
+
+
+def _text(error: BaseException) -> str:
+    """Of one that cannot even say what it is, nothing."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _no_room(places: Iterable[Path]) -> str:
