@@ -100,6 +100,7 @@ def test_a_forked_probe_is_never_a_second_command() -> None:
     script = (
         "import os, signal\n"
         "from testbed.system import namespace\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "namespace.leave_namespace = lambda: signal.raise_signal(signal.SIGINT)\n"
         "print(namespace.can_make_namespaces() is not None)\n"
     )

@@ -119,7 +119,7 @@ def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
 
 def test_telemetry_that_could_not_be_written_is_said_at_the_end() -> None:
     """With the system's words: its rows are not all there."""
-    with running("--telemetry", "/dev/full", "--sample-ns", "1000000") as switch:
+    with running("--telemetry", "/dev/full", "--sample-ns", "10000") as switch:
         switch.send(1, steer(2, 100))
         switch.receive(2)
         assert switch.stop() == (1, "softswitch: could not write its files: No space left on device\n")

@@ -21,7 +21,7 @@ from testbed.sweep.sweep import jobs_of, read_sweep
 
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = (*FOLDERS, "command", "reproduction", "runner.py")
-OTHERS = {"bench", "command", "reproduction", "tests", "tools"}
+OTHERS = {"bench", "command", "examples", "reproduction", "tests", "tools"}
 """Folders with code that decides no result."""
 SWEEP = "name: a\nscenario: incast\nschemes: [sfc]\nsettings: {message_bytes: 5000, degree: 2}\n"
 
