@@ -91,7 +91,7 @@ class Child:
         return f"{self.name} {how_ended(self._process.returncode)} ({self._log_words()})"
 
     def _log_words(self) -> str:
-        return f"{self.last_words()}; see {self._log.parent.name}/{self._log.name}"
+        return f"{self._last_line() or 'it said nothing'}; see {self._log.parent.name}/{self._log.name}"
 
     def lines(self) -> list[str]:
         """The whole lines that have arrived on its stdout since the last call."""
@@ -142,12 +142,14 @@ class Child:
         return status
 
     def last_words(self) -> str:
-        """The last line of its log, for messages."""
-        lines = self._log.read_text(errors="replace").strip().splitlines()
-        if lines:
-            return lines[-1]
+        """The last line of its log, or what ended it without a word."""
         status = self._process.poll()
-        return f"killed by {signal.Signals(-status).name}" if status is not None and status < 0 else "it said nothing"
+        killed = f"killed by {signal.Signals(-status).name}" if status is not None and status < 0 else ""
+        return self._last_line() or killed or "it said nothing"
+
+    def _last_line(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
     @property
     def _stdout(self) -> IO[bytes]:

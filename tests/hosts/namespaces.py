@@ -5,6 +5,7 @@
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,7 +81,16 @@ def two_stations() -> Iterator[tuple[Station, Station]]:
                 _ip(f"address add {station.ip}/24 dev {station.interface}")
                 _ip("link set lo up")
                 _ip(f"link set {station.interface} up")
+        for station in pair:
+            _wait_for_carrier(station)
         yield pair[0], pair[1]
+
+
+def _wait_for_carrier(station: Station) -> None:
+    """The kernel's worker brings the queue of a pair to life a moment later; until then frames are lost in silence."""
+    deadline_s = time.monotonic() + 10
+    while " state UP " not in station.run("ip", "-o", "link", "show", station.interface):
+        assert time.monotonic() < deadline_s, f"{station.interface} has no carrier"
 
 
 def _ip(arguments: str) -> None:

@@ -35,7 +35,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("time pingpair", "Elapsed time"),
     ("nodes", "h1 h2 h3 h4 spine1 spine2 tor1 tor2"),
     ("net", "tor1 .*tor1-eth1"),
-    ("dump", r"<Host h1: h1-eth0:10\.1\.0\.1"),
+    ("dump", r"<HostNode h1: h1-eth0:10\.1\.0\.1"),
     ("intfs", "^h1: h1-eth0$"),
     ("ports", "tor1-eth1:1"),
     ("links", r"h1-eth0<->tor1-eth1 \(OK OK\) 100 Gb/s, 1 us"),
