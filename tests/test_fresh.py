@@ -24,7 +24,7 @@ def test_scripts_parse(script: Path) -> None:
     [
         ([], "no suite ''; there are bookworm and trixie"),
         (["sarge"], "no suite 'sarge'"),
-        (["bookworm", "lunch"], "no part 'lunch'; there are demo, test and test-without-root"),
+        (["bookworm", "lunch"], "no part 'lunch'; there are demo, test, test-without-root and short-test"),
         (["bookworm", "demo", ""], "no part ''"),
     ],
 )

@@ -113,6 +113,7 @@ run_part() {
         demo) as_user make demo ;;
         test) as_root make test ;;
         test-without-root) as_user make test PYTEST_ARGS='-m "not root"' ;;
+        short-test) as_user make test PYTEST_ARGS='-m "not root and not long"' ;;
     esac
 }
 

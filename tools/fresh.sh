@@ -11,6 +11,7 @@
 #   PART    demo                 `make demo`, as an ordinary user with sudo
 #           test                 `make test`, as root
 #           test-without-root    the tests that need no root, as an ordinary user
+#           short-test           of these, the ones that do not take long, as CI runs them
 #           Without a part: demo test.
 #
 # Where packages come from is what this machine knows: apt's sources for Debian (the suite exchanged) and its proxies,
@@ -77,7 +78,8 @@ suite=${1:-}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
-    [[ $part =~ ^(demo|test|test-without-root)$ ]] || refuse "no part '$part'; there are demo, test and test-without-root"
+    [[ $part =~ ^(demo|test|test-without-root|short-test)$ ]] ||
+        refuse "no part '$part'; there are demo, test, test-without-root and short-test"
 done
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"

@@ -78,6 +78,7 @@ def _interrupted(process: subprocess.Popen[str], *numbers: signal.Signals) -> tu
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 3.0])
 @pytest.mark.parametrize("numbers", [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
+@pytest.mark.long
 def test_at_any_moment_of_a_comparison(delay_s: float, numbers: tuple[signal.Signals, ...], tmp_path: Path) -> None:
     """While it loads, runs, draws or compares. No file is left that is none of a run's."""
     process = _started("compare", "incast", "--schemes", "irn,gbn,sfc", *SMALL, "--out", str(tmp_path / "runs"))

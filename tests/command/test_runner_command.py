@@ -121,6 +121,7 @@ def test_output_below_a_closed_folder_is_refused(
     assert "--out" in done.stderr
 
 
+@pytest.mark.long
 def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
     """stdout is result.json alone, and for one seed it differs in nothing but the cost of the run; so do the traces."""
     words = ["run", "incast", "--scheme", "sfc", "--clock", "virtual", "--scale", "ci", "--seed", "7", "--json"]
@@ -138,6 +139,7 @@ def test_two_virtual_runs_of_a_seed_are_identical(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in traces[0]] == [path.read_bytes() for path in traces[1]]
 
 
+@pytest.mark.long
 def test_another_seed_is_another_run(tmp_path: Path) -> None:
     """The seed matters."""
     starts = []

@@ -36,6 +36,7 @@ def sanitizers_are_there() -> None:
 @pytest.mark.parametrize(
     "target", [each for each in TARGETS.values() if not each.is_sanitized], ids=lambda each: each.name
 )
+@pytest.mark.long
 def test_nothing_is_found_in_the_suites_budget(target: Target) -> None:
     """So many cases as the target's row says."""
     tried = Tried()
@@ -45,6 +46,7 @@ def test_nothing_is_found_in_the_suites_budget(target: Target) -> None:
 
 
 @pytest.mark.parametrize("target", [each for each in TARGETS.values() if each.is_sanitized], ids=lambda each: each.name)
+@pytest.mark.long
 def test_nothing_is_found_in_the_sanitizers(target: Target, tmp_path: Path) -> None:
     """The same in a process that holds them, which a bad access ends."""
     worked = work(target, tmp_path / "work", ["--examples", str(target.examples)])

@@ -33,6 +33,7 @@ def _reproduce(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
 
 
+@pytest.mark.long
 def test_theory_holds_within_one_packet_or_the_reason(tmp_path: Path) -> None:
     """The four bounds of appendix C against measured maxima, by the command, with its whole folder."""
     done = _reproduce("theory", "--json", "--strict", "--out", str(tmp_path))
@@ -102,6 +103,7 @@ def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
     return {row.claim: row.holds for row in rows}
 
 
+@pytest.mark.long
 def test_broken_thresholds_make_claims_fail(tmp_path: Path) -> None:
     """The same claims, the same flows: with SFC as it is they hold, without its signals they do not."""
     works, broken = (_synchronization(tmp_path / str(each), broken=each) for each in (False, True))
@@ -114,6 +116,7 @@ def test_broken_thresholds_make_claims_fail(tmp_path: Path) -> None:
     assert not all(broken.values())
 
 
+@pytest.mark.long
 def test_a_disabled_cache_makes_its_claim_fail(tmp_path: Path) -> None:
     """`signaling`: the cache lowers the queue further, unless it is off."""
     experiment = EXPERIMENTS["signaling"]
@@ -163,6 +166,7 @@ def test_remarks_speak_of_claims_that_there_are() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.long
 def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
     """Sent to the command alone. After Ctrl-C the claims of what was done are there; runs cut short are no evidence."""
     command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]

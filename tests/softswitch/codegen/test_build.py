@@ -47,6 +47,7 @@ def test_a_changed_program_is_built_anew(cache: Path, tmp_path: Path) -> None:
     assert build_library(path) != first
 
 
+@pytest.mark.long
 def test_two_builds_at_once_agree(cache: Path) -> None:
     """Both end with the same whole file, and nothing half done stays."""
     with ThreadPoolExecutor(2) as pool:
@@ -90,6 +91,7 @@ def test_compiler_errors_carry_the_compilers_words(cache: Path, monkeypatch: pyt
     assert not list(cache.glob(".build-*"))
 
 
+@pytest.mark.long
 def test_pipeline_tests_pass_under_the_sanitizers() -> None:
     """Address and undefined-behaviour sanitizers over every pipeline test, in a process that has them loaded."""
     compiler = os.environ.get("CC", "cc")

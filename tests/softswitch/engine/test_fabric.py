@@ -160,6 +160,7 @@ def test_two_runs_are_identical_to_the_byte() -> None:
     assert first == random_run(5)
 
 
+@pytest.mark.long
 def test_another_process_gives_the_same_run() -> None:
     """Nothing depends on addresses, hashing or the run of the interpreter."""
     script = """

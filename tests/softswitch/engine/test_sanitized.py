@@ -19,6 +19,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.skipif(SANITIZE_VARIABLE in os.environ, reason="this is the run in the sanitizers")
+@pytest.mark.long
 def test_engine_suites_pass_in_the_sanitizers() -> None:
     """No bad access and no undefined behaviour in any of them."""
     try:

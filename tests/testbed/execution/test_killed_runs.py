@@ -106,6 +106,7 @@ def check(folder: Path, known_done: int) -> dict[str, pl.DataFrame]:
 
 
 @pytest.mark.parametrize("moment", VIRTUAL_MOMENTS.values(), ids=VIRTUAL_MOMENTS.keys())
+@pytest.mark.long
 def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> None:
     """Whatever it was doing; rows of each trace that had any are there."""
     folder, known_done = killed(tmp_path, moment, *VIRTUAL)
@@ -116,6 +117,7 @@ def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> No
     assert (traces["queues"].height > 0) == (moment != VIRTUAL_MOMENTS["before model time 0"])
 
 
+@pytest.mark.long
 def test_rows_of_a_killed_run_are_those_of_the_whole_run(tmp_path: Path) -> None:
     """What was saved before the kill is the beginning of what a run that ends by itself has."""
     whole = running.run("run", *VIRTUAL, "--out", str(tmp_path / "whole"))

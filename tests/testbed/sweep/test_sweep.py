@@ -72,6 +72,7 @@ def _is_job(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.mark.long
 def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
     """12 virtual runs on two workers: killed after five, resumed, every job once in the journal, all in the table."""
     file, folder = _sweep(tmp_path), tmp_path / "out" / "small"

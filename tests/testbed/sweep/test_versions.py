@@ -47,6 +47,7 @@ def _sweep(tree: Path, out: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("changed", ["hosts/transport/sender.py", "switch-bmv2/artifacts/sfc.json"])
+@pytest.mark.long
 def test_changed_code_runs_the_jobs_again_and_says_so(changed: str, tree: Path, tmp_path: Path) -> None:
     """Beside the old ones, which are not in the table; without a change nothing is run."""
     assert "1 run now, 0 found done" in _sweep(tree, tmp_path).stdout

@@ -128,6 +128,7 @@ def depths(star: FakeStar, since_ns: int) -> list[int]:
     return [depth for time, depth in star.ports[63].depths if time >= star.dilation.wall_ns(since_ns)]
 
 
+@pytest.mark.long
 def test_the_corrected_variant_settles_near_13_megabytes() -> None:
     """Within 2 ms and with the link busy, as the SFC paper has it."""
     star = incast("onramp")
