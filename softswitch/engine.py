@@ -96,6 +96,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_drain": (_U64, (_HANDLE, _I64)),
     "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
     "sw_fabric_settle": (None, (_HANDLE,)),
+    "sw_fabric_replan": (None, (_HANDLE,)),
     "sw_fabric_next_ns": (_I64, (_HANDLE,)),
     "sw_fabric_outbox": (ctypes.c_void_p, (_HANDLE,)),
 }
@@ -173,6 +174,7 @@ class SwitchEngine:
         """Runs one control command (`simple_switch_CLI` syntax); raises CommandError naming the word that is wrong."""
         text = self._ready_text()
         failed = self._library.sw_control_execute(self._handle, line.encode(), text)
+        self._library.sw_fabric_replan(self._owner.handle)
         answer = ctypes.string_at(self._text.bytes, self._text.length).decode() if self._text.length else ""
         if failed:
             raise CommandError(answer)

@@ -57,6 +57,7 @@ int sw_do_port_rate(struct sw_command *command);
 int sw_do_port_delay(struct sw_command *command);
 int sw_do_port_ingress_delay(struct sw_command *command);
 int sw_do_port_mac_control(struct sw_command *command);
+int sw_do_port_link(struct sw_command *command);
 int sw_do_memory_limit(struct sw_command *command);
 int sw_do_set_queue_depth(struct sw_command *command);
 int sw_do_set_queue_rate(struct sw_command *command);

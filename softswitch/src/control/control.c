@@ -6,6 +6,7 @@
 #include "control/control.h"
 
 #include "control/commands.h"
+#include "control/words/values.h"
 #include "switch/switch_state.h"
 
 #include <inttypes.h>
@@ -24,6 +25,8 @@ struct command_row {
 };
 
 static int help(struct sw_command *command);
+static int at(struct sw_command *command);
+static int at_clear(struct sw_command *command);
 
 static const struct command_row commands[] = {
     {"help", "[COMMAND]", 0, 1, help},
@@ -77,6 +80,9 @@ static const struct command_row commands[] = {
     {"port_delay", "PORT NS", 2, 2, sw_do_port_delay},
     {"port_ingress_delay", "PORT NS", 2, 2, sw_do_port_ingress_delay},
     {"port_mac_control", "PORT on|off", 2, 2, sw_do_port_mac_control},
+    {"port_link", "PORT up|down", 2, 2, sw_do_port_link},
+    {"at", "NS COMMAND...", 2, ANY_WORDS, at},
+    {"at_clear", "", 0, 0, at_clear},
     {"memory_limit", "BYTES", 1, 1, sw_do_memory_limit},
     {"set_queue_depth", "PACKETS [PORT [PRIORITY]]", 0, ANY_WORDS, sw_do_set_queue_depth},
     {"set_queue_rate", "PACKETS_PER_S [PORT [PRIORITY]]", 0, ANY_WORDS, sw_do_set_queue_rate},
@@ -111,17 +117,64 @@ static int help(struct sw_command *command)
     return 0;
 }
 
+/* The row of a command of so many words behind its name; NULL after a complaint. */
+static const struct command_row *checked_row(struct sw_command *command, const char *name, uint32_t given)
+{
+    const struct command_row *row = find(name);
+
+    if (!row) {
+        sw_command_fail(command, "no such command, try 'help'");
+        return NULL;
+    }
+    if (given < row->min_words || given > row->max_words) {
+        sw_command_fail(command, "%" PRIu32 " words is too %s: %s %s", given, given < row->min_words ? "few" : "many",
+                        row->name, row->usage);
+        return NULL;
+    }
+    return row;
+}
+
 static int run(struct sw_command *command)
 {
-    const struct command_row *row = find(command->words[0]);
-    uint32_t given = command->n_words - 1;
+    const struct command_row *row = checked_row(command, command->words[0], command->n_words - 1);
 
-    if (!row)
-        return sw_command_fail(command, "no such command, try 'help'");
-    if (given < row->min_words || given > row->max_words)
-        return sw_command_fail(command, "%" PRIu32 " words is too %s: %s %s", given,
-                               given < row->min_words ? "few" : "many", row->name, row->usage);
-    return row->run(command);
+    return row ? row->run(command) : -1;
+}
+
+/* A planned command whose time has come. */
+static int run_planned(struct sw_switch *sw, const char *line)
+{
+    struct sw_text answer = {0};
+    int result = sw_control_execute(sw, line, &answer);
+
+    sw_text_free(&answer);
+    return result;
+}
+
+/* at NS COMMAND...: plans a command for a time since the epoch; one that has passed is done as soon as time goes on. */
+static int at(struct sw_command *command)
+{
+    struct sw_text line = {0};
+    uint64_t at_ns;
+    int result;
+
+    if (sw_read_number(command, command->words[1], "time", INT64_MAX / 2, &at_ns) < 0 ||
+        !checked_row(command, command->words[2], command->n_words - 3))
+        return -1;
+    if (strcmp(command->words[2], command->words[0]) == 0)
+        return sw_command_fail(command, "a planned command plans none");
+    for (uint32_t i = 2; i < command->n_words; i++)
+        sw_text_add(&line, "%s%s", i > 2 ? " " : "", command->words[i]);
+    result = sw_schedule_add(&command->sw->schedule, command->sw->target.epoch_ns + (int64_t)at_ns, run_planned,
+                             sw_text_string(&line));
+    sw_text_free(&line);
+    return sw_command_check(command, result, "the schedule");
+}
+
+static int at_clear(struct sw_command *command)
+{
+    sw_schedule_clear(&command->sw->schedule);
+    return 0;
 }
 
 int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *out)

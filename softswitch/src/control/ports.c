@@ -86,6 +86,18 @@ int sw_do_port_mac_control(struct sw_command *command)
     return 0;
 }
 
+int sw_do_port_link(struct sw_command *command)
+{
+    const char *word = command->words[2];
+    uint32_t port;
+
+    if (read_port(command, &port) < 0)
+        return -1;
+    if (strcmp(word, "up") != 0 && strcmp(word, "down") != 0)
+        return sw_command_fail(command, "'%s' is neither 'up' nor 'down'", word);
+    return sw_command_check(command, sw_switch_set_link(command->sw, port, strcmp(word, "up") == 0), "the port");
+}
+
 int sw_do_memory_limit(struct sw_command *command)
 {
     uint64_t limit_bytes;

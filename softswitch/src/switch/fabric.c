@@ -199,6 +199,12 @@ void sw_fabric_settle(struct sw_fabric *fabric)
     }
 }
 
+void sw_fabric_replan(struct sw_fabric *fabric)
+{
+    for (uint32_t i = 0; i < fabric->n_members; i++)
+        plan(fabric, i);
+}
+
 int64_t sw_fabric_next_ns(const struct sw_fabric *fabric)
 {
     return sw_index_heap_next_ns(&fabric->next);

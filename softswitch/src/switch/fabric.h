@@ -51,6 +51,9 @@ uint64_t sw_fabric_step(struct sw_fabric *fabric, uint32_t index, uint32_t port,
 /* Lets the clocks of all switches reach what the fabric was advanced to, so that telemetry is complete up to there. */
 void sw_fabric_settle(struct sw_fabric *fabric);
 
+/* After commands: a switch may have something to do at another time than before. */
+void sw_fabric_replan(struct sw_fabric *fabric);
+
 int64_t sw_fabric_next_ns(const struct sw_fabric *fabric);
 const struct sw_outbox *sw_fabric_outbox(const struct sw_fabric *fabric);
 

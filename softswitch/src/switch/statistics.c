@@ -6,7 +6,7 @@
  * time_ns              the switch's clock, since the epoch
  * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
  * drops                {reason: packets} over all ports, every reason present: ingress and egress (the program's own),
- *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit
+ *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit, link_down
  * kernel_drops         frames that the kernel had no room for before the switch saw them
  * malformed            packets whose parser ended with an error (the program still ran)
  * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
@@ -14,6 +14,7 @@
  * queued_packets, queued_bytes   in all queues now; buffer_bytes: memory that packets hold now; memory_limit_bytes
  * telemetry_lost       records that found no memory
  * digests_lost         digests that nobody took in time (digest_read)
+ * planned_failed       commands that were refused when their time came (at)
  * lateness             {departures: L, ingress: L} with L = {count, p50_ns, p99_ns, max_ns}: how long after its due
  *                      time a frame was handed to its device, and how long after the kernel's timestamp the switch
  *                      took a frame up; all 0 where nobody measures (virtual clock)
@@ -34,6 +35,7 @@ static const char *const drop_names[SW_DROP_COUNT] = {
     [SW_DROP_BAD_DESTINATION] = "bad_destination",
     [SW_DROP_BAD_LENGTH] = "bad_length",
     [SW_DROP_TRANSMIT] = "transmit",
+    [SW_DROP_LINK_DOWN] = "link_down",
 };
 
 static void add_number(struct sw_text *out, const char *key, uint64_t value)
@@ -101,6 +103,7 @@ static void add_events(const struct sw_switch *sw, struct sw_text *out)
     add_number(out, "memory_limit_bytes", sw->target.pool.limit_bytes);
     add_number(out, "telemetry_lost", sw->target.telemetry.lost);
     add_number(out, "digests_lost", sw_digest_lost(sw->target.pipeline));
+    add_number(out, "planned_failed", sw->schedule.failed);
 }
 
 static void add_lateness(struct sw_text *out, const char *key, const struct sw_lateness *lateness, const char *after)

@@ -34,6 +34,7 @@ void sw_switch_destroy(struct sw_switch *sw)
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         free(sw->port_names[port]);
     sw_shadow_destroy(sw->shadow);
+    sw_schedule_free(&sw->schedule);
     sw_arrivals_free(&sw->arrivals);
     sw_target_free(&sw->target);
     free(sw);
@@ -143,6 +144,10 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
     const struct sw_port *port = &sw->target.tm.ports[frame->port];
     struct sw_standard_metadata *std = &frame->packet.std;
 
+    if (port->is_down) {
+        sw_target_drop(&sw->target, frame, frame->port, SW_DROP_LINK_DOWN);
+        return;
+    }
     if (port->decodes_mac_control && sw_mac_control_receive(&sw->target, frame))
         return;
     std->ingress_port = frame->port;
@@ -155,8 +160,7 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 {
     for (;;) {
         int64_t wire_ns = sw_tm_next_ns(&sw->target.tm);
-        int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
-        int64_t next_ns = wire_ns <= arrival_ns ? wire_ns : arrival_ns;
+        int64_t next_ns = sw_switch_next_ns(sw);
 
         if (sw->target.loopback.head) {
             sw_v1model_ingress(&sw->target, sw_frame_list_pop(&sw->target.loopback));
@@ -165,7 +169,9 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
         if (next_ns == SW_NEVER || next_ns > now_ns)
             break;
         set_time(sw, next_ns);
-        if (wire_ns <= arrival_ns)
+        if (next_ns == sw_schedule_next_ns(&sw->schedule))
+            sw_schedule_run_next(&sw->schedule, sw);
+        else if (next_ns == wire_ns)
             sw_v1model_egress(&sw->target, sw_tm_next_port(&sw->target.tm));
         else
             arrive(sw, sw_arrivals_pop(&sw->arrivals));
@@ -177,8 +183,10 @@ int64_t sw_switch_next_ns(const struct sw_switch *sw)
 {
     int64_t wire_ns = sw_tm_next_ns(&sw->target.tm);
     int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
+    int64_t planned_ns = sw_schedule_next_ns(&sw->schedule);
+    int64_t packet_ns = wire_ns < arrival_ns ? wire_ns : arrival_ns;
 
-    return wire_ns < arrival_ns ? wire_ns : arrival_ns;
+    return planned_ns < packet_ns ? planned_ns : packet_ns;
 }
 
 int64_t sw_switch_now_ns(const struct sw_switch *sw)
@@ -207,6 +215,14 @@ int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t del
     if (port >= SW_RECIRCULATION_PORT || delay_ns < 0)
         return -EINVAL;
     sw->target.tm.ports[port].ingress_delay_ns = delay_ns;
+    return 0;
+}
+
+int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up)
+{
+    if (port >= SW_RECIRCULATION_PORT)
+        return -EINVAL;
+    sw->target.tm.ports[port].is_down = !is_up;
     return 0;
 }
 

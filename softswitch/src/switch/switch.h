@@ -8,8 +8,9 @@
  * Times are nanoseconds on the caller's clock; P4 sees microseconds since `epoch_ns` (0 before it). Events of one
  * instant run in this order, which makes a run deterministic to the byte:
  *   1. packets that recirculate or are resubmitted, first in first out;
- *   2. packets that start on a wire, lower port first;
- *   3. frames that arrive, in the order of reception.
+ *   2. planned commands, in the order in which they were planned;
+ *   3. packets that start on a wire, lower port first;
+ *   4. frames that arrive, in the order of reception.
  */
 #ifndef SW_SWITCH_H
 #define SW_SWITCH_H
@@ -50,6 +51,8 @@ int64_t sw_switch_now_ns(const struct sw_switch *sw);
 int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps);
 int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns);
 int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns);
+/* A port whose link is down loses what it sends and what arrives. */
+int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up);
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port);
 
 /* What only the owner of the devices knows. */

@@ -6,6 +6,7 @@
 #ifndef SW_SWITCH_STATE_H
 #define SW_SWITCH_STATE_H
 
+#include "switch/schedule.h"
 #include "switch/shadow.h"
 #include "switch/switch.h"
 #include "traffic/arrivals.h"
@@ -14,6 +15,7 @@
 struct sw_switch {
     struct sw_target target;
     struct sw_arrivals arrivals;
+    struct sw_schedule schedule;
     struct sw_lateness departure_lateness, ingress_lateness;
     struct sw_shadow *shadow; /* what control commands put into tables, for table_dump */
     char *port_names[SW_PORT_COUNT];

@@ -24,6 +24,7 @@ struct sw_port {
     uint8_t waiting; /* a bit per class that holds packets */
     bool has_device;
     bool decodes_mac_control;
+    bool is_down;      /* its link carries nothing, either way */
     uint64_t rate_bps; /* 0: a packet takes no time */
     int64_t delay_ns;
     int64_t ingress_delay_ns;

@@ -228,7 +228,8 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
     }
 }
 
-/* Hands a whole frame to the device of its port, or ends it where there is none. */
+/* Hands a whole frame to the device of its port, or ends it where there is none or its link is down. A dead link takes
+ * as long as a live one: what a program knows of its queues stays true. */
 static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
     struct sw_port_counters *counters = &target->counters.ports[port];
@@ -238,6 +239,11 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
     if (!target->tm.ports[port].has_device || frame->packet.len == 0) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
         sw_target_drop(target, frame, port, frame->packet.len ? SW_DROP_NO_DEVICE : SW_DROP_BAD_LENGTH);
+        return;
+    }
+    if (target->tm.ports[port].is_down) {
+        sw_tm_occupy(&target->tm, port, target->now_ns, frame->packet.len);
+        sw_target_drop(target, frame, port, SW_DROP_LINK_DOWN);
         return;
     }
     counters->tx_packets++;

@@ -34,6 +34,7 @@ enum sw_drop {
     SW_DROP_BAD_DESTINATION, /* a copy or class the target does not have */
     SW_DROP_BAD_LENGTH,      /* empty, or longer than SW_FRAME_MAX_BYTES */
     SW_DROP_TRANSMIT,        /* the device refused it */
+    SW_DROP_LINK_DOWN,       /* lost on a link that was down at one of its ends */
     SW_DROP_COUNT,
 };
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: SFC Testbed contributors
+ *
+ * What is to be done to a switch at times that are known beforehand, such as faults: lines of text, in order of time,
+ * those of one time in the order in which they were planned. It knows neither commands nor packets.
+ */
+#ifndef SW_SCHEDULE_H
+#define SW_SCHEDULE_H
+
+#include "common/index_heap.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sw_switch;
+
+/* Does what a line says; < 0 when it is refused. */
+typedef int (*sw_planned_fn)(struct sw_switch *sw, const char *line);
+
+struct sw_planned {
+    int64_t time_ns;
+    sw_planned_fn run;
+    char *line;
+};
+
+struct sw_schedule {
+    struct sw_planned *items; /* from `first` on */
+    size_t first, count, capacity;
+    uint64_t failed;
+};
+
+void sw_schedule_free(struct sw_schedule *schedule);
+
+/* Forgets what has not been done. */
+void sw_schedule_clear(struct sw_schedule *schedule);
+
+/* Copies the line; 0 or -ENOMEM. */
+int sw_schedule_add(struct sw_schedule *schedule, int64_t time_ns, sw_planned_fn run, const char *line);
+/* Takes the first one off and does it; there must be one. */
+void sw_schedule_run_next(struct sw_schedule *schedule, struct sw_switch *sw);
+
+static inline int64_t sw_schedule_next_ns(const struct sw_schedule *schedule)
+{
+    return schedule->first < schedule->count ? schedule->items[schedule->first].time_ns : SW_NEVER;
+}
+
+#endif /* SW_SCHEDULE_H */

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Commands that are planned for a time, and links that go down and up at such times."""
+
+from __future__ import annotations
+
+import pytest
+
+from softswitch.engine import CommandError, Fabric, SwitchEngine
+from tests.softswitch.programs import steered
+from tests.softswitch.programs.steered import steer
+
+
+def _times(engine: SwitchEngine, until_ns: int) -> list[int]:
+    return [due_ns for _, due_ns, _ in engine.advance(until_ns)]
+
+
+def test_a_planned_command_is_done_at_its_time(engine: SwitchEngine) -> None:
+    """Packets before it see the old rate, packets from that instant on the new one."""
+    engine.command("port_rate 1 8000000000")
+    engine.command("at 5000 port_rate 1 4000000000")
+    for time_ns in (0, 4_000, 5_000, 8_000):
+        engine.receive(0, steer(1, 100), time_ns)
+    assert _times(engine, 20_000) == [100, 4_100, 5_200, 8_200]
+
+
+def test_planned_commands_of_one_instant_keep_their_order(engine: SwitchEngine) -> None:
+    """Whatever was planned for other times in between."""
+    engine.command("at 700 port_delay 1 1")
+    engine.command("at 900 port_delay 1 3")
+    engine.command("at 700 port_delay 1 2")
+    engine.receive(0, steer(1), 700)
+    engine.receive(0, steer(1), 900)
+    assert _times(engine, 1_000) == [702, 903]
+
+
+def test_a_time_that_has_passed_means_now(engine: SwitchEngine) -> None:
+    """So that a command is never lost because it came late."""
+    engine.advance(10_000)
+    engine.command("at 3000 port_delay 1 7")
+    engine.receive(0, steer(1), 11_000)
+    assert _times(engine, 20_000) == [11_007]
+
+
+def test_the_next_event_may_be_a_planned_command(engine: SwitchEngine) -> None:
+    """A caller that sleeps until the next event does not sleep through it."""
+    assert engine.next_timer_ns() is None
+    engine.command("at 3000 port_delay 1 7")
+    assert engine.next_timer_ns() == 3_000
+    engine.advance(3_000)
+    assert engine.next_timer_ns() is None
+
+
+def test_what_is_planned_can_be_forgotten(engine: SwitchEngine) -> None:
+    """What lies ahead never happens; what is planned anew does."""
+    engine.command("at 3000 port_delay 1 7")
+    engine.command("at_clear")
+    assert engine.next_timer_ns() is None
+    engine.command("at 4000 port_delay 1 9")
+    engine.receive(0, steer(1), 3_500)
+    engine.receive(0, steer(1), 4_500)
+    assert _times(engine, 5_000) == [3_500, 4_509]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("at 5", "too few"),
+        ("at soon port_delay 1 5", "time 'soon' is not a number"),
+        ("at 5 frobnicate 1", "no such command"),
+        ("at 5 port_delay 1", "too few: port_delay PORT NS"),
+        ("at 5 at 6 statistics", "a planned command plans none"),
+        ("port_link 1 sideways", "'sideways' is neither 'up' nor 'down'"),
+    ],
+)
+def test_bad_plans_are_refused_at_once(engine: SwitchEngine, line: str, wrong: str) -> None:
+    """What can be known to be wrong beforehand."""
+    with pytest.raises(CommandError, match=wrong):
+        engine.command(line)
+    assert engine.next_timer_ns() is None
+
+
+def test_what_is_refused_when_its_time_comes_is_counted(engine: SwitchEngine) -> None:
+    """Nobody is there to be told."""
+    engine.command("at 100 port_link 510 down")
+    engine.advance(99)
+    assert engine.statistics()["planned_failed"] == 0
+    engine.advance(100)
+    assert engine.statistics()["planned_failed"] == 1
+
+
+def test_a_dead_link_loses_what_is_sent_and_what_arrives(engine: SwitchEngine) -> None:
+    """Each frame once, under a reason of its own; when it is back all goes on."""
+    engine.command("port_link 1 down")
+    engine.receive(0, steer(1), 0)
+    engine.receive(1, steer(2), 10)
+    engine.receive(0, steer(2), 20)
+    assert [port for port, _, _ in engine.advance(100)] == [2]
+    assert engine.statistics()["drops"]["link_down"] == 2
+    engine.command("port_link 1 up")
+    engine.receive(0, steer(1), 200)
+    engine.receive(1, steer(2), 210)
+    assert [port for port, _, _ in engine.advance(300)] == [1, 2]
+    assert engine.statistics()["drops"]["link_down"] == 2
+
+
+def test_a_dead_link_takes_as_long_as_a_live_one(engine: SwitchEngine) -> None:
+    """Its queue drains at the port's rate: a program's account of it stays true."""
+    engine.command("port_rate 1 8000000000")
+    engine.command("port_link 1 down")
+    for _ in range(3):
+        engine.receive(0, steer(1, 1000), 0)
+    engine.advance(1_500)
+    assert engine.statistics()["queued_packets"] == 1
+    engine.advance(2_000)
+    assert engine.statistics()["queued_packets"] == 0
+
+
+def test_frames_under_way_are_lost_with_their_link() -> None:
+    """A frame that has left one switch and not reached the other when the link is cut at both ends."""
+    with Fabric() as fabric:
+        a, b = (SwitchEngine(steered.library()) for _ in range(2))
+        for engine in (a, b):
+            engine.command("port_delay 1 1000")
+            engine.command("at 500 port_link 1 down")
+        fabric.connect(a, 1, b, 1)
+        fabric.receive(0, 0, steer(1), 0)
+        assert fabric.advance(5_000) == []
+        assert (a.statistics()["drops"]["link_down"], b.statistics()["drops"]["link_down"]) == (0, 1)
