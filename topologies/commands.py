@@ -61,7 +61,7 @@ def _route_commands(topology: Topology, switch: str) -> Iterator[str]:
     ports = {port.number: port for port in topology.ports[switch]}
     for group, route in enumerate(routes(topology)[switch], start=1):
         if len(route.ports) == 1:
-            arguments = _next_hop(topology, switch, ports[route.ports[0]])
+            arguments = next_hop(topology, switch, ports[route.ports[0]])
             yield f"table_add ipv4_lpm next_hop {route.prefix} => {arguments}"
         else:
             yield from _ecmp_commands(topology, switch, group, route, ports)
@@ -72,10 +72,10 @@ def _ecmp_commands(
 ) -> Iterator[str]:
     yield f"table_add ipv4_lpm ecmp {route.prefix} => {group} {len(route.ports)}"
     for member, number in enumerate(route.ports):
-        yield f"table_add ecmp_members next_hop {group} {member} => {_next_hop(topology, switch, ports[number])}"
+        yield f"table_add ecmp_members next_hop {group} {member} => {next_hop(topology, switch, ports[number])}"
 
 
-def _next_hop(topology: Topology, switch: str, port: SwitchPort) -> str:
+def next_hop(topology: Topology, switch: str, port: SwitchPort) -> str:
     """Parameters of the action next_hop: port, source MAC, destination MAC."""
     if port.peer_is_host:
         peer_mac = topology.host[port.peer.node].mac

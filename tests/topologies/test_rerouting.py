@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tables after links died and came back: what is told to a switch gives the shortest paths of what is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topologies.commands import next_hop, pipeline_commands
+from topologies.model import Link, Topology
+from topologies.rerouting import Rerouting
+from topologies.routes import routes
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.dilation import Dilation
+
+NETWORKS = {
+    "clos": shape("clos", {"tors": 3, "spines": 3, "hosts_per_tor": 2}).build(),
+    "parallel": shape("clos", {"tors": 2, "spines": 2, "hosts_per_tor": 1, "uplinks": 2}).build(),
+    "dumbbell": shape("dumbbell", {"left_hosts": 2}).build(),
+}
+
+
+class _Tables:
+    """The two tables of one switch as commands fill them, entries numbered in the order of their adding."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.entries: dict[str, list[tuple[str, str]]] = {"ipv4_lpm": [], "ecmp_members": []}
+        self.execute(lines)
+
+    def execute(self, lines: list[str]) -> None:
+        for line in lines:
+            verb, table, *_ = line.split()
+            if table not in self.entries:
+                continue
+            left, _, right = line.partition(" => ")
+            words = left.split()
+            rows = self.entries[table]
+            if verb == "table_add":
+                assert " ".join(words[3:]) not in dict(rows)
+                rows.append((" ".join(words[3:]), f"{words[2]} {right}"))
+            else:
+                assert verb == "table_modify"
+                rows[int(words[3])] = (rows[int(words[3])][0], f"{words[2]} {right}")
+
+    def next_hops(self, prefix: str) -> list[str]:
+        """Parameters of next_hop, by member; none where packets are dropped."""
+        action, *parameters = dict(self.entries["ipv4_lpm"])[prefix].split()
+        if action == "next_hop":
+            return [" ".join(parameters)]
+        group, size = map(int, parameters)
+        members = dict(self.entries["ecmp_members"])
+        if size == 0:
+            assert f"{group} 0" not in members
+        return [members[f"{group} {member}"].removeprefix("next_hop ") for member in range(size)]
+
+
+def _between_switches(topology: Topology) -> list[Link]:
+    return [link for link in topology.links if not {link.a.node, link.b.node} & topology.host.keys()]
+
+
+def _check(topology: Topology, tables: dict[str, _Tables], dead: set[Link]) -> None:
+    alive = replace(topology, links=tuple(link for link in topology.links if link not in dead))
+    wanted = routes(alive)
+    for name, table in routes(topology).items():
+        ports = {port.number: port for port in topology.ports[name]}
+        expected = {
+            route.prefix: [next_hop(topology, name, ports[each]) for each in route.ports] for route in wanted[name]
+        }
+        for route in table:
+            assert tables[name].next_hops(str(route.prefix)) == expected.get(route.prefix, [])
+
+
+@given(st.sampled_from(sorted(NETWORKS)), st.data())
+@settings(max_examples=60, deadline=None)
+def test_tables_follow_whatever_dies_and_comes_back(name: str, data: st.DataObject) -> None:
+    """After any sequence of sets of dead links, every switch's tables are those of the network that is left."""
+    topology = NETWORKS[name]
+    tables = {
+        switch.name: _Tables(pipeline_commands(topology, switch.name, SwitchSettings(), Dilation(1000)))
+        for switch in topology.switches
+    }
+    rerouting = Rerouting(topology)
+    links = st.sets(st.sampled_from(_between_switches(topology)))
+    for dead in [*data.draw(st.lists(links, min_size=1, max_size=4)), set[Link]()]:
+        for switch, lines in rerouting.around(dead).items():
+            tables[switch].execute(lines)
+        _check(topology, tables, dead)
+
+
+def test_what_does_not_change_is_not_told() -> None:
+    """Neither again, nor to a switch whose routes stay."""
+    topology = NETWORKS["parallel"]
+    rerouting = Rerouting(topology)
+    dead = _between_switches(topology)[:1]
+    assert set(rerouting.around(dead)) == {"tor1", "tor2", "spine1"} - {"tor2"}
+    assert rerouting.around(dead) == {}
+
+
+def test_a_host_keeps_its_route() -> None:
+    """It has one link: what is for it is lost there and counted, not sent in circles."""
+    topology = NETWORKS["clos"]
+    assert Rerouting(topology).around([topology.host_link["h1"]]) == {}
+
+
+@pytest.mark.parametrize("dead", [1, 2])
+def test_members_are_right_before_a_group_counts_them(dead: int) -> None:
+    """A packet between two commands never meets a member that is not there."""
+    topology = NETWORKS["clos"]
+    rerouting = Rerouting(topology)
+    for links in (_between_switches(topology)[:dead], []):
+        for lines in rerouting.around(links).values():
+            counted = [line for line in lines if " ipv4_lpm ecmp " in line]
+            for line in counted:
+                group = line.split(" => ")[1].split()[0]
+                members = [each for each in lines if f" {group} " in each.split(" => ")[0] and "table_add" in each]
+                assert all(lines.index(member) < lines.index(line) for member in members)
