@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from analysis.metrics.buffers import natural_key
 from analysis.metrics.goodput import tag_rates
 from analysis.plots.canvas import new_figure, say, share_legend, styled
+from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import OTHER_COLORS
 
 MAXIMUM_PANELS = 4
@@ -27,6 +28,7 @@ class GoodputRun:
     label: str
     flows: pl.DataFrame
     goodput: pl.DataFrame
+    faults: Sequence[FaultMark] = ()
 
 
 @styled
@@ -48,6 +50,7 @@ def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
         for number, tag in enumerate(tags):
             _draw(axes, each.filter(pl.col("tag") == tag), str(tag), OTHER_COLORS[number % len(OTHER_COLORS)])
         axes.set_xlim(left=0)
+        draw_faults(axes, run.faults)
     share_legend(figure)
     return figure
 

@@ -16,6 +16,7 @@ from analysis.metrics.buffers import QueueName, hottest_queue, switches
 from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
 from analysis.plots.canvas import MUTED, byte_axis, log_x, log_y, new_figure, say, share_legend, styled
+from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import BACKDROP, DASH_CYCLE, LineLook, scheme_color, scheme_looks
 from analysis.plots.series import (
     Steps,
@@ -52,7 +53,13 @@ class _Line:
 
 
 @styled
-def plot_buffer(queues: pl.DataFrame, *, scheme: str, thresholds_bytes: Mapping[str, int] | None = None) -> Figure:
+def plot_buffer(
+    queues: pl.DataFrame,
+    *,
+    scheme: str,
+    thresholds_bytes: Mapping[str, int] | None = None,
+    faults: Sequence[FaultMark] = (),
+) -> Figure:
     """High-water marks over time: left the hottest switch's whole buffer, right its hottest queue with thresholds."""
     figure, (left, right) = new_figure(2)
     hottest = hottest_buffer_steps(queues)
@@ -69,6 +76,8 @@ def plot_buffer(queues: pl.DataFrame, *, scheme: str, thresholds_bytes: Mapping[
     right.set_title(_queue_title(queue))
     lines = [_Line("queue", look, queue_steps(queues, queue))] if queue else []
     _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
+    for axes in (left, right):
+        draw_faults(axes, faults if queues.height else ())
     return figure
 
 
@@ -97,7 +106,11 @@ def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASS
 
 
 @styled
-def plot_buffers_compared(runs: Sequence[PlottedRun], thresholds_bytes: Mapping[str, int] | None = None) -> Figure:
+def plot_buffers_compared(
+    runs: Sequence[PlottedRun],
+    thresholds_bytes: Mapping[str, int] | None = None,
+    faults: Sequence[FaultMark] = (),
+) -> Figure:
     """High-water marks of each run's hottest switch over time."""
     figure, (axes,) = new_figure(1)
     axes.set_title("Shared buffer of the hottest switch")
@@ -107,6 +120,7 @@ def plot_buffers_compared(runs: Sequence[PlottedRun], thresholds_bytes: Mapping[
         if hottest:
             lines.append(_Line(f"{run.label} ({hottest[0]})", look, hottest[1]))
     _draw_steps(axes, lines, thresholds_bytes=thresholds_bytes or {})
+    draw_faults(axes, faults if lines else ())
     share_legend(figure, columns=4)
     return figure
 

@@ -20,6 +20,7 @@ from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
 from analysis.plots.canvas import to_svg, write_png
 from analysis.plots.distributions import DistributedRun, plot_distributions
+from analysis.plots.faults import FaultMark
 from analysis.plots.goodput import GoodputRun, plot_goodput
 from analysis.report import page
 from analysis.report.physics import physics_tables
@@ -49,10 +50,12 @@ def write_run_report(folder: Path) -> Path:
     run = load_run(folder)
     scheme, traffic_class = run.result.scheme, headline_class(run.result)
     figures = {
-        "buffer": plots.plot_buffer(run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes),
+        "buffer": plots.plot_buffer(
+            run.queues, scheme=scheme, thresholds_bytes=run.thresholds_bytes, faults=_faults(run)
+        ),
         "fct": plots.plot_fct(run.flows, scheme=scheme, traffic_class=traffic_class),
         "distributions": plot_distributions([_distributed(scheme, run)]),
-        "goodput": plot_goodput([GoodputRun(scheme, run.flows, run.goodput)]),
+        "goodput": plot_goodput([GoodputRun(scheme, run.flows, run.goodput, _faults(run))]),
     }
     captions = {
         "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
@@ -147,7 +150,7 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     ]
     classes = comparison.traffic_classes or (ALL_CLASSES,)
     figures = {
-        "buffer": plots.plot_buffers_compared(plotted),
+        "buffer": plots.plot_buffers_compared(plotted, faults=_faults(runs[0])),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
         "fct": plots.plot_fct_compared(plotted, classes),
         "distributions": plot_distributions(
@@ -161,6 +164,12 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
         "distributions": _DISTRIBUTIONS,
     }
     return figures, captions
+
+
+def _faults(run: Run) -> list[FaultMark]:
+    """What the run was given, in order of time. Runs that are compared were given the same."""
+    marks = [FaultMark(each.label, each.begin_us, each.end_us) for each in run.faults]
+    return sorted(marks, key=lambda mark: mark.begin_us)
 
 
 def _distributed(label: str, run: Run) -> DistributedRun:

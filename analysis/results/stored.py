@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
 from telemetry.reader import TraceError, read_trace
@@ -22,6 +24,17 @@ from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
 from wire.input.bounded_file import read_bounded_text
 
 CONFIG_FILE = "config.json"
+
+
+class StoredFault(BaseModel):
+    """A row of `faults` of config.json: when what held."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    spec: str
+    label: str
+    begin_us: float
+    end_us: float | None
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,16 @@ class Run:
         if not isinstance(found, Mapping):
             return {}
         return {str(name): int(value) for name, value in found.items() if isinstance(value, (int, float))}
+
+    @property
+    def faults(self) -> tuple[StoredFault, ...]:
+        """What went wrong on purpose; rows that are none are left out."""
+        rows = self.config.get("faults")
+        found = []
+        for row in rows if isinstance(rows, list) else ():
+            with suppress(ValidationError):
+                found.append(StoredFault.model_validate(row))
+        return tuple(found)
 
     @property
     def command(self) -> str:

@@ -15,9 +15,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.patches import Rectangle
 
 from analysis.plots import run as plots
 from analysis.plots.canvas import WIDTH_PIXELS, to_svg, write_png
+from analysis.plots.faults import FaultMark
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
 from telemetry.schema import FLOWS, QUEUES
@@ -179,3 +181,25 @@ def test_plots_leave_global_settings_alone(make_flows: Maker) -> None:
     before = dict(mpl.rcParams)
     plots.plot_fct(make_flows(count=50), scheme="sfc")
     assert dict(mpl.rcParams) == before
+
+
+def test_faults_are_shaded_where_they_hold(make_queues: Maker) -> None:
+    """From begin to end or to the end of the axis, with their names; the axis stays as it was."""
+    queues = make_queues()
+    bare = plots.plot_buffer(queues, scheme="sfc").axes[0]
+    left, right = bare.get_xlim()
+    marks = [
+        FaultMark("tor1-spine1 down", right / 4, right / 2),
+        FaultMark("h1-tor1 down", right / 2, None),
+        FaultMark("after the run", 2 * right, None),
+    ]
+    for axes in plots.plot_buffer(queues, scheme="sfc", faults=marks).axes:
+        shades = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+        assert [(shade.get_x(), shade.get_x() + shade.get_width()) for shade in shades] == [
+            pytest.approx((right / 4, right / 2)),
+            pytest.approx((right / 2, right)),
+        ]
+        names = [text.get_text() for text in axes.texts]
+        assert [name for name in names if name.endswith("down")] == ["tor1-spine1 down", "h1-tor1 down"]
+        assert "after the run" not in names
+        assert axes.get_xlim() == (left, right)
