@@ -40,6 +40,12 @@ Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is ca
 BackgroundName = Annotated[
     str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
 ]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault", metavar="SPEC", help="What goes wrong: link:tor1-spine1,down=200us,up=500us. See docs/workloads.md."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 SchedulerAddress = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Existing Dask scheduler.", show_default=False)

@@ -20,6 +20,7 @@ from command.options import (
     ClockName,
     DilationFactor,
     Duration,
+    Faults,
     FlowFile,
     Json,
     Out,
@@ -53,6 +54,7 @@ def verb(
     settings: Settings = None,
     topology: TopologyName = None,
     flows: FlowFile = None,
+    fault: Faults = None,
     out: Out = Path("runs"),
     json: Json = False,
 ) -> None:
@@ -68,6 +70,7 @@ def verb(
         topology=topology,
         settings=tuple(settings or ()),
         flow_file=flows,
+        faults=tuple(fault or ()),
     )
     plans = checked([replace(request, scheme=name.strip()) for name in schemes.split(",")], out)
     runs, missing = _run_all(plans, out, quiet=json)

@@ -16,6 +16,7 @@ from command.options import (
     ClockName,
     DilationFactor,
     Duration,
+    Faults,
     FlowFile,
     Json,
     Out,
@@ -46,6 +47,7 @@ def verb(
     settings: Settings = None,
     topology: TopologyName = None,
     flows: FlowFile = None,
+    fault: Faults = None,
     out: Out = Path("runs"),
     pcap: Pcap = "",
     background: BackgroundName = None,
@@ -66,6 +68,7 @@ def verb(
         captures=hosts_of(pcap),
         background=background,
         flow_file=flows,
+        faults=tuple(fault or ()),
     )
     [plan] = checked([request], out)
     run = execute_plan(plan, out, quiet=json)

@@ -51,6 +51,8 @@ class Scale:
     duration_ms: float = 20.0
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+    """As they are typed after `--fault`."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from scenarios.catalogue import SCENARIOS
+from scenarios.faults.fault import Fault
+from scenarios.faults.spec import parse_faults
 from scenarios.files.flow_file import FlowList, read_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
@@ -67,6 +69,14 @@ def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> Fl
         return FlowList(tuple(made), workload.measured_window_us)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
+
+
+def faults_in(topology: Topology, texts: Sequence[str]) -> tuple[Fault, ...]:
+    """The faults of these texts in this network."""
+    try:
+        return parse_faults(texts, topology)
+    except ScenarioError as error:
+        raise UsageError(f"--fault {error}") from error
 
 
 def check_seed(seed: int) -> None:

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from scenarios.faults.fault import Fault
 from testbed.plan.request import ClockName
+from wire.units import NS_PER_US
 
 CONFIG_SCHEMA = "sfc-testbed/config/1"
 
@@ -25,6 +28,17 @@ class PhysicsConfig(BaseModel):
     bdp_bytes: int = Field(description="The largest of any pair.")
     nic_rates_bps: dict[int, int] = Field(description="How many hosts have a NIC of which rate.")
     window_bytes: int | None = Field(description="What a new flow may have in flight; null: no limit.")
+
+
+class FaultConfig(BaseModel):
+    """A fault that the run was given, every number of it told."""
+
+    model_config = ConfigDict(frozen=True)
+
+    spec: str = Field(description="As it is typed after --fault.")
+    label: str = Field(description="What a plot says where it holds.")
+    begin_us: float
+    end_us: float | None = Field(description="null: until the end of the run.")
 
 
 class RunConfig(BaseModel):
@@ -50,9 +64,24 @@ class RunConfig(BaseModel):
     thresholds_bytes: dict[str, int]
     captures: tuple[str, ...] = ()
     background: str | None = None
+    faults: tuple[FaultConfig, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     command: str
     versions: dict[str, str]
+
+
+def fault_configs(faults: Iterable[Fault]) -> tuple[FaultConfig, ...]:
+    """A row for each time that a fault holds."""
+    return tuple(
+        FaultConfig(
+            spec=str(fault),
+            label=span.label,
+            begin_us=span.begin_ns / NS_PER_US,
+            end_us=None if span.end_ns is None else span.end_ns / NS_PER_US,
+        )
+        for fault in faults
+        for span in fault.spans()
+    )
 
 
 def versions() -> dict[str, str]:

@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hosts.transport.settings import TransportSettings
+from scenarios.faults.fault import Fault
 from scenarios.model.flow import Flow, number_flows
 from testbed.errors import UsageError
 from testbed.plan import checks
-from testbed.plan.config import RunConfig, versions
+from testbed.plan.config import RunConfig, fault_configs, versions
 from testbed.plan.dilation import choose_dilation
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
@@ -42,6 +43,7 @@ class RunPlan:
     switch_settings: SwitchSettings
     transport: TransportSettings
     dilation: Dilation
+    faults: tuple[Fault, ...] = ()
 
     @property
     def duration_wall_ns(self) -> int:
@@ -77,6 +79,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
     flows = number_flows(listed.requests)
     target = switch_target(request.switch, request.clock, settings.switch)
+    faults = checks.faults_in(topology, (*scale.faults, *request.faults))
     base_rtt_ns = settings.physics.base_rtt_ns
     factor = request.dilation or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)
     told: dict[str, Any] = {
@@ -91,10 +94,11 @@ def plan_run(request: RunRequest) -> RunPlan:
         "workload": workload.model_dump(),
         "captures": checks.captured_hosts(request.captures, topology),
         "background": request.background,
+        "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
         "command": repeat_command(request, factor),
     }
-    return _plan(told, topology, flows, settings)
+    return replace(_plan(told, topology, flows, settings), faults=faults)
 
 
 def plan_network(request: RunRequest) -> RunPlan:

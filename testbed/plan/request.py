@@ -34,6 +34,7 @@ class RunRequest:
     captures: Sequence[str] = field(default_factory=tuple)
     background: str | None = None
     flow_file: Path | None = None
+    faults: Sequence[str] = field(default_factory=tuple)
 
 
 def repeat_command(request: RunRequest, factor: int) -> str:
@@ -50,6 +51,8 @@ def repeat_command(request: RunRequest, factor: int) -> str:
         words += ["--set", setting]
     if request.flow_file is not None:
         words += ["--flows", str(request.flow_file)]
+    for fault in request.faults:
+        words += ["--fault", fault]
     if request.captures:
         words += ["--pcap", ",".join(request.captures)]
     if request.background is not None:

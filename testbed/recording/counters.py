@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.results.counters import Lateness, RunCounters
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
@@ -52,9 +52,16 @@ def run_counters(
         switch_lateness=_worst(part.lateness for part in parts if part.lateness is not None),
         interrupted=interrupted,
         wall_s=wall_s,
-        broken=tuple(broken),
+        broken=(*broken, *_refused(parts)),
         lacking=tuple(lacking),
     )
+
+
+def _refused(parts: Iterable[PartStatistics]) -> Iterator[str]:
+    """A fault that did not happen: the run is not the one that was asked for."""
+    for part in parts:
+        if part.refused:
+            yield f"{part.name} refused {part.refused} of the commands that make its faults."
 
 
 def _host_events(hosts: Sequence[HostStatistics], undelivered: int) -> dict[str, int]:

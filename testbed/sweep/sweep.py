@@ -50,6 +50,7 @@ class SweepFile(BaseModel):
     seeds: tuple[int, ...] = Field((1,), min_length=1, strict=False)
     axes: dict[str, Annotated[tuple[Any, ...], Field(min_length=1, strict=False)]] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
+    faults: tuple[str, ...] = Field((), strict=False)
     scale: str = "ci"
     clock: ClockName = "virtual"
     switch: str = "auto"
@@ -110,6 +111,7 @@ def jobs_of(sweep: SweepFile) -> list[SweepJob]:
                 scale=sweep.scale,
                 seed=seed,
                 duration_ms=sweep.duration_ms,
+                faults=sweep.faults,
                 settings=as_settings({**sweep.settings, **place}),
             )
             jobs.append(SweepJob(request, place, _name(request, plan_run(request).flows)))

@@ -19,6 +19,7 @@ from hosts.protocol import HostStatistics
 from hosts.records import RecordWriter, SwitchClock
 from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
+from testbed.faults.timeline import fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.capture import VirtualCapture, capture_folder
 from testbed.plan.plan import RunPlan
@@ -98,8 +99,10 @@ class _Simulation:
         self._progress.flows_done(self._recorder.completed, total)
 
     def drain(self, interrupt: Interrupt) -> None:
-        """Hosts fall silent; what is on the way arrives and is counted."""
+        """Hosts fall silent; what is on the way arrives and is counted. Faults that lie ahead do not happen."""
         self._is_sending = False
+        for engine in self._engines.values() if self._plan.faults else ():
+            engine.command("at_clear")
         for nic in self._nics:
             nic.quiesce()
         while self._step(_NEVER - 1):
@@ -187,6 +190,8 @@ def _engines(plan: RunPlan) -> dict[str, SwitchEngine]:
         engines[switch.name] = engine
         for line in switch_commands(plan, switch.name):
             engine.command(line)
+    for planned in fault_commands(plan.topology, plan.faults):
+        engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
     return engines
 
 

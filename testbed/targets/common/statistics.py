@@ -27,6 +27,8 @@ class PartStatistics:
     held: int = 0
     """Frames that wait in its queues."""
     kernel_drops: int = 0
+    refused: int = 0
+    """Planned commands that it refused when their time came."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Everything it has to say, for the log."""
 
@@ -40,5 +42,6 @@ def softswitch_statistics(name: str, found: Mapping[str, Any]) -> PartStatistics
         absorbed=absorbed_frames(found),
         held=found["queued_packets"],
         kernel_drops=found["kernel_drops"],
+        refused=found["planned_failed"],
         details=found,
     )

@@ -107,9 +107,17 @@ def test_what_waits_in_a_switch_is_in_flight() -> None:
         "mac_control_ignored": 1,
         "queued_packets": 4,
         "kernel_drops": 0,
+        "planned_failed": 0,
     }
     part = softswitch_statistics("tor1", told)
     assert (part.held, part.absorbed, part.drops) == (4, 3, {"no_device": 1})
     sender = HostStatistics("h1", NicStatistics(frames_sent=10, frames_received=2))
     counters = run_counters([sender], [], [part], interrupted=False, wall_s=1.0)
     assert (counters.packets.in_flight, counters.unexplained_loss) == (4, 0)
+
+
+def test_a_fault_that_did_not_happen_breaks_the_run() -> None:
+    """It is not the run that was asked for."""
+    parts = [PartStatistics("tor1", None, refused=2), PartStatistics("tor2", None)]
+    counters = run_counters([], [], parts, interrupted=False, wall_s=1.0)
+    assert counters.broken == ("tor1 refused 2 of the commands that make its faults.",)

@@ -241,3 +241,13 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_pa
     assert process.returncode == 2
     assert problems.strip() == f"runner.py: --scheduler {address}: no Dask scheduler answers there"
     assert not list((tmp_path / "out").glob("*/jobs/*"))
+
+
+def test_every_job_of_a_sweep_has_its_faults() -> None:
+    """They are part of what is asked for, and so of a job's name."""
+    fault = "link:tor2-spine1,down=20us,up=100us"
+    words = {"name": "broken", "scenario": "incast", "schemes": ("irn", "sfc")}
+    faulty = jobs_of(SweepFile.model_validate({**words, "faults": (fault,)}))
+    whole = jobs_of(SweepFile.model_validate(words))
+    assert [job.request.faults for job in faulty] == [(fault,)] * 2
+    assert not {job.name for job in faulty} & {job.name for job in whole}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The table of faults: a class is a kind, its fields are its parameters. Adding one is adding a class and a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import Field, model_validator
+
+from scenarios.faults.fault import Duration, Fault, LinkedFault, Span
+
+
+class LinkDown(LinkedFault):
+    """A link that is cut at both ends: what is sent on it and what is under way on it is lost.
+
+    Switches route around it `detect` after it went down, and over it again `detect` after it came back. The default is
+    ours: long enough to see what is lost before anybody knows, short enough that a run of a millisecond sees the
+    network afterwards. A port that loses its light tells its own switch within microseconds, a control plane that
+    computes routes anew takes milliseconds: say which one is meant.
+    """
+
+    kind: ClassVar[str] = "link"
+    summary: ClassVar[str] = "a link goes down, and up again; switches route around it"
+    usage: ClassVar[str] = "link:A-B,down=TIME[,up=TIME][,detect=TIME]"
+
+    down_ns: Duration = Field(alias="down", ge=0)
+    up_ns: Duration | None = Field(None, alias="up")
+    detect_ns: Duration = Field(50_000, alias="detect", ge=0)
+
+    @model_validator(mode="after")
+    def _up_after_down(self) -> LinkDown:
+        if self.up_ns is not None and self.up_ns <= self.down_ns:
+            raise ValueError("up must come after down")
+        return self
+
+    def spans(self) -> Sequence[Span]:
+        return (Span(f"{self.place} down", self.down_ns, self.up_ns),)
+
+
+FAULTS: Mapping[str, type[Fault]] = {kind.kind: kind for kind in (LinkDown,)}

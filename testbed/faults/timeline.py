@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The faults of a run as commands to switches, each at its time. The one place for both clocks. Model units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from scenarios.faults.fault import Fault
+from scenarios.faults.kinds import LinkDown
+from topologies.model import Link, Topology
+from topologies.rerouting import Rerouting
+
+
+@dataclass(frozen=True)
+class PlannedCommand:
+    """What is done to a switch, and when: since the start of the run."""
+
+    time_ns: int
+    switch: str
+    line: str
+
+
+@dataclass(frozen=True)
+class _Outage:
+    """A link is dead from one time to another; None: for good."""
+
+    link: Link
+    begin_ns: int
+    end_ns: int | None
+
+    def holds_at(self, time_ns: int) -> bool:
+        return self.begin_ns <= time_ns and (self.end_ns is None or time_ns < self.end_ns)
+
+    def later(self, delay_ns: int) -> _Outage:
+        """The same as it is known after a delay."""
+        return _Outage(self.link, self.begin_ns + delay_ns, None if self.end_ns is None else self.end_ns + delay_ns)
+
+
+def fault_commands(topology: Topology, faults: Iterable[Fault]) -> Sequence[PlannedCommand]:
+    """All commands in order of time; of one time, links change before routes do."""
+    cut = [(link, fault) for fault in faults if isinstance(fault, LinkDown) for link in fault.links(topology)]
+    outages = [_Outage(link, fault.down_ns, fault.up_ns) for link, fault in cut]
+    known = [outage.later(fault.detect_ns) for outage, (_, fault) in zip(outages, cut, strict=True)]
+    commands = [*_link_commands(topology, outages), *_route_commands(topology, known)]
+    return sorted(commands, key=lambda each: each.time_ns)
+
+
+def _link_commands(topology: Topology, outages: Sequence[_Outage]) -> Iterator[PlannedCommand]:
+    dead: frozenset[Link] = frozenset()
+    for time_ns in _times(outages):
+        now = _dead_at(time_ns, outages)
+        for link in topology.links:
+            if link in dead ^ now:
+                yield from _link_command(topology, time_ns, link, "down" if link in now else "up")
+        dead = now
+
+
+def _link_command(topology: Topology, time_ns: int, link: Link, state: str) -> Iterator[PlannedCommand]:
+    """Both ends; a host's end is its switch's business."""
+    for end in (link.a, link.b):
+        if end.node in topology.switch:
+            yield PlannedCommand(time_ns, end.node, f"port_link {end.number} {state}")
+
+
+def _route_commands(topology: Topology, known: Sequence[_Outage]) -> Iterator[PlannedCommand]:
+    rerouting = Rerouting(topology)
+    for time_ns in _times(known):
+        for switch, lines in rerouting.around(_dead_at(time_ns, known)).items():
+            yield from (PlannedCommand(time_ns, switch, line) for line in lines)
+
+
+def _times(outages: Iterable[_Outage]) -> list[int]:
+    edges = {edge for each in outages for edge in (each.begin_ns, each.end_ns)}
+    return sorted(edge for edge in edges if edge is not None)
+
+
+def _dead_at(time_ns: int, outages: Iterable[_Outage]) -> frozenset[Link]:
+    return frozenset(each.link for each in outages if each.holds_at(time_ns))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Texts of faults: what they mean, how they are given back, and one line for every wrong one."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenarios.faults.fault import FaultError
+from scenarios.faults.kinds import FAULTS, LinkDown
+from scenarios.faults.spec import parse_fault, parse_faults
+from topologies.shapes import shape
+
+CLOS = shape("clos", {"uplinks": 2}).build()
+
+
+def test_a_link_goes_down_and_up() -> None:
+    """Times with their units; what was not told has its default."""
+    fault = parse_fault("link:tor1-spine1,down=200us,up=1.5ms")
+    assert isinstance(fault, LinkDown)
+    assert (fault.down_ns, fault.up_ns, fault.detect_ns) == (200_000, 1_500_000, 50_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "link:tor1-spine1,down=200us,up=500us,detect=50us",
+        "link:tor1-spine1#2,down=0us,detect=0us",
+        "link:h1-tor1,down=1ms,up=2s,detect=30ns",
+    ],
+)
+def test_a_fault_is_given_back_as_it_is_typed(text: str) -> None:
+    """So that a run can be repeated from what it stored."""
+    assert str(parse_fault(text)) == text
+    assert parse_fault(str(parse_fault(text))) == parse_fault(text)
+
+
+def test_parallel_links_are_named_one_by_one_or_together() -> None:
+    """All links of two nodes, or the second of them."""
+    together, second = (parse_fault(f"link:{place},down=1us") for place in ("spine2-tor1", "tor1-spine2#2"))
+    assert isinstance(together, LinkDown) and isinstance(second, LinkDown)
+    assert len(together.links(CLOS)) == 2
+    assert second.links(CLOS) == together.links(CLOS)[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("flood:tor1,at=1us", "no fault 'flood'; there are link"),
+        ("link", "a fault is written link:A-B"),
+        ("link:,down=1us", "a fault is written link:A-B"),
+        ("link:tor1,down=1us", "a link is written A-B or A-B#NUMBER, not 'tor1'"),
+        ("link:tor1-tor9,down=1us", "no node 'tor9' in this network"),
+        ("link:tor1-tor2,down=1us", "tor1 and tor2 are not linked"),
+        ("link:tor1-spine1#3,down=1us", "there are 2 links between tor1 and spine1"),
+        ("link:tor1-spine1#0,down=1us", "there are 2 links between tor1 and spine1"),
+        ("link:tor1-spine1", "down is missing; it is written link:A-B,down=TIME"),
+        ("link:tor1-spine1,down=200", "down: must be a time with its unit such as 200us, not '200'"),
+        ("link:tor1-spine1,down=-1us", "down: must be a time"),
+        ("link:tor1-spine1,down=2h", "down: must be a time"),
+        ("link:tor1-spine1,down=99999s", "down: must be at most an hour"),
+        ("link:tor1-spine1,down=2us,down=3us", "down is given twice"),
+        ("link:tor1-spine1,down", "'down' is not NAME=VALUE"),
+        ("link:tor1-spine1,down=2us,rate=1", "rate: there is no such setting"),
+        ("link:tor1-spine1,down=2us,up=2us", "up must come after down"),
+    ],
+)
+def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
+    """The line says what is wrong and how it is written."""
+    with pytest.raises(FaultError) as caught:
+        parse_faults([text], CLOS)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_kind_says_what_it_is_and_how_it_is_written(kind: str) -> None:
+    """The table is what people read in errors."""
+    row = FAULTS[kind]
+    assert row.kind == kind
+    assert row.usage.startswith(f"{kind}:")
+    assert row.summary
