@@ -31,6 +31,7 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
+from testbed.faults.timeline import PlannedCommand, fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background
@@ -50,6 +51,7 @@ from testbed.targets.table import TARGETS
 # From "all are ready" to model time 0: every agent has read the start line and handed out its messages by then.
 _START_MARGIN_NS = 200_000_000
 _START_MARGIN_PER_FLOW_NS = 10_000
+_START_MARGIN_PER_FAULT_COMMAND_NS = 500_000
 _POLL_SECONDS = 0.25
 _DRAIN_SECONDS = 5.0
 _DRAIN_MODEL_NS = 200_000
@@ -207,11 +209,19 @@ class _Run:
         if self._background is not None:
             self._background.start()
         self._interrupt.stop_if_requested()
+        faults = fault_commands(self._plan.topology, self._plan.faults)
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self._plan.flows)
+        margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
         self._start_ns = time.monotonic_ns() + margin_ns
         self._recorder.begin(self._start_ns - self._network.epoch_ns)
+        self._plan_faults(faults)
         for agent in self._agents:
             agent.tell(Start(self._start_ns))
+
+    def _plan_faults(self, faults: Iterable[PlannedCommand]) -> None:
+        begin_ns = self._start_ns - self._network.epoch_ns
+        for each in faults:
+            self._network.target.plan(each.switch, begin_ns + self._plan.dilation.wall_ns(each.time_ns), each.line)
 
     def _fail(self, reason: str | None) -> None:
         """The first failure ends the run and is the reason that people read; later ones follow from it."""

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hosts.io.links import Links, turn_off_offloads
+from scenarios.faults.fault import LinkedFault
 from testbed.errors import RunError
+from testbed.faults.planned import PlannedLines
 from testbed.plan.plan import RunPlan
 from testbed.targets.bmv2.installation import Installation, find_bmv2
 from testbed.targets.bmv2.poller import poll_interval_ns
@@ -49,14 +51,21 @@ class Bmv2Target:
         self._state = state
         self._logs = logs
         self._has_netem = has_netem()
-        self.wires: Sequence[Wire] = () if self._has_netem else cut_links(plan.topology)
+        if plan.faults:  # they are made where a link is cut in two
+            self._has_netem = False
+        faulty = {
+            link for fault in plan.faults if isinstance(fault, LinkedFault) for link in fault.links(plan.topology)
+        }
+        self.wires: Sequence[Wire] = () if self._has_netem else cut_links(plan.topology, faulty)
         self._switches: list[Bmv2Switch] = []
         self._wire_processes: list[WireProcess] = []
+        self._planned = PlannedLines(0)
 
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
         with Links() as links:
             links.set_up("lo")  # Thrift listens there
-        self._wire_processes = start_wires(self.wires, self._plan.dilation, self._state, self._logs)
+        self._wire_processes = start_wires(self.wires, self._plan.dilation, self._state, self._logs, epoch_ns)
+        self._planned = PlannedLines(epoch_ns)
         for index, switch in enumerate(self._plan.topology.switches):
             network.checkpoint()
             self._switches.append(self._start_switch(switch.name, index))
@@ -70,12 +79,25 @@ class Bmv2Target:
             each.set_up(program, epoch_ns, self._logs / f"{each.name}-commands.txt")
         return self._switches
 
+    def plan(self, switch: str, at_ns: int, line: str) -> None:
+        """Links are the wires' business, at the very instant; routes BMv2 is told by this process when it is time."""
+        name, _, rest = line.partition(" ")
+        if name != "port_link":
+            [running] = [each for each in self._switches if each.name == switch]
+            self._planned.add(at_ns, lambda: running.command(line))
+            return
+        port, _, state = rest.partition(" ")
+        end = Port(switch, int(port))
+        if not any(process.plan(end, at_ns, f"port_link {{port}} {state}") for process in self._wire_processes):
+            raise RunError(f"no wire stands in for port {port} of {switch}")
+
     def other_parts(self) -> Sequence[PartStatistics]:
         return [process.statistics() for process in self._wire_processes]
 
     def troubles(self) -> Sequence[str]:
         parts: list[Bmv2Switch | WireProcess] = [*self._switches, *self._wire_processes]
-        return [trouble for each in parts if (trouble := each.trouble())]
+        failed = self._planned.failure
+        return [*(trouble for each in parts if (trouble := each.trouble())), *([failed] if failed else [])]
 
     def notes(self) -> Sequence[str]:
         plan = self._plan
@@ -97,6 +119,7 @@ class Bmv2Target:
         return notes
 
     def stop(self) -> None:
+        self._planned.stop()
         for switch in self._switches:
             switch.end()
         for process in self._wire_processes:

@@ -67,6 +67,9 @@ class Target(Protocol):
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:
         """Starts a switch for each of the topology's; returns once all forward."""
 
+    def plan(self, switch: str, at_ns: int, line: str) -> None:
+        """Has a command done to a switch so many wall ns after the run's epoch: one of `testbed.faults.timeline`."""
+
     def other_parts(self) -> Sequence[PartStatistics]:
         """What else stands on the packets' way."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from softswitch.control import ControlClient
 from testbed.errors import RunError
 from testbed.system.child import Child
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
-from topologies.model import Link, Topology
+from topologies.model import Link, Port, Topology
 from wire.dilation import Dilation
 
 PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "wire.json"
@@ -42,9 +42,9 @@ class Wire:
         return f"{self.node}-{self.ports[0]}", f"{self.node}-{self.ports[1]}"
 
 
-def cut_links(topology: Topology) -> tuple[Wire, ...]:
-    """A wire for every link that has a delay; `node` is the process that delays."""
-    delayed = [link for link in topology.links if link.delay_ns]
+def cut_links(topology: Topology, also: Collection[Link] = ()) -> tuple[Wire, ...]:
+    """A wire for every link that has a delay, and for these; `node` is the process that delays."""
+    delayed = [link for link in topology.links if link.delay_ns or link in also]
     found = []
     for index, link in enumerate(delayed):
         process, place = divmod(index, LINKS_PER_PROCESS)
@@ -66,14 +66,22 @@ class WireProcess:
     """softswitch that stands between the ends of up to 254 links."""
 
     def __init__(
-        self, name: str, wires: Sequence[Wire], dilation: Dilation, executable: Path, state: Path, logs: Path
+        self,
+        name: str,
+        wires: Sequence[Wire],
+        dilation: Dilation,
+        executable: Path,
+        state: Path,
+        logs: Path,
+        epoch_ns: int,
     ) -> None:
         self.name = name
+        self._wires = wires
         self._socket = state / f"{name}.control"
         commands = logs / f"{name}-commands.txt"
         commands.write_text("".join(f"{line}\n" for wire in wires for line in _delay_commands(wire, dilation)))
         arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
-        arguments += ["--die-with-parent", "--realtime"]
+        arguments += ["--epoch-ns", str(epoch_ns), "--die-with-parent", "--realtime"]
         for wire in wires:
             for port, interface in zip(wire.ports, wire.interfaces, strict=True):
                 arguments += ["-i", f"{port}@{interface}"]
@@ -92,11 +100,26 @@ class WireProcess:
         """Why it does not delay any more, as one line."""
         return self._child.trouble()
 
+    def plan(self, end: Port, at_ns: int, command: str) -> bool:
+        """Has something done, so many wall ns after the epoch, to the port that stands in for an end of a link.
+
+        `command` has {port} in the place of its number. False if that link is not one of this process's.
+        """
+        for wire in self._wires:
+            for port, wired in zip(wire.ports, (wire.link.a, wire.link.b), strict=True):
+                if wired == end:
+                    self._command(f"at {at_ns} {command.format(port=port)}")
+                    return True
+        return False
+
     def statistics(self) -> PartStatistics:
         """What softswitch counts and measures here."""
+        return softswitch_statistics(self.name, json.loads(self._command("statistics")))
+
+    def _command(self, line: str) -> str:
         assert self._control is not None
         try:
-            return softswitch_statistics(self.name, json.loads(self._control.command("statistics")))
+            return self._control.command(line)
         except OSError as error:
             raise RunError(self._child.why_silent(error)) from error
 
@@ -106,12 +129,14 @@ class WireProcess:
         self._child.stop()
 
 
-def start_wires(wires: Sequence[Wire], dilation: Dilation, state: Path, logs: Path) -> list[WireProcess]:
+def start_wires(
+    wires: Sequence[Wire], dilation: Dilation, state: Path, logs: Path, epoch_ns: int = 0
+) -> list[WireProcess]:
     """A process for each `node` of the wires, in the current network namespace; not yet ready."""
     executable = build_executable(PROGRAM)
     nodes = dict.fromkeys(wire.node for wire in wires)
     return [
-        WireProcess(node, [wire for wire in wires if wire.node == node], dilation, executable, state, logs)
+        WireProcess(node, [wire for wire in wires if wire.node == node], dilation, executable, state, logs, epoch_ns)
         for node in nodes
     ]
 
