@@ -121,7 +121,9 @@ VERBS = {
     "p4switch_start": Verb(("SWITCH",), _SWITCHING, lambda s, t, w: switch(s, t, [w[0], "start"])),
     "p4switch_reboot": Verb(("SWITCH",), "both", lambda s, t, w: switch(s, t, [w[0], "reboot"])),
     "p4switches_reboot": Verb(("",), "stops and starts every switch", reboot_all),
-    "link": Verb(("NODE PEER up|down",), "breaks or mends the links of two nodes; routes stay", link),
+    "link": Verb(
+        ("NODE PEER up|down",), "breaks or mends the links of two nodes; switches route around dead ones", link
+    ),
     "links": Verb(("",), "all links, whether they are up, their rates and delays", links),
     "pcap": Verb(("HOST on|off", "SWITCH PORT on|off"), "captures an interface to pcaps/ for Wireshark", pcap),
 }

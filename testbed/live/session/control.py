@@ -33,6 +33,12 @@ class ControlledSwitch:
             self._changes.append(line)
         return answer
 
+    def change(self, line: str) -> None:
+        """Executes a command that a stopped switch is to know of as well when it starts again."""
+        if self.is_up:
+            self._running.command(line)
+        self._changes.append(line)
+
     def counts(self) -> SwitchCounts:
         self._check_up()
         return self._running.counts()

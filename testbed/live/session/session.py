@@ -32,7 +32,8 @@ from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.request import RunRequest
 from testbed.recording.ideal import ideal_fct_ns
 from topologies.commands import change_commands
-from topologies.model import Host, SwitchPort
+from topologies.model import Host, Link, SwitchPort
+from topologies.rerouting import Rerouting
 from topologies.routes import Paths
 
 MOST_BYTES = 10_000_000_000
@@ -56,6 +57,8 @@ class LiveSession:
         self._request = request
         self._paths = Paths(self.topology)
         self._next_flow = 1
+        self._dead: frozenset[Link] = frozenset()
+        self._rerouting = Rerouting(self.topology)
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
         self._hub = self._start_hub(interrupt)
@@ -159,10 +162,14 @@ class LiveSession:
     # links
 
     def set_link(self, a: str, b: str, *, up: bool) -> int:
-        """Breaks or mends all links of two nodes; how many there are."""
+        """Breaks or mends all links of two nodes; switches route around dead ones. How many links there are."""
         found = links_between(self.topology, a, b)
         for link in found:
             set_link(self.network.emulation, link, up=up)
+        self._dead = self._dead.difference(found) if up else self._dead.union(found)
+        for name, lines in self._rerouting.around(self._dead).items():
+            for line in lines:
+                self.switches[name].change(line)
         return len(found)
 
     # its life
@@ -176,7 +183,9 @@ class LiveSession:
             raise UsageError("a scenario at the prompt runs on this network: no topology settings")
         own = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")
         config = found.config.model_copy(update={each: getattr(self.plan.config, each) for each in own})
-        return replace(self.plan, config=config, flows=found.flows)
+        if found.faults and self._dead:
+            raise UsageError("a scenario with faults begins with all links up: mend those that are down first")
+        return replace(self.plan, config=config, flows=found.flows, faults=found.faults)
 
     @contextmanager
     def emptied(self) -> Iterator[None]:

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Faults on live Mininet: links die and come back, switches route around them, nothing is counted twice.
+
+How late this machine was is not asked: other tests may run beside these.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.live.session.session import open_network
+from testbed.targets.bmv2.installation import missing_bmv2
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+
+_CUT = "link:tor2-spine1,down=20us,up=100us"
+
+
+@pytest.mark.parametrize(
+    ("switch", "dilation"),
+    [
+        ("soft", "10000"),
+        pytest.param(
+            "bmv2", "50000", marks=pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
+        ),
+    ],
+)
+def test_an_incast_outlives_the_loss_of_an_uplink(tmp_path: Path, switch: str, dilation: str) -> None:
+    """All flows arrive whole, what the dead link lost is counted as that, the balance closes."""
+    words = ["incast", "--switch", switch, "--dilation", dilation, "--fault", _CUT, "--json", "--out", str(tmp_path)]
+    done = running.run("run", *words)
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    told = f"{result['verdict']}: {result['verdict_reasons']}"
+    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), told
+    assert result["drops"]["link_down"] > 0, told
+    assert result["unexplained_loss"] == 0, told
+
+
+def test_the_prompts_network_routes_around_a_dead_link() -> None:
+    """One spine is left: whatever the hash of a flow, it arrives; both again, and nothing has changed for good."""
+    with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2",)) as net:
+        for up in (False, True):
+            net.set_link("tor1", "spine1", up=up)
+            messages = [net.send(src, dst, 5_000) for src in ("h1", "h2") for dst in ("h3", "h4") for _ in range(4)]
+            assert net.wait(messages, seconds=40), f"{sum(not each.is_done for each in messages)} of 16 did not arrive"
+            assert [each.sent.counts.packets_resent for each in messages if each.sent is not None] == [0] * 16
