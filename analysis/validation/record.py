@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""validation.json: what came out when live runs were held against virtual ones. In model units."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from analysis.metrics.figures import Figure, Figures
+from analysis.results.result import MAX_FILE_BYTES, Level, ResultError
+from telemetry.atomic_file import replace_text
+from wire.input.bounded_file import FileRefused, read_bounded_text
+
+FILE_NAME = "validation.json"
+SCHEMA: Literal["sfc-testbed/validation/1"] = "sfc-testbed/validation/1"
+
+
+class MetricFinding(Figures):
+    """One figure on both clocks; difference and tolerance are in its unit."""
+
+    metric: str
+    """Its name; with a point and the traffic class where it has one."""
+    unit: str
+    virtual: Figure | None
+    live: Figure | None
+    """None, here and above: that run cannot carry the figure, and the other can."""
+    difference: Figure | None
+    """live - virtual."""
+    share: Figure | None
+    """The difference as a share of the virtual figure; None where that is 0."""
+    tolerance: Figure | None
+    within: bool
+
+    @property
+    def name(self) -> str:
+        """Of the metric, without the traffic class."""
+        return self.metric.partition(".")[0]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Neither clock saw any of it."""
+        return self.virtual == 0 and self.live == 0
+
+
+class ValidatedRun(Figures):
+    """A scenario under a scheme, on both clocks."""
+
+    scenario: str
+    scheme: str
+    switch: str
+    """Of the live run; the virtual one is always of softswitch."""
+    scale: str
+    place: str
+    """Where on the axes of its experiment; empty: the scenario as it is."""
+    seed: int
+    dilation: int
+    """Of the live run."""
+    verdict: Level
+    """The worse one of the two."""
+    verdict_reasons: tuple[str, ...]
+    metrics: tuple[MetricFinding, ...]
+    virtual_command: str
+    live_command: str
+    virtual_folder: str
+    live_folder: str
+    """Names of the run folders, beside validation.json."""
+    live_wall_s: Figure | None
+
+    @property
+    def label(self) -> str:
+        """`incast sfc`, and the place where there is one."""
+        return ", ".join(part for part in (f"{self.scenario} {self.scheme}", self.place) if part)
+
+    @property
+    def outside(self) -> tuple[MetricFinding, ...]:
+        """Figures that miss their tolerance."""
+        return tuple(each for each in self.metrics if not each.within)
+
+
+class Validation(Figures):
+    """validation.json."""
+
+    schema_name: Literal["sfc-testbed/validation/1"] = Field(default=SCHEMA, alias="schema")
+    runs: tuple[ValidatedRun, ...]
+    failures: tuple[str, ...] = ()
+    """Runs that could not be compared, and why."""
+    left_out: tuple[str, ...] = ()
+    """What `all` left out because the switch cannot do it."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """No run failed or is invalid."""
+        return not self.failures and all(run.verdict != "invalid" for run in self.runs)
+
+    @property
+    def is_within(self) -> bool:
+        """Every figure of every run."""
+        return not any(run.outside for run in self.runs)
+
+    def to_json(self) -> str:
+        """The text of the file, newline at its end."""
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_validation(path: Path, validation: Validation) -> None:
+    """In one step."""
+    replace_text(path, validation.to_json())
+
+
+def read_validation(path: Path) -> Validation:
+    """Raises ResultError, whose message names the file and the reason."""
+    try:
+        return Validation.model_validate_json(read_bounded_text(path, MAX_FILE_BYTES))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path}: no such file") from error
+    except FileRefused as error:
+        raise ResultError(f"{path}: it {error}") from error
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise ResultError(f"{path}: not a validation of this release") from error

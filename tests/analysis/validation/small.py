@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run of one flow and two switches, three samples long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.results.build import build_result
+from analysis.results.counters import RunCounters
+from analysis.results.stored import Run
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
+from tests.analysis.conftest import COUNTERS, IDENTITY
+
+SMALL_FLOWS: Sequence[dict[str, Any]] = (
+    {
+        "flow_id": 1, "src": "h1", "dst": "h2", "tag": "incast", "size_bytes": 1000, "start_us": 10.0,
+        "finish_us": 30.0, "fct_us": 20.0, "ideal_fct_us": 10.0, "slowdown": 2.0, "packets_sent": 1,
+        "packets_resent": 0, "bytes_resent": 0, "timeouts": 0, "naks": 0, "paused_us": 3.5, "corrupted": False,
+    },
+)  # fmt: skip
+
+
+def _sample(time_us: float, switch: str, depth_bytes: int) -> dict[str, Any]:
+    whole = {"port": WHOLE_BUFFER, "class": WHOLE_BUFFER}
+    return {"time_us": time_us, "switch": switch, **whole, "depth_bytes": depth_bytes, "high_water_bytes": depth_bytes}
+
+
+SMALL_QUEUES: Sequence[dict[str, Any]] = (
+    _sample(5, "tor1", 9000),
+    _sample(10, "tor1", 100),
+    _sample(20, "tor1", 300),
+    _sample(30, "tor1", 0),
+    _sample(40, "tor1", 9000),
+    _sample(10, "tor2", 0),
+    _sample(20, "tor2", 40),
+    _sample(30, "tor2", 0),
+)
+
+
+def small_run(
+    flows: Sequence[dict[str, Any]] = SMALL_FLOWS,
+    queues: Sequence[dict[str, Any]] = SMALL_QUEUES,
+    counters: RunCounters = COUNTERS,
+) -> Run:
+    """Never on disk."""
+    frames = {
+        "flows": pl.DataFrame(flows, schema=dict(FLOWS.dtypes)),
+        "queues": pl.DataFrame(queues, schema=dict(QUEUES.dtypes)),
+        "signals": SIGNALS.empty(),
+    }
+    return Run(
+        Path("run"), build_result(IDENTITY, counters, **frames), {}, **frames, goodput=GOODPUT.empty(), problems=()
+    )

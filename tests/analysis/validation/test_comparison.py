@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A live run against a virtual one: differences, what is within, what cannot be compared, and the file of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.results.counters import Lateness
+from analysis.results.result import BtsCounts, ResultError
+from analysis.results.stored import Run
+from analysis.validation.comparison import compare_clocks
+from analysis.validation.record import MetricFinding, Validation, read_validation, write_validation
+from tests.analysis.conftest import COUNTERS
+from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
+
+BTS = BtsCounts(sent=100, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
+
+
+def _bts(sent: int) -> Run:
+    return small_run(counters=replace(COUNTERS, bts=BTS.model_copy(update={"sent": sent}), drops={}))
+
+
+def _found(virtual: Run, live: Run, name: str) -> MetricFinding:
+    [found] = [each for each in compare_clocks(virtual, live).metrics if each.metric == name]
+    return found
+
+
+@pytest.mark.parametrize(("live", "within"), [(100, True), (110, True), (90, True), (111, False), (89, False)])
+def test_what_is_within_is_within_by_its_tolerance(live: int, within: bool) -> None:
+    """In both directions, the limit included: the tolerance is 10 %, which is 10 BTS."""
+    found = _found(_bts(100), _bts(live), "bts_sent")
+    assert (found.virtual, found.live, found.difference, found.tolerance) == (100, live, live - 100, 10)
+    assert found.share == (live - 100) / 100
+    assert found.within is within
+
+
+def test_a_figure_of_nothing_has_a_difference_but_no_share() -> None:
+    """Five BTS where the virtual run had none are within the lump; eleven are not."""
+    few, many = (_found(_bts(0), _bts(live), "bts_sent") for live in (5, 11))
+    assert (few.difference, few.share, few.within) == (5, None, True)
+    assert (many.difference, many.share, many.within) == (11, None, False)
+    assert _found(_bts(0), _bts(0), "bts_sent").is_nothing
+
+
+def test_drops_on_one_clock_alone_are_never_within() -> None:
+    """A lossless run and one that loses a packet differ in kind."""
+    lossless = small_run(counters=replace(COUNTERS, drops={}))
+    lossy = small_run(counters=replace(COUNTERS, drops={"tail_drop": 1}))
+    assert _found(lossless, lossless, "drops").within
+    assert not _found(lossless, lossy, "drops").within
+    assert not _found(lossy, lossless, "drops").within
+
+
+def test_a_figure_that_one_run_alone_can_carry_is_told_and_not_within() -> None:
+    """One that neither can carry is left out: a single flow has no P50."""
+    virtual, live = small_run(), small_run(flows=[{**SMALL_FLOWS[0], "finish_us": None, "slowdown": None}])
+    found = _found(virtual, live, "mean_buffer_bytes")
+    assert (found.virtual, found.live, found.difference, found.within) == (220, None, None, False)
+    names = [each.metric for each in compare_clocks(virtual, live).metrics]
+    assert not [name for name in names if name.startswith("fct_slowdown")]
+
+
+def test_figures_of_classes_bear_the_class() -> None:
+    """And are compared class by class."""
+    tags = [{**SMALL_FLOWS[0], "flow_id": number, "tag": "rpc" if number > 2 else "incast"} for number in range(1, 5)]
+    late = [{**each, "slowdown": 2.2 if each["tag"] == "rpc" else 2.0} for each in tags]
+    run = compare_clocks(small_run(tags), small_run(late))
+    within = {each.metric: each.within for each in run.metrics if each.name == "fct_slowdown_p50"}
+    assert within == {"fct_slowdown_p50.all": True, "fct_slowdown_p50.incast": True, "fct_slowdown_p50.rpc": False}
+    assert [each.metric for each in run.outside] == ["fct_slowdown_p50.rpc"]
+
+
+@pytest.mark.parametrize("change", [{"size_bytes": 1001}, {"start_us": 11.0}, {"dst": "h3"}, {"tag": "rpc"}])
+def test_other_flows_are_not_compared(change: dict[str, object]) -> None:
+    """Whatever differs in what was to be sent."""
+    with pytest.raises(ResultError, match="did not have the same flow list"):
+        compare_clocks(small_run(), small_run(flows=[{**SMALL_FLOWS[0], **change}]))
+
+
+def test_a_run_with_damaged_traces_is_not_compared() -> None:
+    """Its figures would be those of an empty trace."""
+    damaged = replace(small_run(), queues=pl.DataFrame(), problems=("queues.parquet cannot be read.",))
+    with pytest.raises(ResultError, match="parquet cannot be read"):
+        compare_clocks(small_run(), damaged)
+
+
+def test_the_verdict_is_the_worse_one_with_its_reasons() -> None:
+    """And says which clock it was."""
+    late = small_run(counters=replace(COUNTERS, host_lateness=Lateness(0, 20_000_000, 90_000_000)))
+    assert late.result.verdict == "degraded"
+    faithful = small_run()
+    assert compare_clocks(faithful, faithful).verdict == "faithful"
+    found = compare_clocks(faithful, late)
+    assert found.verdict == "degraded"
+    assert found.verdict_reasons
+    assert all(each.startswith("live: ") for each in found.verdict_reasons)
+    assert compare_clocks(late, faithful).verdict == "degraded"
+
+
+def test_validation_json_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """With the names that others read."""
+    queues = [*SMALL_QUEUES[:2], {**SMALL_QUEUES[2], "high_water_bytes": 90_000}, *SMALL_QUEUES[3:]]
+    run = compare_clocks(small_run(), small_run(queues=queues), place="degree 8")
+    validation = Validation(runs=(run,), failures=("incast irn: why",), left_out=("incast pfc: why",))
+    path = tmp_path / "validation.json"
+    write_validation(path, validation)
+    assert read_validation(path) == validation
+    assert not validation.is_trusted
+    assert not validation.is_within
+    [stored] = json.loads(path.read_text())["runs"]
+    assert {"scenario", "scheme", "switch", "verdict", "metrics"} <= stored.keys()
+    [peak] = [each for each in stored["metrics"] if each["metric"] == "peak_buffer_bytes"]
+    assert {"metric", "virtual", "live", "difference", "tolerance", "within"} <= peak.keys()
+    assert (peak["virtual"], peak["live"], peak["difference"], peak["within"]) == (9000, 90_000, 81_000, False)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"runs": [{}]}', '{"schema": "other", "runs": []}', "[" * 100_000], ids=range(6)
+)
+def test_a_damaged_file_is_one_line(content: str, tmp_path: Path) -> None:
+    """That names it."""
+    path = tmp_path / "validation.json"
+    path.write_text(content)
+    with pytest.raises(ResultError, match="not a validation of this release"):
+        read_validation(path)
+    with pytest.raises(ResultError, match="no such file"):
+        read_validation(tmp_path / "other.json")

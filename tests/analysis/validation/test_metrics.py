@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The figures that both clocks are held to, on frames small enough to reckon by hand, and how far off they may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.results.stored import load_run
+from analysis.validation.metrics import METRIC, METRICS, Tolerance, mean_queued_bytes
+from tests.analysis.conftest import FolderMaker
+from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
+
+
+def test_mean_buffer_is_of_all_switches_while_flows_are_under_way() -> None:
+    """Depth holds until the next sample; samples before the first start and after the last finish do not count."""
+    run = small_run()
+    # tor1: 100 B for 10 us, 300 B for 10 us; tor2: 0 B, then 40 B for 10 us. The flows last from 10 to 30 us.
+    assert mean_queued_bytes(run) == (100 + 300) / 2 + (0 + 40) / 2
+
+
+def test_mean_buffer_weights_depth_by_time() -> None:
+    """Not by the number of samples: a sample that was missed makes the one before it last longer."""
+    run = small_run(queues=[*SMALL_QUEUES[:2], *SMALL_QUEUES[3:]])  # tor1 without its sample at 20 us
+    assert mean_queued_bytes(run) == 100 + (0 + 40) / 2
+
+
+@pytest.mark.parametrize("flows", [[], [{**SMALL_FLOWS[0], "finish_us": None}]], ids=["no flow", "none finished"])
+def test_mean_buffer_of_nothing_is_none(flows: list[dict[str, object]]) -> None:
+    """Rather than 0."""
+    assert mean_queued_bytes(small_run(flows=flows)) is None
+
+
+def test_every_metric_is_taken_from_a_run(make_run_folder: FolderMaker) -> None:
+    """By class where flows are meant, once for the whole run where not."""
+    run = load_run(make_run_folder())
+    taken = {metric.name: metric.take(run) for metric in METRICS}
+    by_class = {name for name, figures in taken.items() if set(figures) == {"all", "hadoop", "incast"}}
+    assert by_class == {"fct_slowdown_p50", "fct_slowdown_p95", "fct_slowdown_p99"}
+    assert all(set(figures) == {""} for name, figures in taken.items() if name not in by_class)
+    whole = {name: figures[""] for name, figures in taken.items() if name not in by_class}
+    assert whole["peak_buffer_bytes"] == run.queues["high_water_bytes"].to_numpy().max()
+    assert (whole["bts_sent"], whole["bts_suppressed"]) == (510, 2210)
+    assert (whole["cache_hits"], whole["drops"]) == (153, 40)
+    assert whole["flows_completed"] == run.flows["finish_us"].drop_nulls().len()
+    assert whole["pause_asked_us"] == pytest.approx(run.signals["pause_us"].to_numpy().sum())
+    assert whole["pause_obeyed_us"] == 0
+    assert taken["fct_slowdown_p95"]["hadoop"] == run.result.fct_slowdown["hadoop"].p95
+
+
+def test_pause_obeyed_is_that_of_the_senders() -> None:
+    """Whatever paused them: BTS, PFC or OnRamp."""
+    assert METRIC["pause_obeyed_us"].take(small_run()) == {"": 3.5}
+
+
+def test_a_tolerance_is_a_share_but_not_less_than_a_lump() -> None:
+    """Of a figure's size, whatever its sign."""
+    tolerance = Tolerance(0.1, "why", least=10)
+    assert [tolerance.around(value) for value in (0, 50, 100, 1000, -1000)] == [10, 10, 10, 100, 100]
+
+
+def test_every_tolerance_has_a_reason_and_can_be_missed() -> None:
+    """None is so wide that a figure twice as large, or none at all, would pass for the same."""
+    assert len({metric.name for metric in METRICS}) == len(METRICS)
+    for metric in METRICS:
+        assert len(metric.tolerance.reason) > 20, metric.name
+        assert 0 <= metric.tolerance.share < 0.5, metric.name
+        assert metric.tolerance_text
+    for name in ("peak_buffer_bytes", "fct_slowdown_p95"):
+        assert METRIC[name].tolerance.share == 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("peak_buffer_bytes", 1_250_000.0, "1.25 MB"),
+        ("pause_asked_us", 1500.0, "1.5 ms"),
+        ("bts_sent", 1234.0, "1,234"),
+        ("fct_slowdown_p95", 3.14159, "3.14"),
+    ],
+)
+def test_figures_are_written_with_their_unit(name: str, value: float, text: str) -> None:
+    """As everywhere else."""
+    assert METRIC[name].write(value) == text
