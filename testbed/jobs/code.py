@@ -17,7 +17,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("analysis", "hosts", "scenarios", "softswitch", "switch-bmv2", "telemetry", "testbed", "topologies", "wire")
-SHOWS_OR_SCHEDULES = ("analysis/plots", "analysis/report", "testbed/jobs", "testbed/sweep")
+SHOWS_OR_SCHEDULES = (
+    "analysis/plots",
+    "analysis/report",
+    "analysis/validation",
+    "testbed/jobs",
+    "testbed/sweep",
+    "testbed/validation",
+)
 _SUFFIXES = {".py", ".c", ".h", ".json", ".csv"}
 _PACKAGES = ("numpy", "polars", "pydantic")
 

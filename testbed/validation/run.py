@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Makes pairs of runs, virtual ones side by side and live ones one at a time, and holds each pair's figures together.
+
+All that is kept is one folder: validation.json, and beside it the folder of every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from analysis.results.result import ResultError
+from analysis.results.stored import load_run
+from analysis.validation.comparison import compare_clocks
+from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
+from testbed.execution.execute import give_to_caller, make_folder
+from testbed.interrupt import interruptible
+from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
+from testbed.jobs.task import Executor
+from testbed.plan.plan import RunRequest
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A scenario under a scheme, to be run on both clocks."""
+
+    request: RunRequest
+    """Clock, switch and dilation are those of the live run."""
+    place: str = ""
+    """Where on the axes of its experiment, in words."""
+
+    @property
+    def live(self) -> RunRequest:
+        return replace(self.request, clock="real")
+
+    @property
+    def virtual(self) -> RunRequest:
+        """The same flows on softswitch, whose clock it is."""
+        return replace(self.request, clock="virtual", switch="auto", dilation=None)
+
+    @property
+    def label(self) -> str:
+        where = f", {self.place}" if self.place else ""
+        return f"{self.request.scenario} {self.request.scheme}{where}"
+
+
+@dataclass(frozen=True)
+class StoredValidation:
+    """What was found, and where it lies; after Ctrl-C of the pairs that were whole until then."""
+
+    validation: Validation
+    folder: Path
+    is_interrupted: bool
+
+    @property
+    def kept(self) -> str:
+        """After an interruption: what is there, and where."""
+        runs = len(self.validation.runs)
+        if not self.folder.exists():
+            return "nothing was kept"
+        stored = f" in {self.folder / FILE_NAME}" if (self.folder / FILE_NAME).exists() else ""
+        return (
+            f"{runs} pair{'' if runs == 1 else 's'} of runs compared{stored}; all that was measured is in {self.folder}"
+        )
+
+
+def validate(
+    pairs: Sequence[Pair], left_out: Sequence[str], name: str, out: Path, executor: Executor, tell: Tell
+) -> StoredValidation:
+    """Runs all pairs and compares those whose runs are both complete."""
+    folder = make_folder(out.absolute(), f"{name}-validation")
+    (folder / "logs").rmdir()  # the runs have theirs
+    requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
+    jobs = [Job(f"{request.scenario} {request.scheme}, {request.clock}", request, folder) for request in requests]
+    done = run_jobs(jobs, executor, tell)
+    with interruptible() as interrupt:
+        runs, failures = [], []
+        for pair, virtual, live in zip(pairs, done.each[: len(pairs)], done.each[len(pairs) :], strict=True):
+            if interrupt.is_requested:
+                break
+            found = _compared(pair, virtual, live)
+            if isinstance(found, ValidatedRun):
+                runs.append(found)
+            else:
+                failures += found
+        validation = Validation(runs=tuple(runs), failures=tuple(failures), left_out=tuple(left_out))
+        if runs or failures:
+            write_validation(folder / FILE_NAME, validation)
+        with suppress(OSError):
+            folder.rmdir()  # if nothing came of it
+        give_to_caller(folder)
+    return StoredValidation(validation, folder, done.is_interrupted or interrupt.is_requested)
+
+
+def _compared(pair: Pair, virtual: JobResult, live: JobResult) -> ValidatedRun | list[str]:
+    """The findings, or why there are none: a line for each run that failed, nothing for one that was cut short."""
+    if isinstance(virtual, JobFinished) and isinstance(live, JobFinished):
+        try:
+            return compare_clocks(load_run(virtual.folder), load_run(live.folder), pair.place)
+        except ResultError as error:
+            return [f"{pair.label}: {error}"]
+    return list(_reasons(pair, {"virtual": virtual, "live": live}))
+
+
+def _reasons(pair: Pair, results: dict[str, JobResult]) -> Iterator[str]:
+    for clock, result in results.items():
+        if isinstance(result, JobFailed):
+            yield f"{pair.label}, {clock}: {result.reason}"

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Pairs of runs: both are made and compared, a run that fails is told, and Ctrl-C keeps the pairs that are whole.
+
+Where no root is wanted the live run is one more virtual run, so that nothing may differ.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.results.stored import load_run
+from analysis.validation.record import read_validation
+from testbed.interrupt import Interrupt
+from testbed.jobs.job import JOB, JOB_RESULT, Job
+from testbed.jobs.run_job import run_job
+from testbed.jobs.task import Take, Task, TaskEnd
+from testbed.plan.plan import RunRequest
+from testbed.validation.run import Pair, StoredValidation, validate
+from tests.testbed import running
+
+SMALL = ("degree=3", "message_bytes=20000")
+
+
+def _pair(scheme: str = "sfc") -> Pair:
+    return Pair(RunRequest("incast", scheme=scheme, settings=SMALL))
+
+
+class StandIn:
+    """Runs jobs here and now; live ones on the virtual clock, with other settings if there are any."""
+
+    def __init__(self, live_settings: Sequence[str] = (), broken: str | None = None, last: int | None = None) -> None:
+        self.jobs: list[Job] = []
+        self._live_settings = tuple(live_settings)
+        self._broken = broken
+        self._last = last
+
+    def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+        for number, task in enumerate(tasks):
+            if interrupt.is_requested:
+                return
+            job = JOB.validate_json(task.payload)
+            assert one_at_a_time is (job.request.clock == "real")
+            self.jobs.append(job)
+            take(number, self._end(job))
+            if len(self.jobs) == self._last:
+                interrupt.request(signal.SIGINT, None)
+
+    def _end(self, job: Job) -> TaskEnd:
+        request = job.request
+        if request.clock == "real":
+            if self._broken is not None:
+                return TaskEnd(1, "", f"Traceback\n{self._broken}", was_stopped=False)
+            request = replace(request, clock="virtual", settings=(*request.settings, *self._live_settings))
+        result = run_job(replace(job, request=request))
+        return TaskEnd(0, JOB_RESULT.dump_json(result).decode(), "", was_stopped=False)
+
+
+def _validate(out: Path, executor: StandIn, *schemes: str) -> StoredValidation:
+    return validate([_pair(scheme) for scheme in schemes], ["left"], "incast", out, executor, lambda *_: None)
+
+
+def test_both_runs_are_made_and_compared(tmp_path: Path) -> None:
+    """All virtual ones first. The same clock twice gives the same figures, so that every difference is 0."""
+    executor = StandIn()
+    stored = _validate(tmp_path, executor, "irn", "sfc")
+    clocks = [(job.request.clock, job.request.scheme) for job in executor.jobs]
+    assert clocks == [("virtual", "irn"), ("virtual", "sfc"), ("real", "irn"), ("real", "sfc")]
+    validation = stored.validation
+    assert [run.scheme for run in validation.runs] == ["irn", "sfc"]
+    for run in validation.runs:
+        assert run.verdict == "faithful"
+        assert {found.difference for found in run.metrics} == {0}
+        assert any(found.virtual for found in run.metrics)
+    assert validation.is_trusted
+    assert validation.is_within
+    assert not stored.is_interrupted
+    assert validation.left_out == ("left",)
+    assert read_validation(stored.folder / "validation.json") == validation
+
+
+def test_the_folders_of_the_runs_lie_beside_the_file(tmp_path: Path) -> None:
+    """With all their traces, and nothing else that is empty."""
+    stored = _validate(tmp_path, StandIn(), "sfc")
+    [run] = stored.validation.runs
+    assert {path.name for path in stored.folder.iterdir()} == {
+        "validation.json", run.virtual_folder, run.live_folder,
+    }  # fmt: skip
+    assert load_run(stored.folder / run.live_folder).flows.height == 3
+
+
+def test_a_difference_is_found(tmp_path: Path) -> None:
+    """Here of senders at half the rate: flows last longer, all complete, and the runs are faithful each."""
+    stored = _validate(tmp_path, StandIn(["transport.line_rate_bps=50000000000"]), "sfc")
+    [run] = stored.validation.runs
+    figures = {found.metric: found for found in run.metrics}
+    slowdown = figures["fct_slowdown_p50.incast"]
+    assert slowdown.difference is not None
+    assert slowdown.difference > 0
+    assert not slowdown.within
+    assert figures["flows_completed"].within
+    assert run.verdict == "faithful"
+    assert not stored.validation.is_within
+
+
+def test_other_flows_are_a_failure(tmp_path: Path) -> None:
+    """What was compared would be two different things."""
+    stored = _validate(tmp_path, StandIn(["degree=2"]), "sfc")
+    [failure] = stored.validation.failures
+    assert failure.startswith("incast sfc: ")
+    assert failure.endswith("did not have the same flow list")
+    assert not stored.validation.is_trusted
+
+
+def test_a_run_that_fails_is_told(tmp_path: Path) -> None:
+    """Which one, and in its own words; the virtual run's folder stays."""
+    stored = _validate(tmp_path, StandIn(broken="RunError: the switch tor1 died"), "sfc")
+    assert stored.validation.runs == ()
+    assert stored.validation.failures == ("incast sfc, live: RunError: the switch tor1 died",)
+    assert read_validation(stored.folder / "validation.json") == stored.validation
+    assert len(list(stored.folder.glob("incast-sfc-*"))) == 1
+
+
+@pytest.mark.parametrize(("last", "compared"), [(1, 0), (2, 0), (3, 1)])
+def test_ctrl_c_keeps_the_pairs_that_are_whole(last: int, compared: int, tmp_path: Path) -> None:
+    """And says so. Half a pair is no failure."""
+    stored = _validate(tmp_path, StandIn(last=last), "irn", "sfc")
+    assert stored.is_interrupted
+    assert (len(stored.validation.runs), stored.validation.failures) == (compared, ())
+    assert (stored.folder / "validation.json").exists() is (compared > 0)
+    assert f"{compared} pair" in stored.kept
+    assert str(stored.folder) in stored.kept
+
+
+def test_ctrl_c_before_any_run_leaves_nothing(tmp_path: Path) -> None:
+    """No empty folder."""
+
+    class Interrupted(StandIn):
+        def run(self, tasks: Sequence[Task], take: Take, interrupt: Interrupt, *, one_at_a_time: bool = False) -> None:
+            interrupt.request(signal.SIGINT, None)
+
+    stored = _validate(tmp_path, Interrupted(), "sfc")
+    assert stored.kept == "nothing was kept"
+    assert not list(tmp_path.iterdir())
+
+
+@running.needs_mininet
+def test_a_live_run_against_a_virtual_one(tmp_path: Path) -> None:
+    """By the command. How late this machine was, and so how far off, is not asked."""
+    words = ("incast", "--schemes", "sfc", "--dilation", "20000", "--set", "degree=3", "--set", "message_bytes=20000")
+    done = running.run("validate", *words, "--json", "--out", str(tmp_path))
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["failures"], found["left_out"]) == ([], [])
+    [run] = found["runs"]
+    assert (run["scenario"], run["scheme"], run["switch"], run["dilation"]) == ("incast", "sfc", "soft", 20_000)
+    assert done.returncode == (3 if run["verdict"] == "invalid" else 0)
+    figures = {each["metric"]: each for each in run["metrics"]}
+    assert (figures["flows_completed"]["virtual"], figures["flows_completed"]["live"]) == (3, 3)
+    assert figures["peak_buffer_bytes"]["live"] > 0
+    [folder] = tmp_path.iterdir()
+    assert {"validation.json", "report.html", run["virtual_folder"], run["live_folder"]} <= {
+        path.name for path in folder.iterdir()
+    }
+    clocks = [load_run(folder / run[f"{clock}_folder"]).result.clock for clock in ("virtual", "live")]
+    assert clocks == ["virtual", "real"]
