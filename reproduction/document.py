@@ -3,7 +3,7 @@
 """docs/reproduction.md from stored reproductions: `python -m reproduction.document FOLDER...`.
 
 Every figure in the document stands in a reproduction.json below the folders given. The newest one of each experiment
-and scale counts. What a person adds as the likely reason of a failure stands in `docs/reproduction-remarks.yaml`.
+and scale counts. What a person adds as the likely reason of a failure is in `docs/stored/reproduction-remarks.yaml`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from testbed.errors import UsageError
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "reproduction.md"
 PICTURES = DOCUMENT.parent / "images" / "reproduction"
-REMARKS = ROOT / "docs" / "reproduction-remarks.yaml"
+REMARKS = ROOT / "docs" / "stored" / "reproduction-remarks.yaml"
 _SCALES = ("ci", "laptop", "paper")
 
-_HEAD = """<!-- Made by `python -m reproduction.document`; edit docs/reproduction-remarks.yaml, not this file. -->
+_HEAD = """<!-- Made by `python -m reproduction.document`; edit docs/stored/reproduction-remarks.yaml instead. -->
 # The paper's claims, held against this testbed
 
 Every figure here was measured in a run. A claim that does not hold at a scale is listed as such, with the likely reason
