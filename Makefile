@@ -70,6 +70,7 @@ bench: $(READY)  ## measure packet paths; prints ratios of one run
 docs: $(READY)  ## regenerate the generated parts of docs/
 	$(PYTHON) -m telemetry.document
 	$(PYTHON) -m tools.counters
+	$(PYTHON) -m analysis.report.fidelity
 
 clean:  ## end what dead runs left and remove caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi

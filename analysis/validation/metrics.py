@@ -60,7 +60,7 @@ class Metric:
         """`5 %, at least 2.2 KB`."""
         tolerance = self.tolerance
         if not tolerance.share and not tolerance.least:
-            return "none"
+            return "must be equal"
         least = f", at least {self.write(tolerance.least)}" if tolerance.least else ""
         return f"{100 * tolerance.share:g} %{least}"
 

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""docs/fidelity.md from docs/stored/fidelity.json: `python -m analysis.report.fidelity [--check] [FOLDER...]`.
+
+Folders are those of `validate`: what stands in every validation.json below them goes into docs/stored/fidelity.json,
+where the last run of a scenario, place, scheme, switch and scale counts. Without folders the document is made of that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from analysis.report.validation import HEADINGS, SUMMARY_HEADINGS, finding_cells, summary_cells, tolerance_rows
+from analysis.results.result import ResultError
+from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, read_validation, write_validation
+from telemetry.atomic_file import replace_text
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "fidelity.md"
+STORE = DOCUMENT.parent / "stored" / "fidelity.json"
+
+_HEAD = """<!-- Made by `python -m analysis.report.fidelity` from docs/stored/fidelity.json; do not edit. -->
+# Live runs against virtual ones
+
+`sudo ./runner.py validate SCENARIO|all` runs the same flow list twice: on the virtual clock, which is never late, and
+on live Mininet. Each figure below stands beside its difference (live - virtual, as a share of the virtual figure) and
+its tolerance. **The tolerances were written down before the first comparison**, each with its reason, and a figure
+that misses its own says "no" here. A scenario of the paper runs as its experiment does at the last place on its axes.
+"""
+_NO_RUN = "No run is stored yet: `python -m analysis.report.fidelity FOLDER...` takes them from folders of `validate`."
+
+
+def merged(stored: Iterable[ValidatedRun], new: Iterable[ValidatedRun]) -> tuple[ValidatedRun, ...]:
+    """All runs in the order in which they came; a newer one takes the place of its elder."""
+    runs = {_identity(run): run for run in stored}
+    runs.update({_identity(run): run for run in new})
+    return tuple(runs.values())
+
+
+def _identity(run: ValidatedRun) -> tuple[str, ...]:
+    return run.scenario, run.place, run.scheme, run.switch, run.scale
+
+
+def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
+    """Those of every validation.json, oldest file first. ResultError if there is none, or one cannot be read."""
+    paths = sorted((path for each in folders for path in each.rglob(FILE_NAME)), key=lambda path: path.stat().st_mtime)
+    if not paths:
+        raise ResultError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
+    for path in paths:
+        yield from read_validation(path).runs
+
+
+def document(runs: Sequence[ValidatedRun]) -> str:
+    """The whole text."""
+    parts = [_HEAD, "## Tolerances\n", _table(("figure", "meaning", "tolerance", "reason"), tolerance_rows())]
+    if not runs:
+        return "\n".join([*parts, _NO_RUN, ""])
+    for scale in dict.fromkeys(run.scale for run in runs):
+        own = [run for run in runs if run.scale == scale]
+        parts += [f"## Scale {scale}\n", _counts(own), _table(SUMMARY_HEADINGS, [summary_cells(run) for run in own])]
+        parts += [_details(run) for run in own]
+    return "\n".join(parts)
+
+
+def _counts(runs: Sequence[ValidatedRun]) -> str:
+    verdicts = [run.verdict for run in runs]
+    counted = ", ".join(f"{verdicts.count(level)} {level}" for level in dict.fromkeys(verdicts))
+    within = sum(not run.outside for run in runs)
+    return f"Verdicts of {len(runs)} pairs of runs: {counted}. Within every tolerance: {within}.\n"
+
+
+def _details(run: ValidatedRun) -> str:
+    shown = [finding_cells(found) for found in run.metrics if not found.is_nothing]
+    reasons = [f"- {reason}" for reason in run.verdict_reasons]
+    lines = [f"### {run.label}, {run.switch}, scale {run.scale}", "", f"**{run.verdict}**: `{run.live_command}`", ""]
+    return "\n".join([*lines, *reasons, *([""] if reasons else []), _table(HEADINGS, shown)])
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
+    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Takes runs from the folders named, and writes the document; with --check says whether it is current."""
+    parser = argparse.ArgumentParser(prog="python -m analysis.report.fidelity")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if the document is not current")
+    parser.add_argument("folders", nargs="*", type=Path, help="folders of validate")
+    options = parser.parse_args(arguments)
+    try:
+        runs = read_validation(STORE).runs if STORE.exists() else ()
+        if options.folders:
+            runs = merged(runs, runs_below(options.folders))
+            write_validation(STORE, Validation(runs=runs))
+    except ResultError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    text = document(runs)
+    if options.check:
+        is_current = DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text
+        return 0 if is_current else 1
+    replace_text(DOCUMENT, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

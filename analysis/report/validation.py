@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Live against virtual: tables for the terminal, and a page with both clocks' buffers in one plot for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis.formatting import NOTHING, format_number, format_share
+from analysis.plots.run import PlottedRun, plot_buffers_compared
+from analysis.report.page import DataTable
+from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render
+from analysis.report.tables import VERDICT_STYLES
+from analysis.results.stored import load_run
+from analysis.validation.metrics import METRIC, METRICS
+from analysis.validation.record import FILE_NAME, MetricFinding, ValidatedRun, Validation
+from telemetry.atomic_file import replace_text
+
+HEADINGS = ("figure", "virtual", "live", "difference", "tolerance", "within")
+SUMMARY_HEADINGS = ("run", "switch", "D", "verdict", "peak buffer", "worst P95", "within")
+_NAMES = {name: name.replace("_", " ") for name in METRIC}
+
+
+def finding_cells(found: MetricFinding) -> tuple[str, ...]:
+    """One figure, in the order of `HEADINGS`."""
+    return (
+        finding_name(found),
+        _written(found, found.virtual),
+        _written(found, found.live),
+        _difference(found),
+        _tolerance(found),
+        "yes" if found.within else "no",
+    )
+
+
+def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
+    """One run, in the order of `SUMMARY_HEADINGS`."""
+    peak = [found for found in run.metrics if found.name == "peak_buffer_bytes"]
+    p95 = [found for found in run.metrics if found.name == "fct_slowdown_p95" and found.share is not None]
+    worst = max(p95, key=lambda found: abs(found.share or 0), default=None)
+    return (
+        run.label,
+        run.switch,
+        f"{run.dilation:,}",
+        run.verdict,
+        _difference(peak[0]) if peak else NOTHING,
+        NOTHING if worst is None else f"{_difference(worst)} ({worst.metric.partition('.')[2]})",
+        f"{len(run.metrics) - len(run.outside)} of {len(run.metrics)}",
+    )
+
+
+def finding_name(found: MetricFinding) -> str:
+    """`fct slowdown p95, hadoop`."""
+    traffic_class = found.metric.partition(".")[2]
+    name = _NAMES.get(found.name, found.name).removesuffix(" bytes").removesuffix(" us")
+    return f"{name}, {traffic_class}" if traffic_class else name
+
+
+def _written(found: MetricFinding, value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    metric = METRIC.get(found.name)
+    return format_number(value) if metric is None else metric.write(value)
+
+
+def _difference(found: MetricFinding) -> str:
+    """As a share where there is one, else in its unit."""
+    if found.difference is None:
+        return NOTHING
+    value = _written(found, abs(found.difference)) if found.share is None else format_share(abs(found.share))
+    return value if found.difference == 0 else f"{'+' if found.difference > 0 else '-'}{value}"
+
+
+def _tolerance(found: MetricFinding) -> str:
+    """Like the difference beside it."""
+    if found.tolerance is None:
+        return NOTHING
+    if found.virtual:
+        return f"±{format_share(found.tolerance / abs(found.virtual))}"
+    return f"±{_written(found, found.tolerance)}"
+
+
+def tolerance_rows() -> list[tuple[str, str, str, str]]:
+    """Name, meaning, tolerance and reason of every figure."""
+    return [(each.name, each.meaning, each.tolerance_text, each.tolerance.reason) for each in METRICS]
+
+
+def validation_summary(validation: Validation) -> RenderableType:
+    """A row for each run."""
+    table = Table(title="Live against virtual", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    for heading in SUMMARY_HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for run in validation.runs:
+        cells: list[str | Text] = [*summary_cells(run)]
+        cells[3] = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
+        cells[-1] = Text(str(cells[-1]), style="yellow" if run.outside else "green")
+        table.add_row(*cells)
+    return table
+
+
+def validated_run_table(run: ValidatedRun) -> RenderableType:
+    """One run, figure by figure; what neither clock saw any of is named below."""
+    title = f"{run.label} on {run.switch}, dilation {run.dilation:,}, scale {run.scale}"
+    table = Table(box=SIMPLE_HEAD)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == HEADINGS[0] else "right")
+    for found in run.metrics:
+        if not found.is_nothing:
+            *cells, within = finding_cells(found)
+            table.add_row(*cells, Text(within, style="green" if found.within else "bold yellow"))
+    verdict = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
+    reasons = [Text(f"  {reason}") for reason in run.verdict_reasons]
+    nothing = ", ".join(finding_name(found) for found in run.metrics if found.is_nothing)
+    below = [Text(f"none on either clock: {nothing}", style="dim")] if nothing else []
+    return Group(Text(title, style="bold"), verdict, *reasons, table, *below)
+
+
+def write_validation_page(folder: Path, validation: Validation) -> Path:
+    """Writes report.html beside validation.json, from it and from the runs that lie there; gives the page."""
+    sections = [_section(folder, number, run) for number, run in enumerate(validation.runs, 1)]
+    html = render(
+        "validation.html.j2",
+        validation=validation,
+        within=sum(not run.outside for run in validation.runs),
+        summary=DataTable("All runs", SUMMARY_HEADINGS, [summary_cells(run) for run in validation.runs]),
+        tolerances=DataTable("Tolerances", ("figure", "meaning", "tolerance", "reason"), tolerance_rows()),
+        sections=sections,
+        file_name=FILE_NAME,
+    )
+    replace_text(folder / REPORT_FILE, html)
+    return folder / REPORT_FILE
+
+
+def _section(folder: Path, number: int, run: ValidatedRun) -> dict[str, object]:
+    name = f"buffer-{number}"
+    figure = plot_buffers_compared(list(_plotted(folder, run)))
+    caption = (
+        f"{run.label}: buffer of the fullest switch on both clocks, the most bytes held in each sampling interval."
+    )
+    return {
+        "run": run,
+        "table": DataTable(run.label, HEADINGS, [finding_cells(found) for found in run.metrics]),
+        "plots": place_figures(folder, {name: figure}, {name: caption}),
+        "links": [(clock, relative_link(folder, path), command) for clock, path, command in _runs(folder, run)],
+    }
+
+
+def _runs(folder: Path, run: ValidatedRun) -> Sequence[tuple[str, Path, str]]:
+    return (
+        ("virtual", folder / run.virtual_folder, run.virtual_command),
+        ("live", folder / run.live_folder, run.live_command),
+    )
+
+
+def _plotted(folder: Path, run: ValidatedRun) -> Iterator[PlottedRun]:
+    for clock, path, _ in _runs(folder, run):
+        stored = load_run(path)
+        yield PlottedRun(clock, run.scheme, stored.flows, stored.queues)

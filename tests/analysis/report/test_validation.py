@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Live against virtual on the terminal, on a page, and in docs/fidelity.md."""
+
+from __future__ import annotations
+
+import os
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from analysis.report import fidelity
+from analysis.report.fidelity import DOCUMENT, document, main, merged, runs_below
+from analysis.report.validation import validated_run_table, validation_summary, write_validation_page
+from analysis.results.result import ResultError
+from analysis.results.stored import load_run
+from analysis.validation.comparison import compare_clocks
+from analysis.validation.metrics import METRICS
+from analysis.validation.record import ValidatedRun, Validation, write_validation
+from tests.analysis.conftest import FolderMaker
+
+
+def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> ValidatedRun:
+    virtual = make("sfc", identity={"clock": "virtual"})
+    return compare_clocks(load_run(virtual), load_run(make("sfc", peak_bytes=peak_bytes)), place)
+
+
+def _said(*tables: object) -> str:
+    console = Console(width=160, file=StringIO())
+    with console.capture() as capture:
+        for table in tables:
+            console.print(table)
+    return capture.get()
+
+
+def test_tables_say_what_misses_its_tolerance(make_run_folder: FolderMaker) -> None:
+    """A peak that is half as high again, here; the rest is the same."""
+    run = _run(make_run_folder, peak_bytes=4.5e6)
+    assert {found.metric for found in run.outside} == {"peak_buffer_bytes", "mean_buffer_bytes"}
+    said = _said(validated_run_table(run), validation_summary(Validation(runs=(run,))))
+    [peak] = [line for line in said.splitlines() if line.strip().startswith("peak buffer") and "±" in line]
+    assert peak.split()[-3:] == ["±5", "%", "no"]
+    assert "+50 %" in peak
+    assert f"{len(run.metrics) - 2} of {len(run.metrics)}" in said
+    assert "fct slowdown p95, hadoop" in said
+    assert "none on either clock: pause obeyed" in said
+
+
+def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None:
+    """With the tolerances and their reasons, plots, and the commands that repeat it."""
+    run = _run(make_run_folder, place="degree <8>")
+    folder = make_run_folder().parent
+    page = write_validation_page(folder, Validation(runs=(run,), left_out=("incast pfc: why",)))
+    html = page.read_text()
+    assert html.count("<svg") == 1
+    assert (folder / "buffer-1.png").exists()
+    assert "hadoop-50 sfc, degree &lt;8&gt;" in html
+    assert "incast pfc: why" in html
+    assert all(metric.meaning.replace("'", "&#39;") in html for metric in METRICS)
+    assert f'href="{run.live_folder}/report.html"' in html
+
+
+def test_the_document_says_no_where_a_figure_is_off(make_run_folder: FolderMaker) -> None:
+    """And counts verdicts; without a run it has the tolerances alone."""
+    run = _run(make_run_folder, peak_bytes=4.5e6)
+    text = document([run])
+    assert "Verdicts of 1 pairs of runs: faithful" not in text
+    assert "Verdicts of 1 pairs of runs: 1 faithful. Within every tolerance: 0." in text
+    [row] = [line for line in text.splitlines() if line.startswith("| peak buffer |")]
+    assert row.endswith("| +50 % | ±5 % | no |")
+    assert run.live_command in text
+    assert all(metric.tolerance.reason in document([]) for metric in METRICS)
+    assert "No run is stored yet" in document([])
+
+
+def test_a_newer_run_takes_the_place_of_its_elder(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """One of another place, switch or scale does not."""
+    elder, other = _run(make_run_folder), _run(make_run_folder, place="degree 8")
+    newer = elder.model_copy(update={"seed": 99})
+    assert merged([elder, other], [newer]) == (newer, other)
+    for age, run in enumerate((newer, elder)):
+        folder = tmp_path / f"stored-{age}"
+        folder.mkdir()
+        write_validation(folder / "validation.json", Validation(runs=(run,)))
+        os.utime(folder / "validation.json", (1000 - age, 1000 - age))
+    assert [run.seed for run in runs_below([tmp_path])] == [elder.seed, 99]
+    with pytest.raises(ResultError, match="no validation"):
+        list(runs_below([make_run_folder()]))
+
+
+def test_runs_are_taken_into_the_store_and_the_document(
+    make_run_folder: FolderMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the command; once stored, the document is made again from the store alone."""
+    monkeypatch.setattr(fidelity, "STORE", tmp_path / "fidelity.json")
+    monkeypatch.setattr(fidelity, "DOCUMENT", tmp_path / "fidelity.md")
+    assert main(["--check"]) == 1
+    assert main([str(tmp_path / "nowhere")]) == 2
+    assert "no validation.json below" in capsys.readouterr().err
+    folder = tmp_path / "one"
+    folder.mkdir()
+    write_validation(folder / "validation.json", Validation(runs=(_run(make_run_folder),)))
+    assert main([str(folder)]) == 0
+    first = (tmp_path / "fidelity.md").read_text()
+    assert "hadoop-50 sfc" in first
+    (tmp_path / "fidelity.md").write_text("edited")
+    assert main(["--check"]) == 1
+    assert main([]) == 0
+    assert (tmp_path / "fidelity.md").read_text() == first
+    assert main(["--check"]) == 0
+    (tmp_path / "fidelity.json").write_text("{")
+    assert main([]) == 2
+
+
+def test_the_document_is_current() -> None:
+    """`python -m analysis.report.fidelity` would change nothing."""
+    assert main(["--check"]) == 0, f"run make docs: {DOCUMENT.name} is not current"
