@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The command: run, compare, reproduce, sweep, cli, list, report, export, doctor, clean. All of it is in `command/`."""
+"""The command: run, compare, validate, reproduce, sweep, cli, list, report, export, doctor, clean.
+
+All of it is in `command/`.
+"""
 
 import signal
 

@@ -36,6 +36,7 @@ VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and report on it.",
     "compare": "Run a scenario under several schemes with the same flows and compare.",
     "reproduce": "Run experiments of the paper: what it says, what was measured, whether it holds.",
+    "validate": "Run the same flows live and on the virtual clock, and say how far apart the figures are.",
     "sweep": "Run every combination of a file of axes; a sweep that was cut short goes on where it stood.",
     "cli": "Start a network and give Mininet's prompt on it.",
     "list": "Show scenarios, schemes and topologies.",

@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The command in this process, in a folder of its own, and what must hold whatever is typed or lies there.
 
-It stops where a run, a sweep, a reproduction or a network would start: everything before that is the product's own, all
-checks of the output's place among it. `clean` ends processes and `doctor` asks the whole machine, so of these two only
-the words are read; whether the machine can do live runs is not asked either, so that all machines try the same.
+It stops where a run, a sweep, a reproduction, a validation or a network would start: everything before that is the
+product's own, all checks of the output's place among it. `clean` ends processes and `doctor` asks the whole machine, so
+of these two only the words are read; whether the machine can do live runs is not asked either, so that all machines try
+the same.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _STARTS = (
     "command.verbs.compare.execute_plan",
     "command.verbs.sweep.run_sweep",
     "command.verbs.reproduce.reproduce",
+    "command.verbs.validate.validate",
     "command.verbs.clean.clean",
 )
 

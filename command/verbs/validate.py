@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`runner.py validate`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.report.validation import validated_run_table, validation_summary, write_validation_page
+from analysis.validation.record import FILE_NAME
+from command.options import DilationFactor, Out, ScaleName, Settings, SwitchName, Workers
+from command.output import EXIT_CLAIM, EXIT_INVALID, as_line, console, errors, say
+from command.planning import checked, dilation_of
+from command.progress import JobProgress
+from reproduction.validation import ALL, Wish, pairs_of
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.execute import give_to_caller
+from testbed.jobs.job import executor_for
+from testbed.validation.run import StoredValidation, validate
+
+
+def verb(
+    scenario: Annotated[str, typer.Argument(help="Scenario, see `list`, or `all`.")] = ALL,
+    *,
+    schemes: Annotated[
+        str | None,
+        typer.Option(help="Schemes, separated by commas.", show_default="those of the scenario's experiment"),
+    ] = None,
+    switch: SwitchName = "auto",
+    dilation: DilationFactor = "auto",
+    scale: ScaleName = "ci",
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all chance.", show_default="the experiment's, else 1")
+    ] = None,
+    settings: Settings = None,
+    out: Out = Path("runs"),
+    workers: Workers = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 4 if a figure is further off than its tolerance.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
+) -> None:
+    """Runs the same flows on both clocks, live and virtual, and says how far their figures are apart."""
+    wish = Wish(scenario, _names(schemes), switch, scale, dilation_of(dilation), seed, tuple(settings or ()))
+    pairs, left_out = pairs_of(wish)
+    checked([request for pair in pairs for request in (pair.virtual, pair.live)], out)
+    with JobProgress(errors, "runs") as progress:
+        stored = validate(pairs, left_out, scenario, out, executor_for(None, workers), progress.tell)
+    page = _page(stored)
+    if json:
+        sys.stdout.write(stored.validation.to_json())
+    else:
+        _print(stored, page, in_full=scenario != ALL)
+    if stored.is_interrupted:
+        raise Interrupted(stored.kept)
+    if not stored.validation.is_trusted:
+        raise typer.Exit(EXIT_INVALID)
+    if strict and not stored.validation.is_within:
+        raise typer.Exit(EXIT_CLAIM)
+
+
+def _names(schemes: str | None) -> tuple[str, ...] | None:
+    if schemes is None:
+        return None
+    names = tuple(name.strip() for name in schemes.split(","))
+    if len(set(names)) < len(names):
+        raise UsageError("--schemes: a scheme is named twice")
+    return names
+
+
+def _page(stored: StoredValidation) -> Path | None:
+    """None where there is nothing to show, or nobody waits for it."""
+    if not stored.validation.runs or stored.is_interrupted:
+        return None
+    try:
+        page = write_validation_page(stored.folder, stored.validation)
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"{stored.kept}; its page is not drawn") from error
+    finally:
+        give_to_caller(stored.folder)
+    return page
+
+
+def _print(stored: StoredValidation, page: Path | None, *, in_full: bool) -> None:
+    """The figures of each run where one scenario was asked for, a row for each run in any case."""
+    validation = stored.validation
+    if in_full:
+        for run in validation.runs:
+            console.print(validated_run_table(run))
+            console.print()
+    if validation.runs:
+        console.print(validation_summary(validation))
+    for text in (
+        *(f"failed: {each}" for each in validation.failures),
+        *(f"left out: {each}" for each in validation.left_out),
+    ):
+        errors.print(f"! {as_line(text)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+    if (stored.folder / FILE_NAME).exists():
+        say(f"results: {stored.folder / FILE_NAME}")
+    if page is not None:
+        say(f"report: {page}")

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`validate` as a command: what it refuses, how it ends, and what it prints."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.validation.record import MetricFinding, ValidatedRun, Validation, write_validation
+from command.app import main
+from command.verbs import validate as verb
+from testbed.validation.run import Pair, StoredValidation
+from tests.testbed import running
+
+_PEAK = MetricFinding(
+    metric="peak_buffer_bytes", unit="B", virtual=1e6, live=1.5e6, difference=5e5, share=0.5, tolerance=5e4,
+    within=False,
+)  # fmt: skip
+_RUN = ValidatedRun(
+    scenario="incast", scheme="sfc", switch="soft", scale="ci", place="", seed=1, dilation=1, verdict="faithful",
+    verdict_reasons=(), metrics=(_PEAK,), virtual_command="./runner.py run", live_command="./runner.py run",
+    virtual_folder="a", live_folder="b", live_wall_s=1.0,
+)  # fmt: skip
+_WITHIN = _RUN.model_copy(update={"metrics": (_PEAK.model_copy(update={"live": 1e6, "within": True}),)})
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StoredValidation:
+    """What the command is to find; nothing is run or drawn."""
+    stored = StoredValidation(Validation(runs=(_RUN,)), tmp_path / "incast-validation", False)
+    stored.folder.mkdir()
+    write_validation(stored.folder / "validation.json", stored.validation)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(verb, "checked", lambda *_: [])
+    monkeypatch.setattr(verb, "write_validation_page", lambda folder, _: folder / "report.html")
+    return stored
+
+
+def _end(found: StoredValidation, monkeypatch: pytest.MonkeyPatch, *words: str, **changes: object) -> int:
+    """The exit code where this was found."""
+    validation = found.validation.model_copy(update=changes)
+    is_interrupted = "interrupted" in words
+
+    def validate(pairs: Sequence[Pair], *_: object) -> StoredValidation:
+        assert pairs
+        return StoredValidation(validation, found.folder, is_interrupted)
+
+    monkeypatch.setattr(verb, "validate", validate)
+    return main(["validate", "incast", *(word for word in words if word != "interrupted")])
+
+
+def test_exit_codes(found: StoredValidation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 for what cannot be trusted, before 4 for what is off and was asked for; 130 before both."""
+    invalid = (_RUN.model_copy(update={"verdict": "invalid"}),)
+    assert _end(found, monkeypatch) == 0
+    assert _end(found, monkeypatch, "--strict") == 4
+    assert _end(found, monkeypatch, "--strict", runs=(_WITHIN,)) == 0
+    assert _end(found, monkeypatch, runs=invalid) == 3
+    assert _end(found, monkeypatch, "--strict", runs=invalid) == 3
+    assert _end(found, monkeypatch, runs=(_WITHIN,), failures=("incast irn, live: why",)) == 3
+    assert _end(found, monkeypatch, "--strict", "interrupted", runs=invalid) == 130
+
+
+def test_json_is_alone_on_stdout(
+    found: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is stored is what is printed."""
+    assert _end(found, monkeypatch, "--json") == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out == (found.folder / "validation.json").read_text()
+    assert json.loads(said.out)["runs"][0]["metrics"][0]["difference"] == 5e5
+
+
+def test_figures_that_are_off_are_told_and_so_are_failures(
+    found: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --strict too."""
+    _end(found, monkeypatch, failures=("incast irn, live: it [bold]died",), left_out=("incast pfc: it cannot",))
+    said = capsys.readouterr()
+    assert "+50 %" in said.out
+    assert "0 of 1" in said.out
+    assert said.err.splitlines() == ["! failed: incast irn, live: it [bold]died", "! left out: incast pfc: it cannot"]
+
+
+def test_after_ctrl_c_one_line_says_what_is_kept(
+    found: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the figures that there are, are shown."""
+    assert _end(found, monkeypatch, "interrupted") == 130
+    said = capsys.readouterr()
+    [line] = said.err.splitlines()
+    assert line.startswith("runner.py: interrupted: 1 pair of runs compared in ")
+    assert "+50 %" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["nothing"], "no scenario 'nothing'"),
+        (["incast", "--schemes", "sfc,fast"], "no scheme 'fast'"),
+        (["incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is named twice"),
+        (["incast", "--schemes", ""], "no scheme ''"),
+        (["incast", "--switch", "ovs"], "no switch 'ovs'"),
+        (["incast", "--scale", "huge"], "no scale 'huge'"),
+        (["incast", "--dilation", "0"], "--dilation is auto or a whole number"),
+        (["incast", "--seed", "-1"], "--seed must be between"),
+        (["incast", "--set", "degree=0"], "degree: must be at least 1"),
+        (["incast", "--out", ""], "--out: the name of a folder"),
+        (["testbed-hol", "--switch", "bmv2"], "testbed-hol pfc+dcqcn: --switch bmv2 cannot do pfc"),
+        (["incast", "sfc"], "unexpected extra argument"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is started or written."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert expected in said.err
+    assert not list(tmp_path.iterdir())
+
+
+@running.needs_mininet
+def test_ctrl_c_ends_a_pair_that_is_under_way(tmp_path: Path) -> None:
+    """130 and one line, and no process of it stays, nor the folder of a run that had not measured anything."""
+    words = ("validate", "incast", "--schemes", "sfc", "--set", "message_bytes=200000000", "--out", str(tmp_path))
+    process = subprocess.Popen(
+        [sys.executable, str(running.ROOT / "runner.py"), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=running.hear_interrupts,
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("*/incast-sfc-*/flows-input.csv")) and time.monotonic() < deadline:
+        assert process.poll() is None
+        time.sleep(0.05)
+    family = running.children_of(process.pid)
+    process.terminate()
+    said, told = process.communicate(timeout=180)
+    assert process.returncode == 130, told
+    kept = "0 pairs of runs compared; all that was measured is in " if list(tmp_path.iterdir()) else "nothing was kept"
+    assert told.splitlines()[-1].startswith(f"runner.py: interrupted: {kept}")
+    assert "Traceback" not in said + told
+    assert running.are_gone(family)
