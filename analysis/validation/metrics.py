@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The figures in which a live run is held against the virtual one, each with its tolerance and the reason for it.
 
-A tolerance is a share of the virtual figure, but never less than a fixed amount where the figure comes in lumps. They
-were stated before the first comparison; a figure that misses its own is told as such.
+A tolerance is a share of the virtual figure, but not less than a fixed amount where the figure comes in lumps, up to
+half of it: what does not happen at all on one clock is never within. They were stated before the first comparison and
+made no wider since; a figure that misses its own is told as such.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class Tolerance:
     """Of the virtual figure."""
     reason: str
     least: float = 0.0
-    """In the figure's unit, where the share comes to less."""
+    """In the figure's unit, where the share comes to less; never more than half of the virtual figure."""
 
     def around(self, virtual: float) -> float:
         """In the figure's unit."""
-        return max(self.share * abs(virtual), self.least)
+        return max(self.share * abs(virtual), min(self.least, abs(virtual) / 2))
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class Metric:
 
     @property
     def tolerance_text(self) -> str:
-        """`5 %, at least 2.2 KB`."""
+        """`5 %, or 2.2 KB up to half of the figure`."""
         tolerance = self.tolerance
         if not tolerance.share and not tolerance.least:
             return "must be equal"
-        least = f", at least {self.write(tolerance.least)}" if tolerance.least else ""
+        least = f", or {self.write(tolerance.least)} up to half of the figure" if tolerance.least else ""
         return f"{100 * tolerance.share:g} %{least}"
 
 

@@ -54,18 +54,20 @@ def test_pause_obeyed_is_that_of_the_senders() -> None:
 
 
 def test_a_tolerance_is_a_share_but_not_less_than_a_lump() -> None:
-    """Of a figure's size, whatever its sign."""
+    """Of a figure's size, whatever its sign; what is gone on one clock is never within."""
     tolerance = Tolerance(0.1, "why", least=10)
-    assert [tolerance.around(value) for value in (0, 50, 100, 1000, -1000)] == [10, 10, 10, 100, 100]
+    assert [tolerance.around(value) for value in (50, 100, 1000, -1000)] == [10, 10, 100, 100]
+    assert [tolerance.around(value) for value in (0, 1, 8, 20)] == [0, 0.5, 4, 10]
 
 
 def test_every_tolerance_has_a_reason_and_can_be_missed() -> None:
-    """None is so wide that a figure twice as large, or none at all, would pass for the same."""
+    """None is so wide that a figure twice as large, or none at all, would pass for the same, however small it is."""
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     for metric in METRICS:
         assert len(metric.tolerance.reason) > 20, metric.name
         assert 0 <= metric.tolerance.share < 0.5, metric.name
         assert metric.tolerance_text
+        assert all(metric.tolerance.around(figure) < figure for figure in (1, 3, 10, 1000, 1e6)), metric.name
     for name in ("peak_buffer_bytes", "fct_slowdown_p95"):
         assert METRIC[name].tolerance.share == 0.05
 
