@@ -40,7 +40,7 @@ VERBS: Mapping[str, str] = {
     "sweep": "Run every combination of a file of axes; a sweep that was cut short goes on where it stood.",
     "cli": "Start a network and give Mininet's prompt on it.",
     "list": "Show scenarios, schemes and topologies.",
-    "report": "Write the report of a run or of a reproduced experiment anew, or that of a comparison of several runs.",
+    "report": "Write the report of a run, an experiment or a validation anew, or that of a comparison of several runs.",
     "export": "Write a run's flows and completion times as the HPCC simulator's files.",
     "doctor": "Say what this machine can do and what is missing.",
     "clean": "End what dead runs left behind: processes, namespaces, sockets. Results stay.",

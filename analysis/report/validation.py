@@ -24,7 +24,7 @@ from telemetry.atomic_file import replace_text
 
 HEADINGS = ("figure", "virtual", "live", "difference", "tolerance", "within")
 SUMMARY_HEADINGS = ("run", "switch", "D", "verdict", "peak buffer", "worst P95", "within")
-_NAMES = {name: name.replace("_", " ") for name in METRIC}
+_SLOWDOWN = "fct_slowdown_"
 
 
 def finding_cells(found: MetricFinding) -> tuple[str, ...]:
@@ -56,9 +56,11 @@ def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
 
 
 def finding_name(found: MetricFinding) -> str:
-    """`fct slowdown p95, hadoop`."""
+    """`P95 slowdown, hadoop`."""
     traffic_class = found.metric.partition(".")[2]
-    name = _NAMES.get(found.name, found.name).removesuffix(" bytes").removesuffix(" us")
+    name = found.name.removesuffix("_bytes").removesuffix("_us").replace("_", " ")
+    if found.name.startswith(_SLOWDOWN):
+        name = f"{found.name.removeprefix(_SLOWDOWN).upper()} slowdown"
     return f"{name}, {traffic_class}" if traffic_class else name
 
 
@@ -95,7 +97,7 @@ def validation_summary(validation: Validation) -> RenderableType:
     """A row for each run."""
     table = Table(title="Live against virtual", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for heading in SUMMARY_HEADINGS:
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading != SUMMARY_HEADINGS[0])
     for run in validation.runs:
         cells: list[str | Text] = [*summary_cells(run)]
         cells[3] = Text(run.verdict, style=VERDICT_STYLES[run.verdict])

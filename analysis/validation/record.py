@@ -106,6 +106,11 @@ class Validation(Figures):
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
 
+def is_validation(folder: Path) -> bool:
+    """Whether a folder is one of `validate`."""
+    return (folder / FILE_NAME).exists()
+
+
 def write_validation(path: Path, validation: Validation) -> None:
     """In one step."""
     replace_text(path, validation.to_json())

@@ -11,12 +11,15 @@ import typer
 
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.tables import comparison_table, run_table
+from analysis.report.validation import write_validation_page
 from analysis.results.comparison import compare
 from analysis.results.stored import load_run
+from analysis.validation.record import FILE_NAME, is_validation, read_validation
 from command.options import folder_of
 from command.output import EXIT_INVALID, as_line, console, errors, say
 from command.reproductions import print_reproduction
 from command.stored import check_page, refused_in_one_line
+from command.validations import print_validation
 from reproduction.judge import judge_again
 from reproduction.record import is_reproduction
 from testbed.execution.execute import give_to_caller, make_folder
@@ -25,7 +28,9 @@ from testbed.execution.unfinished import finish_run
 
 
 def verb(
-    folders: Annotated[list[Path], typer.Argument(help="Run folders, or one of `reproduce`.", show_default=False)],
+    folders: Annotated[
+        list[Path], typer.Argument(help="Run folders, or one of `reproduce` or `validate`.", show_default=False)
+    ],
     *,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder of a comparison's report.")
@@ -35,6 +40,8 @@ def verb(
     with refused_in_one_line(folders[0]):
         if len(folders) == 1 and is_reproduction(folders[0]):
             _report_reproduction(folders[0])
+        elif len(folders) == 1 and is_validation(folders[0]):
+            _report_validation(folders[0])
         elif len(folders) == 1:
             _report_run(folders[0])
         else:
@@ -54,6 +61,15 @@ def _report_reproduction(folder: Path) -> None:
     stored = judge_again(folder)
     print_reproduction(stored)
     _end([f"{folder}: {failure}" for failure in stored.reproduction.failures])
+
+
+def _report_validation(folder: Path) -> None:
+    check_page(folder)
+    validation = read_validation(folder / FILE_NAME)
+    page = write_validation_page(folder, validation)
+    give_to_caller(folder)
+    print_validation(validation, folder, page, in_full=True)
+    _end([], is_invalid=not validation.is_trusted)
 
 
 def _report_run(folder: Path) -> None:

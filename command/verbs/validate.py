@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from analysis.report.validation import validated_run_table, validation_summary, write_validation_page
-from analysis.validation.record import FILE_NAME
+from analysis.report.validation import write_validation_page
 from command.options import DilationFactor, Out, ScaleName, Settings, SwitchName, Workers
-from command.output import EXIT_CLAIM, EXIT_INVALID, as_line, console, errors, say
+from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, dilation_of
 from command.progress import JobProgress
+from command.validations import print_validation
 from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import give_to_caller
@@ -54,7 +54,7 @@ def verb(
     if json:
         sys.stdout.write(stored.validation.to_json())
     else:
-        _print(stored, page, in_full=scenario != ALL)
+        print_validation(stored.validation, stored.folder, page, in_full=scenario != ALL)
     if stored.is_interrupted:
         raise Interrupted(stored.kept)
     if not stored.validation.is_trusted:
@@ -83,23 +83,3 @@ def _page(stored: StoredValidation) -> Path | None:
     finally:
         give_to_caller(stored.folder)
     return page
-
-
-def _print(stored: StoredValidation, page: Path | None, *, in_full: bool) -> None:
-    """The figures of each run where one scenario was asked for, a row for each run in any case."""
-    validation = stored.validation
-    if in_full:
-        for run in validation.runs:
-            console.print(validated_run_table(run))
-            console.print()
-    if validation.runs:
-        console.print(validation_summary(validation))
-    for text in (
-        *(f"failed: {each}" for each in validation.failures),
-        *(f"left out: {each}" for each in validation.left_out),
-    ):
-        errors.print(f"! {as_line(text)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
-    if (stored.folder / FILE_NAME).exists():
-        say(f"results: {stored.folder / FILE_NAME}")
-    if page is not None:
-        say(f"report: {page}")

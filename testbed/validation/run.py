@@ -61,7 +61,7 @@ class StoredValidation:
         runs = len(self.validation.runs)
         if not self.folder.exists():
             return "nothing was kept"
-        stored = f" in {self.folder / FILE_NAME}" if (self.folder / FILE_NAME).exists() else ""
+        stored = f" (./runner.py report {self.folder})" if runs else ""
         return (
             f"{runs} pair{'' if runs == 1 else 's'} of runs compared{stored}; all that was measured is in {self.folder}"
         )

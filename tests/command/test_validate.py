@@ -97,7 +97,7 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
     assert _end(found, monkeypatch, "interrupted") == 130
     said = capsys.readouterr()
     [line] = said.err.splitlines()
-    assert line.startswith("runner.py: interrupted: 1 pair of runs compared in ")
+    assert line.startswith(f"runner.py: interrupted: 1 pair of runs compared (./runner.py report {found.folder}); all")
     assert "+50 %" in said.out
 
 

@@ -44,7 +44,7 @@ def test_tables_say_what_misses_its_tolerance(make_run_folder: FolderMaker) -> N
     assert peak.split()[-3:] == ["±5", "%", "no"]
     assert "+50 %" in peak
     assert f"{len(run.metrics) - 2} of {len(run.metrics)}" in said
-    assert "fct slowdown p95, hadoop" in said
+    assert "P95 slowdown, hadoop" in said
     assert "none on either clock: pause obeyed" in said
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from analysis.results.stored import load_run
 from analysis.validation.record import read_validation
+from command.app import main
 from testbed.interrupt import Interrupt
 from testbed.jobs.job import JOB, JOB_RESULT, Job
 from testbed.jobs.run_job import run_job
@@ -136,6 +137,22 @@ def test_ctrl_c_keeps_the_pairs_that_are_whole(last: int, compared: int, tmp_pat
     assert (stored.folder / "validation.json").exists() is (compared > 0)
     assert f"{compared} pair" in stored.kept
     assert str(stored.folder) in stored.kept
+
+
+def test_a_stored_validation_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which an interrupted one has not been: page and figures are those of the runs beside it."""
+    stored = _validate(tmp_path, StandIn(), "sfc")
+    assert main(["report", str(stored.folder)]) == 0
+    said = capsys.readouterr()
+    assert "peak buffer" in said.out
+    assert (stored.folder / "report.html").exists()
+    [run] = stored.validation.runs
+    (stored.folder / run.live_folder / "result.json").unlink()
+    assert main(["report", str(stored.folder)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    (stored.folder / "validation.json").write_text("{")
+    assert main(["report", str(stored.folder)]) == 2
+    assert "not a validation of this release" in capsys.readouterr().err
 
 
 def test_ctrl_c_before_any_run_leaves_nothing(tmp_path: Path) -> None:

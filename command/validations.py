@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Live runs against virtual ones on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.report.validation import validated_run_table, validation_summary
+from analysis.validation.record import FILE_NAME, Validation
+from command.output import as_line, console, errors, say
+
+
+def print_validation(validation: Validation, folder: Path, page: Path | None, *, in_full: bool) -> None:
+    """A row for each run, after the figures of each if it is to be in full; what there is no run of, on stderr."""
+    if in_full:
+        for run in validation.runs:
+            console.print(validated_run_table(run))
+            console.print()
+    if validation.runs:
+        console.print(validation_summary(validation))
+    failures, left_out = validation.failures, validation.left_out
+    for text in (*(f"failed: {each}" for each in failures), *(f"left out: {each}" for each in left_out)):
+        errors.print(f"! {as_line(text)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+    if (folder / FILE_NAME).exists():
+        say(f"results: {folder / FILE_NAME}")
+    if page is not None:
+        say(f"report: {page}")
