@@ -94,15 +94,18 @@ def tolerance_rows() -> list[tuple[str, str, str, str]]:
 
 
 def validation_summary(validation: Validation) -> RenderableType:
-    """A row for each run."""
-    table = Table(title="Live against virtual", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    for heading in SUMMARY_HEADINGS:
-        table.add_column(heading, overflow="fold", no_wrap=heading != SUMMARY_HEADINGS[0])
+    """A row for each run; fits 80 columns."""
+    switches = ", ".join(dict.fromkeys(run.switch for run in validation.runs))
+    table = Table(
+        title=f"Live on {switches} against virtual", title_justify="left", title_style="bold", box=SIMPLE_HEAD
+    )
+    for heading in ("run", "D", "verdict", "peak", "worst P95", "within"):
+        table.add_column(heading, overflow="fold", no_wrap=heading != "run")
     for run in validation.runs:
-        cells: list[str | Text] = [*summary_cells(run)]
-        cells[3] = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
-        cells[-1] = Text(str(cells[-1]), style="yellow" if run.outside else "green")
-        table.add_row(*cells)
+        label, _, dilation, _, peak, p95, within = summary_cells(run)
+        verdict = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
+        style = "yellow" if run.outside else "green"
+        table.add_row(label, dilation, verdict, peak, p95.partition(" (")[0], Text(within, style=style))
     return table
 
 

@@ -27,8 +27,8 @@ def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> Vali
     return compare_clocks(load_run(virtual), load_run(make("sfc", peak_bytes=peak_bytes)), place)
 
 
-def _said(*tables: object) -> str:
-    console = Console(width=160, file=StringIO())
+def _said(*tables: object, width: int = 160) -> str:
+    console = Console(width=width, file=StringIO())
     with console.capture() as capture:
         for table in tables:
             console.print(table)
@@ -46,6 +46,15 @@ def test_tables_say_what_misses_its_tolerance(make_run_folder: FolderMaker) -> N
     assert f"{len(run.metrics) - 2} of {len(run.metrics)}" in said
     assert "P95 slowdown, hadoop" in said
     assert "none on either clock: pause obeyed" in said
+
+
+def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
+    """A run's name is not broken."""
+    run = _run(make_run_folder, peak_bytes=4.5e6).model_copy(update={"dilation": 100_000})
+    said = _said(validation_summary(Validation(runs=(run,))), width=80)
+    [row] = [line for line in said.splitlines() if "hadoop-50 sfc" in line]
+    assert row.split()[2:6] == ["100,000", "faithful", "+50", "%"]
+    assert all(len(line) <= 80 for line in said.splitlines())
 
 
 def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None:
