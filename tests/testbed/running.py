@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Head
 from testbed.system.namespace import can_make_namespaces
 from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
 
@@ -89,6 +90,17 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
         assert child.poll() is None, (folder / "log").read_text()
         time.sleep(0.05)
     return child
+
+
+def wait_until_measuring(folder: Path) -> None:
+    """Until the run that `start` began in `folder` has a model time 0; one that ends before leaves nothing."""
+    deadline = time.monotonic() + 60
+    while not any(
+        Head.model_validate_json(head.read_bytes()).start_ns
+        for head in folder.glob(f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
+    ):
+        assert time.monotonic() < deadline, (folder / "log").read_text()
+        time.sleep(0.05)
 
 
 def hear_interrupts() -> None:

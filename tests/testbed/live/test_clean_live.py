@@ -28,6 +28,7 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
     sockets = list(state.glob("*.control"))
     assert sockets
     assert {path.stat().st_mode & 0o077 for path in (STATE_ROOT, state, *state.iterdir())} == {0}
+    running.wait_until_measuring(tmp_path)
     done = running.run("clean", run_id)
     assert child.wait(1) in (0, 3, 130), (tmp_path / "log").read_text()
     assert f"{run_id}: its runner ended" in done.stdout, done.stderr

@@ -67,7 +67,8 @@ def _with(tmp_path: Path, number: signal.Signals, victim: tuple[str, ...], *word
     """Exit code and result of a run, one process of which gets a signal in the middle of it."""
     child = running.start(tmp_path, "incast", *words)
     process = _await(child.pid, *victim)
-    time.sleep(2)  # not for synchronization: to be anywhere in the middle of the run
+    running.wait_until_measuring(tmp_path)
+    time.sleep(1)  # not for synchronization: to be anywhere in the middle of the run
     process.send_signal(number)
     status = child.wait(150)
     said = (tmp_path / "log").read_text()

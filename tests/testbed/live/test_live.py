@@ -34,7 +34,8 @@ def _leaves_nothing() -> Iterator[None]:
 def _started(tmp_path: Path) -> subprocess.Popen[bytes]:
     """A long run, once its flows are under way."""
     child = running.start(tmp_path, "incast", *LONG)
-    time.sleep(2)  # not for synchronization: to be anywhere in the middle of the run
+    running.wait_until_measuring(tmp_path)
+    time.sleep(1)  # not for synchronization: to be anywhere in the middle of the run
     return child
 
 

@@ -131,7 +131,8 @@ class TestLive:
     def test_interrupt_keeps_what_was_measured(self, tmp_path: Path) -> None:
         """Ctrl-C ends a run cleanly, queues included."""
         child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
-        time.sleep(5)  # not for synchronization: to be anywhere in the middle of the run
+        running.wait_until_measuring(tmp_path)
+        time.sleep(1)  # not for synchronization: to be anywhere in the middle of the run
         child.send_signal(signal.SIGINT)
         assert child.wait(100) == 130, (tmp_path / "log").read_text()
         [folder] = (tmp_path / "runs").iterdir()
