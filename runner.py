@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S --block-signal=INT --block-signal=TERM python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The command: run, compare, validate, reproduce, sweep, cli, list, report, export, doctor, clean.
@@ -8,7 +8,7 @@ All of it is in `command/`.
 
 import signal
 
-signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until somebody can answer them
+signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # also where it was not started by its name
 
 import os
 import sys

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Ctrl-C and SIGTERM at every moment of a command: 130 and one line that says what was kept, never a traceback.
 
-A command is interrupted once it hears signals: before that it is Python that starts, not we. Delays below are there to
-be anywhere in it; what is asserted holds for all of them.
+A command started by its name hears signals from its first moment on; most tests wait until it answers them. Delays
+below are there to be anywhere in it; what is asserted holds for all of them.
 """
 
 from __future__ import annotations
@@ -94,6 +94,23 @@ def test_before_anything_is_loaded(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert lines == ["runner.py: interrupted; nothing was started"]
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("delay_s", [step / 200 for step in range(14)])
+def test_while_the_interpreter_starts(delay_s: float, tmp_path: Path) -> None:
+    """Started by its name the command is deaf until it can answer; before that, the signal just ends a process."""
+    process = subprocess.Popen(
+        [str(ROOT / "runner.py"), "run", "incast", *SMALL, "--out", str(tmp_path / "runs")],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=hear_interrupts,
+    )
+    time.sleep(delay_s)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=100)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert said in ("", "runner.py: interrupted; nothing was started\n", "runner.py: interrupted\n")
 
 
 def test_a_run_that_is_measuring_keeps_its_figures(tmp_path: Path) -> None:
