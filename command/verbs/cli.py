@@ -5,17 +5,21 @@
 from __future__ import annotations
 
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import IO, Annotated
 
 import typer
 
 from command.options import Settings, SwitchName
-from command.output import console
+from command.output import EXIT_INVALID, console
 from testbed.errors import UsageError
 from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_network
-from testbed.plan.request import MAX_DILATION
+from testbed.plan.request import MAX_DILATION, NETWORK_DILATION
+from wire.input.bounded_file import FileRefused, read_bounded_text
+
+MAX_SCRIPT_BYTES = 1_000_000
 
 
 def verb(
@@ -25,14 +29,14 @@ def verb(
     switch: SwitchName = "auto",
     dilation: Annotated[
         int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the network runs.")
-    ] = 10_000,
+    ] = NETWORK_DILATION,
     settings: Settings = None,
     script: Annotated[
         Path | None,
         typer.Option(
             "--exec",
             metavar="FILE",
-            help="Execute these lines (`-`: stdin) instead of asking for them; exit with 1 at the first that fails.",
+            help="Execute these lines (`-`: stdin) instead of asking for them; exit with 3 at the first that fails.",
         ),
     ] = None,
 ) -> None:
@@ -44,19 +48,16 @@ def verb(
 
     from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked
 
-    try:
-        status = open_prompt(request, console, lines)
-    finally:
-        if lines is not None and lines is not sys.stdin:
-            lines.close()
-    if status:
-        raise typer.Exit(status)
+    if not open_prompt(request, console, lines):
+        raise typer.Exit(EXIT_INVALID)
 
 
 def _open(script: Path) -> IO[str]:
     if str(script) == "-":
         return sys.stdin
     try:
-        return script.open(encoding="utf-8")
-    except OSError as error:
+        return StringIO(read_bounded_text(script, MAX_SCRIPT_BYTES))
+    except FileNotFoundError as error:
         raise UsageError(f"--exec {script}: {error.strerror}") from error
+    except FileRefused as error:
+        raise UsageError(f"--exec {script} {error}") from error

@@ -17,7 +17,7 @@ from math import isfinite
 from pathlib import Path
 
 from scenarios.files.hpcc_files import parse_hpcc_flows
-from scenarios.model.flow import FlowRequest
+from scenarios.model.flow import MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from scenarios.model.scenario import ScenarioError
 from topologies.model import Topology
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -28,10 +28,8 @@ COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
-MAX_SIZE_BYTES = 10_000_000_000
 MAX_START_NS = 3_600_000_000_000
 """The longest run."""
-MAX_TAG_CHARACTERS = 255
 _LONGEST_LINE = 2_000
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")

@@ -8,6 +8,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MAX_SIZE_BYTES = 10_000_000_000
+"""Of a message."""
+MAX_TAG_CHARACTERS = 255
+
 
 @dataclass(frozen=True, slots=True)
 class FlowRequest:

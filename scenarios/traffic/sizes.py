@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scenarios.model.flow import MAX_SIZE_BYTES, MAX_TAG_CHARACTERS
 from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.validation import shortened, shown
 
@@ -31,11 +32,9 @@ COLUMNS = ("size_bytes", "cumulative_percent", "steps")
 WORKLOADS = ("hadoop", "rpc", "websearch", "storage")
 """The distributions that come with the testbed."""
 
-MAX_SIZE_BYTES = 10_000_000_000
 MAX_POINTS = 100_000
 """Of a distribution, steps filled in."""
 MAX_FILE_BYTES = 10_000_000
-MAX_TAG_CHARACTERS = 255
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 

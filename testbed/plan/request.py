@@ -12,6 +12,8 @@ from typing import Literal
 
 ClockName = Literal["real", "virtual"]
 MAX_DILATION = 10_000_000
+NETWORK_DILATION = 10_000
+"""Of a live network to play with: two cores keep up with its hosts."""
 
 
 @dataclass(frozen=True)

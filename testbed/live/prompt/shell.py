@@ -171,8 +171,8 @@ for _name, _verb in VERBS.items():
     setattr(Shell, f"complete_{_name}", _completion(_verb))
 
 
-def run_lines(shell: Shell, lines: io.TextIOBase | IO[str]) -> int:
-    """Executes lines as at the prompt until one fails; 0, or 1 for a failure. A line after `-` may fail, as in make."""
+def run_lines(shell: Shell, lines: io.TextIOBase | IO[str]) -> bool:
+    """Executes lines as at the prompt until one fails; whether none did. A line after `-` may fail, as in make."""
     for number, raw in enumerate(lines, start=1):
         line = shell.precmd(raw.strip())
         if not line.strip():
@@ -182,7 +182,7 @@ def run_lines(shell: Shell, lines: io.TextIOBase | IO[str]) -> int:
         is_over = shell.onecmd(line.removeprefix(_IGNORE).strip())
         if shell.failed and not may_fail:
             output(f"line {number} failed\n")
-            return 1
+            return False
         if is_over:
-            return 0
-    return 0
+            return True
+    return True

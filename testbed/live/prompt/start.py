@@ -18,11 +18,11 @@ from testbed.live.session.session import open_session
 from testbed.plan.request import RunRequest
 
 
-def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> int:
+def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> bool:
     """Starts the request's network and gives the prompt until the user leaves, or executes a script; nothing stays.
 
     Ctrl-C ends the start; at the prompt it has the prompt's own meaning, and it ends a script.
-    The exit status: 0, or 1 for a script of which a line failed.
+    False for a script of which a line failed.
     """
     with interruptible() as interrupt, open_session(request, interrupt) as session:
         hosts = session.topology.hosts
@@ -39,10 +39,10 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
             return _serve(shell, script)
 
 
-def _serve(shell: Shell, script: IO[str] | None) -> int:
+def _serve(shell: Shell, script: IO[str] | None) -> bool:
     if script is not None:
         return run_lines(shell, script)
     shell.initReadline()
     readline.set_completer_delims(" \t\n")  # a scheme's name has dashes and a plus
     shell.run()
-    return 0
+    return True

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import select
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -30,6 +29,7 @@ from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess
 from testbed.live.session.journal import Journal
+from testbed.system.waiting import readable
 
 # From "all are ready" to model time 0: every agent has read the start line by then.
 _START_MARGIN_NS = 100_000_000
@@ -117,8 +117,7 @@ class AgentHub:
 
     def _run(self) -> None:
         while not self._is_stopping.is_set() and self._failure is None:
-            ready, _, _ = select.select(self._agents, [], [], _POLL_SECONDS)
-            for agent in ready:
+            for agent in readable(self._agents, _POLL_SECONDS):
                 self._take(agent, agent.events())
             for agent in self._agents:
                 if agent.has_ended and not self._is_stopping.is_set():

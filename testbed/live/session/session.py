@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hosts.protocol import Adopt
-from scenarios.model.flow import Flow
+from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.errors import RunError, UsageError
 from testbed.interrupt import Interrupt
 from testbed.live.agents import start_agents
@@ -29,14 +29,13 @@ from testbed.live.session.journal import Journal, Message
 from testbed.live.session.links import links_between, set_link
 from testbed.live.session.processes import end_programs
 from testbed.plan.plan import RunPlan, plan_network, plan_run
-from testbed.plan.request import RunRequest
+from testbed.plan.request import NETWORK_DILATION, RunRequest
 from testbed.recording.ideal import ideal_fct_ns
 from topologies.commands import change_commands
 from topologies.model import Host, Link, SwitchPort
 from topologies.rerouting import Rerouting
 from topologies.routes import Paths
 
-MOST_BYTES = 10_000_000_000
 _TAG = "prompt"
 # From asking for a message to its start: both ends have been told by then.
 _ASK_MARGIN_NS = 150_000_000
@@ -239,8 +238,8 @@ class LiveSession:
         for src, dst, size_bytes, _ in wanted:
             if self.host(src) == self.host(dst):
                 raise UsageError(f"{src} cannot send to itself")
-            if not 1 <= size_bytes <= MOST_BYTES:
-                raise UsageError(f"a message has between 1 and {MOST_BYTES} bytes")
+            if not 1 <= size_bytes <= MAX_SIZE_BYTES:
+                raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
         for src, dst, size_bytes, later_ns in wanted:
@@ -286,7 +285,7 @@ def open_network(
     *,
     scheme: str = "sfc",
     switch: str = "auto",
-    dilation: int = 1000,
+    dilation: int = NETWORK_DILATION,
     settings: Sequence[str] = (),
 ) -> Iterator[LiveSession]:
     """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4"."""

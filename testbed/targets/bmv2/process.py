@@ -92,6 +92,8 @@ class LocalSwitch:
     def connect(self) -> ThriftConnection:
         deadline = time.monotonic() + READY_SECONDS
         end = os.pidfd_open(self._child.pid)
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
         try:
             while not self.has_ended:
                 try:
@@ -101,7 +103,7 @@ class LocalSwitch:
                 except ConnectionRefusedError:
                     if time.monotonic() > deadline:
                         raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
-                select.select([end], [], [], _RETRY_SECONDS)  # over early when the process ends
+                poll.poll(_RETRY_SECONDS * 1000)  # over early when the process ends
         finally:
             os.close(end)
         raise RunError(f"before it was ready {self._child.obituary()}")

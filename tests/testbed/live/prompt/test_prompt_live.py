@@ -177,9 +177,9 @@ def test_every_verb_is_tried() -> None:
 
 
 def test_a_script_ends_at_the_first_line_that_fails(tmp_path: Path) -> None:
-    """Its number is told, what follows is not done, and the exit status is 1; a line after `-` may fail."""
+    """Its number is told, what follows is not done, and the exit status is 3; a line after `-` may fail."""
     done = _execute(tmp_path, "-h1 false\n# a comment\n\nh1 false\nh1 echo later\n", *STAR)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stdout.endswith("mininet> h1 false\nline 4 failed\n")
 
 
@@ -188,6 +188,18 @@ def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
     done = running.run("cli", "--exec", str(tmp_path / "none.txt"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith("No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [(b"nodes\n\xff\n", "is not UTF-8 text"), (None, "is not a regular file")]
+)
+def test_a_script_that_is_no_text_starts_nothing(content: bytes | None, reason: str, tmp_path: Path) -> None:
+    """Asked before the network is there."""
+    script = tmp_path / "script"
+    script.mkdir() if content is None else script.write_bytes(content)
+    done = running.run("cli", "--exec", str(script))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
 
 
 def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
