@@ -112,8 +112,8 @@ run_part() {
     case $1 in
         demo) as_user make demo ;;
         test) as_root make test ;;
-        test-without-root) as_user make test PYTEST_ARGS='-m "not root"' ;;
-        short-test) as_user make test PYTEST_ARGS='-m "not root and not long"' ;;
+        test-without-root) as_user make test PYTEST_ARGS='-n logical --dist worksteal -m "not root"' ;;
+        short-test) as_user make test PYTEST_ARGS='-n logical --dist worksteal -m "not root and not long"' ;;
     esac
 }
 
