@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A histogram of how late things were done, in wall ns: eight buckets an octave, so percentiles are within 1/8."""
+"""A histogram of how late things were done, in wall ns: sixteen buckets an octave, so percentiles are within 1/16.
+
+Its buckets are those of softswitch/src/common/lateness.h, so that hosts and switches are judged by one measure.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
 
-_SUB_BITS = 3
+_SUB_BITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +34,18 @@ class LatenessHistogram:
             self._counts[0] += 1
             return
         shift = max(0, late_ns.bit_length() - 1 - _SUB_BITS)
-        self._counts[((late_ns >> shift) + 1) << shift] += 1
+        self._counts[(((late_ns >> shift) + 1) << shift) - 1] += 1
         if late_ns > self._max_ns:
             self._max_ns = late_ns
 
     def percentile_ns(self, share: float) -> int:
-        """Upper end of the bucket in which that share (0..1) of all records is reached; 0 without records."""
+        """Greatest value of the bucket in which that share (0..1) of all records is reached; 0 without records."""
         wanted = share * self._counts.total()
         seen = 0
-        for upper_ns in sorted(self._counts):
-            seen += self._counts[upper_ns]
+        for greatest_ns in sorted(self._counts):
+            seen += self._counts[greatest_ns]
             if seen >= wanted:
-                return min(upper_ns, self._max_ns)
+                return min(greatest_ns, self._max_ns)
         return 0
 
     def summary(self) -> LatenessSummary:

@@ -1,24 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * How late things happened: counts in powers of two of nanoseconds, with the exact greatest.
+ * How late things happened: sixteen buckets an octave of nanoseconds, as in hosts/io/lateness.py, with the exact
+ * greatest. A percentile is at most 1/16 above what was recorded.
  */
 #ifndef SW_LATENESS_H
 #define SW_LATENESS_H
 
 #include <stdint.h>
 
-#define SW_LATENESS_BUCKETS 64u
+#define SW_LATENESS_SUB_BITS 4u
+#define SW_LATENESS_SUBS (1u << SW_LATENESS_SUB_BITS)
+#define SW_LATENESS_BUCKETS ((64u - SW_LATENESS_SUB_BITS) * SW_LATENESS_SUBS)
 
 struct sw_lateness {
-    uint64_t buckets[SW_LATENESS_BUCKETS]; /* [0]: on time or early; [i]: [2^(i-1), 2^i) ns */
+    uint64_t buckets[SW_LATENESS_BUCKETS]; /* [0]: on time or early; see sw_lateness_bucket */
     uint64_t count;
     int64_t max_ns;
 };
 
+/* Values below 32 have a bucket each; above, the four bits after the leading one choose within its octave. */
+static inline uint32_t sw_lateness_bucket(int64_t late_ns)
+{
+    uint32_t shift;
+
+    if (late_ns <= 0)
+        return 0;
+    if (late_ns < (int64_t)SW_LATENESS_SUBS)
+        return (uint32_t)late_ns;
+    shift = 63u - (uint32_t)__builtin_clzll((uint64_t)late_ns) - SW_LATENESS_SUB_BITS;
+    return shift * SW_LATENESS_SUBS + (uint32_t)((uint64_t)late_ns >> shift);
+}
+
+/* The greatest value of a bucket. */
+static inline int64_t sw_lateness_bucket_end_ns(uint32_t bucket)
+{
+    uint32_t shift = bucket < 2 * SW_LATENESS_SUBS ? 0 : bucket / SW_LATENESS_SUBS - 1;
+
+    return (int64_t)((((uint64_t)bucket - shift * SW_LATENESS_SUBS + 1) << shift) - 1);
+}
+
 static inline void sw_lateness_record(struct sw_lateness *lateness, int64_t late_ns)
 {
-    lateness->buckets[late_ns <= 0 ? 0 : 64 - __builtin_clzll((uint64_t)late_ns)]++;
+    lateness->buckets[sw_lateness_bucket(late_ns)]++;
     lateness->count++;
     if (late_ns > lateness->max_ns)
         lateness->max_ns = late_ns;
@@ -30,7 +54,7 @@ static inline int64_t sw_lateness_percentile_ns(const struct sw_lateness *latene
     uint64_t wanted = (lateness->count * percent + 99) / 100, seen = 0;
 
     for (uint32_t i = 0; i < SW_LATENESS_BUCKETS && lateness->count; i++) {
-        int64_t end_ns = i ? (int64_t)((UINT64_C(1) << i) - 1) : 0;
+        int64_t end_ns = sw_lateness_bucket_end_ns(i);
 
         seen += lateness->buckets[i];
         if (seen >= wanted)

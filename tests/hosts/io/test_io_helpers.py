@@ -15,14 +15,14 @@ from hosts.io.timer import MonotonicTimer
 
 
 @given(st.lists(st.integers(-1000, 10**9), min_size=1, max_size=200), st.sampled_from([0.5, 0.99, 1.0]))
-def test_percentiles_lie_within_an_eighth_above_the_truth(samples: list[int], share: float) -> None:
+def test_percentiles_lie_within_a_sixteenth_above_the_truth(samples: list[int], share: float) -> None:
     """Never below; early counts as on time."""
     histogram = LatenessHistogram()
     for sample in samples:
         histogram.record(sample)
     ordered = sorted(max(0, sample) for sample in samples)
     true = ordered[max(0, -(-int(share * 100) * len(ordered) // 100) - 1)]
-    assert true <= histogram.percentile_ns(share) <= true + true / 8 + 1
+    assert true <= histogram.percentile_ns(share) <= true + true / 16
 
 
 def test_an_empty_histogram_reports_zeros() -> None:
@@ -37,7 +37,7 @@ def test_a_summary_counts_every_record() -> None:
         histogram.record(late_ns)
     summary = histogram.summary()
     assert (summary.count, summary.max_ns) == (5, 100_000)
-    assert 5 <= summary.p50_ns <= 6
+    assert summary.p50_ns == 5
 
 
 def test_a_slow_reader_does_not_hold_the_writer_up() -> None:
