@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from analysis.report.error_curve import error_section
 from analysis.report.validation import HEADINGS, SUMMARY_HEADINGS, finding_cells, summary_cells, tolerance_rows
 from analysis.results.result import ResultError
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, read_validation, write_validation
@@ -57,6 +58,7 @@ def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
 def document(runs: Sequence[ValidatedRun]) -> str:
     """The whole text."""
     parts = [_HEAD, "## Tolerances\n", _table(("figure", "meaning", "tolerance", "reason"), tolerance_rows())]
+    parts += error_section(runs)
     if not runs:
         return "\n".join([*parts, _NO_RUN, ""])
     for scale in dict.fromkeys(run.scale for run in runs):

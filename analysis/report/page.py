@@ -21,7 +21,7 @@ from analysis.formatting import (
 from analysis.metrics.figures import Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, headline_class
-from analysis.results.fidelity import DEGRADED_ABOVE, INVALID_ABOVE
+from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import LatenessFigures, RunResult, count_of
 from analysis.results.stored import Run
 

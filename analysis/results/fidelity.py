@@ -5,11 +5,12 @@
 The rules, worst first. *Invalid*: a part of the run broke (a switch, an agent, a wire, a program beside the flows
 ended, was not understood or no longer answered), frames lost (or gained) that no counter explains, a drop by the kernel
 outside the modelled queues, a corrupted message or one acknowledged but not there, no frame sent at all, or the P99
-lateness of hosts or switches above 50 % of the dilated base RTT. *Degraded*: that lateness above 10 %, no lateness
-measured under the real clock, acknowledgements that cannot be true, an interrupted run, or something lacking beside the
-figures: a capture whose tcpdump ended early or lost packets falsifies no queue and no flow, but is not what was asked
-for. Otherwise *faithful*. The virtual clock is never late. Flows that did not finish are noted and change nothing: some
-scenarios mean to end that way. (docs/sources.md#fidelity)
+lateness of hosts or switches above `INVALID_ABOVE` of the dilated base RTT. *Degraded*: that lateness above
+`DEGRADED_ABOVE` (`analysis.results.limits` has both), no lateness measured under the real clock, acknowledgements that
+cannot be true, an interrupted run, or something lacking beside the figures: a capture whose tcpdump ended early or lost
+packets falsifies no queue and no flow, but is not what was asked for. Otherwise *faithful*. The virtual clock is never
+late. Flows that did not finish are noted and change nothing: some scenarios mean to end that way.
+(docs/sources.md#fidelity)
 """
 
 from __future__ import annotations
@@ -19,12 +20,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import FlowCounts, Level
-
-DEGRADED_ABOVE = 0.10
-"""Share of the base RTT that P99 lateness may reach in a faithful run."""
-INVALID_ABOVE = 0.50
-"""Share of the base RTT beyond which lateness makes a run invalid."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +104,9 @@ def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity
         f"of the dilated base RTT ({identity.base_rtt_us * identity.dilation / 1e3:.3g} ms)"
     )
     if share > INVALID_ABOVE:
-        return _Weight.INVALID, f"{sentence}; the limit is {100 * INVALID_ABOVE:.0f} %."
+        return _Weight.INVALID, f"{sentence}; the limit is {100 * INVALID_ABOVE:.3g} %."
     if share > DEGRADED_ABOVE:
-        return _Weight.DEGRADED, f"{sentence}; a faithful run stays within {100 * DEGRADED_ABOVE:.0f} %."
+        return _Weight.DEGRADED, f"{sentence}; a faithful run stays within {100 * DEGRADED_ABOVE:.3g} %."
     return _Weight.EVIDENCE, f"{sentence}."
 
 

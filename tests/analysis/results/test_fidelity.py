@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from analysis.results.counters import Lateness, RunCounters, RunIdentity
 from analysis.results.fidelity import Verdict, judge, lateness_share
+from analysis.results.limits import (
+    DEGRADED_ABOVE,
+    ERROR_PER_LATENESS,
+    FAITHFUL_ERROR,
+    INVALID_ABOVE,
+    TRUSTED_ERROR,
+)
 from analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
+from analysis.validation.metrics import METRIC
 
 # Base RTT 10 us at dilation 10 000: 100 ms of wall time.
 PUNCTUAL = Lateness(1e5, 1e6, 5e6)
@@ -73,14 +81,30 @@ def test_each_rule_alone_decides(change: dict[str, object], level: str, reason: 
     assert (verdict.level, verdict.reasons) == (level, (reason,))
 
 
+RTT_WALL_NS = 100e6
+
+
 @pytest.mark.parametrize("who", ["host_lateness", "switch_lateness"])
 @pytest.mark.parametrize(
-    ("p99_ns", "level"),
-    [(10e6, "faithful"), (10.01e6, "degraded"), (50e6, "degraded"), (50.01e6, "invalid")],
+    ("share", "level"),
+    [
+        (0.999 * DEGRADED_ABOVE, "faithful"),
+        (1.001 * DEGRADED_ABOVE, "degraded"),
+        (0.999 * INVALID_ABOVE, "degraded"),
+        (1.001 * INVALID_ABOVE, "invalid"),
+    ],
 )
-def test_lateness_is_judged_against_the_dilated_base_rtt(who: str, p99_ns: float, level: str) -> None:
-    """10 % and 50 % of 100 ms, hosts and switches alike."""
+def test_lateness_is_judged_against_the_dilated_base_rtt(who: str, share: float, level: str) -> None:
+    """At both limits, hosts and switches alike."""
+    p99_ns = share * RTT_WALL_NS
     assert judged(**{who: Lateness(0, p99_ns, p99_ns)}).level == level
+
+
+def test_the_limits_let_through_the_errors_they_were_made_for() -> None:
+    """The tolerance of a validated peak at the first limit, what was chosen at the second."""
+    let_through = [ERROR_PER_LATENESS * limit for limit in (DEGRADED_ABOVE, INVALID_ABOVE)]
+    assert let_through == pytest.approx([FAITHFUL_ERROR, TRUSTED_ERROR])
+    assert METRIC["peak_buffer_bytes"].tolerance.share == FAITHFUL_ERROR < TRUSTED_ERROR
 
 
 def test_the_virtual_clock_needs_no_lateness() -> None:
