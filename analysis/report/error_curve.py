@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The section of docs/fidelity.md about how much error lateness makes, and where the verdict's limits come from."""
+"""The section of docs/fidelity.md about how much error lateness makes, and where the verdict's limits come from.
+
+A curve is of one scenario, scheme, switch and scale: its runs at several D that were given, and the one whose D the
+testbed chose beside them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.formatting import format_number, format_share
+from analysis.formatting import NOTHING, format_number, format_share
+from analysis.plots.lateness import ErrorPoint
+from analysis.report.markdown import markdown_table
 from analysis.results.limits import (
     DEGRADED_ABOVE,
     ERROR_PER_LATENESS,
@@ -17,12 +23,86 @@ from analysis.results.limits import (
 from analysis.validation.record import ValidatedRun
 
 HEADING = "## Error against lateness\n"
+PICTURE = "images/error-against-lateness.png"
+"""Beside the document."""
+_HEADINGS = ("D", "host lateness", "switch lateness", "peak buffer", "worst P95", "wall s", "verdict")
 _NO_RUN = "No run with a given D is stored yet: `sudo ./runner.py validate SCENARIO --dilation D` makes them.\n"
+_LEGEND = (
+    f"![Error of peak buffer and P95 slowdown against lateness]({PICTURE})\n\n"
+    "*How far the peak buffer and the worst class's P95 slowdown are off the virtual clock, by the later one of hosts "
+    "and switches (P99, share of the base RTT). Upright lines: the limits; the rising one: the error that they assume. "
+    "A D in italics below is the one that the testbed chose.*\n"
+)
 
 
 def error_section(runs: Sequence[ValidatedRun]) -> list[str]:
     """Its paragraphs."""
-    return [HEADING, _limits(), _NO_RUN]
+    curves = _curves(runs)
+    if not curves:
+        return [HEADING, _limits(), _NO_RUN]
+    measured = [run for curve in curves.values() for run in curve]
+    tables = [part for name, curve in curves.items() for part in (f"### {name}, over D\n", _curve_table(curve))]
+    return [HEADING, _limits(), *_let_through(measured), _LEGEND, *tables]
+
+
+def curve_points(runs: Sequence[ValidatedRun]) -> list[ErrorPoint]:
+    """What the picture shows, curve by curve in order of lateness."""
+    return [
+        ErrorPoint(name, run.scheme, run.lateness, abs(run.peak_error), p95)
+        for name, curve in _curves(runs).items()
+        for run in sorted(curve, key=lambda run: run.lateness or 0)
+        if run.lateness is not None and run.peak_error is not None
+        for p95 in [None if run.worst_p95 is None else abs(run.worst_p95.share or 0)]
+    ]
+
+
+def _curves(runs: Sequence[ValidatedRun]) -> Mapping[str, list[ValidatedRun]]:
+    """By name, each in order of D."""
+    curves: dict[str, list[ValidatedRun]] = {}
+    for run in runs:
+        curves.setdefault(f"{run.label}, {run.switch}, scale {run.scale}", []).append(run)
+    return {
+        name: sorted(curve, key=lambda run: run.dilation)
+        for name, curve in curves.items()
+        if any(run.dilation_given for run in curve)
+    }
+
+
+def _curve_table(curve: Sequence[ValidatedRun]) -> str:
+    return markdown_table(_HEADINGS, [_cells(run) for run in curve])
+
+
+def _cells(run: ValidatedRun) -> tuple[str, ...]:
+    p95 = run.worst_p95
+    return (
+        f"{run.dilation:,}" if run.dilation_given else f"*{run.dilation:,}*",
+        format_share(run.host_lateness),
+        format_share(run.switch_lateness),
+        _signed(run.peak_error),
+        NOTHING if p95 is None else f"{_signed(p95.share)} ({p95.metric.partition('.')[2]})",
+        NOTHING if run.live_wall_s is None else f"{run.live_wall_s:.1f}",
+        run.verdict,
+    )
+
+
+def _signed(share: float | None) -> str:
+    return f"+{format_share(share)}" if share is not None and share > 0 else format_share(share)
+
+
+def _let_through(runs: Sequence[ValidatedRun]) -> Iterator[str]:
+    """What the limits did let through, of all that was measured."""
+    parts = []
+    for words, low, high in (
+        ("within the first limit", -1.0, DEGRADED_ABOVE),
+        ("between the two", DEGRADED_ABOVE, INVALID_ABOVE),
+        ("beyond the second", INVALID_ABOVE, float("inf")),
+    ):
+        errors = [abs(run.peak_error or 0) for run in runs if run.lateness is not None and low < run.lateness <= high]
+        if errors:
+            noun = "run" if len(errors) == 1 else "runs"
+            parts.append(f"{len(errors)} {noun} {words}, peak buffer off by {format_share(max(errors))} at most")
+    if parts:
+        yield f"Measured: {'; '.join(parts)}.\n"
 
 
 def _limits() -> str:

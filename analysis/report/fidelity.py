@@ -3,7 +3,8 @@
 """docs/fidelity.md from docs/stored/fidelity.json: `python -m analysis.report.fidelity [--check] [FOLDER...]`.
 
 Folders are those of `validate`: what stands in every validation.json below them goes into docs/stored/fidelity.json,
-where the last run of a scenario, place, scheme, switch and scale counts. Without folders the document is made of that.
+where the last run of a scenario, place, scheme, switch and scale counts, and the last one of each D that was given:
+those make the curve of error against lateness. Without folders document and curve are made of that file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from analysis.report.error_curve import error_section
+from analysis.plots.canvas import write_png
+from analysis.plots.lateness import plot_error_against_lateness
+from analysis.report.error_curve import PICTURE, curve_points, error_section
+from analysis.report.markdown import markdown_table
 from analysis.report.validation import HEADINGS, SUMMARY_HEADINGS, finding_cells, summary_cells, tolerance_rows
 from analysis.results.result import ResultError
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, read_validation, write_validation
@@ -42,8 +46,8 @@ def merged(stored: Iterable[ValidatedRun], new: Iterable[ValidatedRun]) -> tuple
     return tuple(runs.values())
 
 
-def _identity(run: ValidatedRun) -> tuple[str, ...]:
-    return run.scenario, run.place, run.scheme, run.switch, run.scale
+def _identity(run: ValidatedRun) -> tuple[str | int, ...]:
+    return run.scenario, run.place, run.scheme, run.switch, run.scale, run.dilation if run.dilation_given else 0
 
 
 def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
@@ -57,13 +61,18 @@ def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
 
 def document(runs: Sequence[ValidatedRun]) -> str:
     """The whole text."""
-    parts = [_HEAD, "## Tolerances\n", _table(("figure", "meaning", "tolerance", "reason"), tolerance_rows())]
+    parts = [_HEAD, "## Tolerances\n", markdown_table(("figure", "meaning", "tolerance", "reason"), tolerance_rows())]
     parts += error_section(runs)
-    if not runs:
+    chosen = [run for run in runs if not run.dilation_given]
+    if not chosen:
         return "\n".join([*parts, _NO_RUN, ""])
-    for scale in dict.fromkeys(run.scale for run in runs):
-        own = [run for run in runs if run.scale == scale]
-        parts += [f"## Scale {scale}\n", _counts(own), _table(SUMMARY_HEADINGS, [summary_cells(run) for run in own])]
+    for scale in dict.fromkeys(run.scale for run in chosen):
+        own = [run for run in chosen if run.scale == scale]
+        parts += [
+            f"## Scale {scale}\n",
+            _counts(own),
+            markdown_table(SUMMARY_HEADINGS, [summary_cells(run) for run in own]),
+        ]
         parts += [_details(run) for run in own]
     return "\n".join(parts)
 
@@ -79,13 +88,7 @@ def _details(run: ValidatedRun) -> str:
     shown = [finding_cells(found) for found in run.metrics if not found.is_nothing]
     reasons = [f"- {reason}" for reason in run.verdict_reasons]
     lines = [f"### {run.label}, {run.switch}, scale {run.scale}", "", f"**{run.verdict}**: `{run.live_command}`", ""]
-    return "\n".join([*lines, *reasons, *([""] if reasons else []), _table(HEADINGS, shown)])
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
-    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *reasons, *([""] if reasons else []), markdown_table(HEADINGS, shown)])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -106,6 +109,9 @@ def main(arguments: Sequence[str]) -> int:
     if options.check:
         is_current = DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text
         return 0 if is_current else 1
+    points = curve_points(runs)
+    if points:
+        write_png(plot_error_against_lateness(points), DOCUMENT.parent / PICTURE)
     replace_text(DOCUMENT, text)
     return 0
 

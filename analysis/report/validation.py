@@ -42,8 +42,7 @@ def finding_cells(found: MetricFinding) -> tuple[str, ...]:
 def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
     """One run, in the order of `SUMMARY_HEADINGS`."""
     peak = [found for found in run.metrics if found.name == "peak_buffer_bytes"]
-    p95 = [found for found in run.metrics if found.name == "fct_slowdown_p95" and found.share is not None]
-    worst = max(p95, key=lambda found: abs(found.share or 0), default=None)
+    worst = run.worst_p95
     return (
         run.label,
         run.switch,

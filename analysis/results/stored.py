@@ -70,6 +70,11 @@ class Run:
         return tuple(found)
 
     @property
+    def dilation_was_given(self) -> bool:
+        """Whether a person asked for the run's D; otherwise it was chosen for the run."""
+        return self.config.get("dilation_given") is True
+
+    @property
     def command(self) -> str:
         """The command that repeats the run: `command` of config.json, or one made from the result."""
         given = self.config.get("command")

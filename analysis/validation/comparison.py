@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.results.result import Level, ResultError
+from analysis.results.result import LatenessFigures, Level, ResultError
 from analysis.results.stored import Run
 from analysis.validation.metrics import METRICS, WHOLE_RUN, Metric
 from analysis.validation.record import MetricFinding, ValidatedRun
@@ -29,6 +29,9 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
         place=place,
         seed=result.seed,
         dilation=result.dilation,
+        dilation_given=live.dilation_was_given,
+        host_lateness=_late(result.lateness.host),
+        switch_lateness=_late(result.lateness.switch),
         verdict=max(virtual.result.verdict, result.verdict, key=_LEVELS.index),
         verdict_reasons=(*_reasons("virtual", virtual), *_reasons("live", live)),
         metrics=tuple(finding for metric in METRICS for finding in _findings(metric, virtual, live)),
@@ -38,6 +41,10 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
         live_folder=live.folder.name,
         live_wall_s=result.wall_s,
     )
+
+
+def _late(figures: LatenessFigures | None) -> float | None:
+    return None if figures is None else figures.p99_of_base_rtt
 
 
 def _check_same_flows(virtual: Run, live: Run) -> None:

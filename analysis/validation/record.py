@@ -59,6 +59,11 @@ class ValidatedRun(Figures):
     seed: int
     dilation: int
     """Of the live run."""
+    dilation_given: bool = False
+    """By whoever asked for the run: a point on the curve of error against lateness, not what the testbed chooses."""
+    host_lateness: Figure | None = None
+    switch_lateness: Figure | None = None
+    """P99 of the live run, as a share of the base RTT. None: not measured."""
     verdict: Level
     """The worse one of the two."""
     verdict_reasons: tuple[str, ...]
@@ -74,6 +79,24 @@ class ValidatedRun(Figures):
     def label(self) -> str:
         """`incast sfc`, and the place where there is one."""
         return ", ".join(part for part in (f"{self.scenario} {self.scheme}", self.place) if part)
+
+    @property
+    def lateness(self) -> float | None:
+        """The later one of hosts and switches; None unless both were measured."""
+        if self.host_lateness is None or self.switch_lateness is None:
+            return None
+        return max(self.host_lateness, self.switch_lateness)
+
+    @property
+    def peak_error(self) -> float | None:
+        """Of the peak buffer, as a share of the virtual one."""
+        return next((found.share for found in self.metrics if found.name == "peak_buffer_bytes"), None)
+
+    @property
+    def worst_p95(self) -> MetricFinding | None:
+        """The P95 slowdown that is furthest off."""
+        found = [each for each in self.metrics if each.name == "fct_slowdown_p95" and each.share is not None]
+        return max(found, key=lambda each: abs(each.share or 0), default=None)
 
     @property
     def outside(self) -> tuple[MetricFinding, ...]:

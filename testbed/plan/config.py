@@ -53,6 +53,7 @@ class RunConfig(BaseModel):
     switch: str
     clock: ClockName
     dilation: int
+    dilation_given: bool = Field(default=False, description="By whoever asked for the run, not chosen for it.")
     seed: int
     duration_ms: float
     topology: str

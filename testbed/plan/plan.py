@@ -89,6 +89,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "switch": target.name,
         "clock": request.clock,
         "dilation": factor,
+        "dilation_given": request.dilation is not None,
         "seed": request.seed,
         "duration_ms": duration_ms,
         "workload": workload.model_dump(),
