@@ -189,7 +189,7 @@ class Agent:
     def _look(self, number: int) -> None:
         for name, nic in self._nics.items():
             self._tell(host_state(self._statistics(name), nic.state(), self._dilation, time.monotonic_ns()))
-        self._tell(AgentLateness(self._loop.lateness.summary()))
+        self._tell(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
         self._tell(Looked(number))
         self._out.flush()
 
@@ -210,7 +210,7 @@ class Agent:
             if self._records is not None:
                 self._records.write_rest(nic)
             self._tell(self._statistics(name))
-        self._tell(AgentLateness(self._loop.lateness.summary()))
+        self._tell(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
         self._tell(Stopped())
         self._out.drain()
 

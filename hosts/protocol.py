@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
@@ -144,9 +145,10 @@ class HostStatistics(_Message):
 
 @dataclass(frozen=True, slots=True)
 class AgentLateness(_Message):
-    """How late an agent put its hosts' frames on the wire."""
+    """How late an agent put its hosts' frames on the wire, and how far from one another."""
 
     lateness: LatenessSummary
+    spacing: SpacingSummary
     event: Literal["lateness"] = "lateness"
 
 

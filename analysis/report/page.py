@@ -22,7 +22,7 @@ from analysis.metrics.figures import Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, headline_class
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
-from analysis.results.result import LatenessFigures, RunResult, count_of
+from analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
 from analysis.results.stored import Run
 
 
@@ -75,6 +75,7 @@ def run_tables(result: RunResult) -> list[DataTable]:
         _switch_table(result),
         _packet_table(result),
         _lateness_table(result),
+        _spacing_table(result),
     ]
 
 
@@ -241,6 +242,24 @@ def _lateness_table(result: RunResult) -> DataTable:
         [cells("hosts", result.lateness.host), cells("switches", result.lateness.switch)],
         f"In model time. A faithful run stays within {format_share(DEGRADED_ABOVE)} of the base RTT; above "
         f"{format_share(INVALID_ABOVE)} a run is invalid. The virtual clock is never late.",
+    )
+
+
+def _spacing_table(result: RunResult) -> DataTable:
+    def cells(who: str, figures: SpacingFigures | None) -> tuple[str, ...]:
+        if figures is None:
+            return (who, *[NOTHING] * 7)
+        times = map(format_us, (figures.ideal_us, figures.p50_us, figures.p99_us, figures.max_us))
+        shares = map(format_share, (figures.p99_of_ideal, figures.p99_of_base_rtt))
+        return (who, f"{figures.pairs:,}", *times, *shares)
+
+    return DataTable(
+        "Spacing of departures back to back",
+        ("part", "pairs", "bytes over rate", "off by, P50", "P99", "max", "P99 of bytes over rate", "P99 of base RTT"),
+        [cells("hosts", result.spacing.host), cells("switches", result.spacing.switch)],
+        "Frames between which the modelled wire was never idle: how far the measured time between their departures is "
+        "off bytes over rate, in model time. Frames that a switch hands over in one call leave at one time. The limits "
+        "are those of lateness, as shares of the base RTT. Not measured where BMv2 sends the frames.",
     )
 
 

@@ -21,9 +21,16 @@ from analysis.metrics.flows import (
     traffic_classes,
 )
 from analysis.metrics.signals import signal_figures
-from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
 from analysis.results.fidelity import judge, lateness_share, unfinished_flows
-from analysis.results.result import FlowCounts, LatenessByPart, LatenessFigures, RunResult
+from analysis.results.result import (
+    FlowCounts,
+    LatenessByPart,
+    LatenessFigures,
+    RunResult,
+    SpacingByPart,
+    SpacingFigures,
+)
 
 _COUNTED = (
     "packets",
@@ -60,6 +67,10 @@ def build_result(
             "lateness": LatenessByPart(
                 host=_lateness(counters.host_lateness, identity),
                 switch=_lateness(counters.switch_lateness, identity),
+            ),
+            "spacing": SpacingByPart(
+                host=_spacing(counters.host_spacing, identity),
+                switch=_spacing(counters.switch_spacing, identity),
             ),
         }
     )
@@ -153,4 +164,19 @@ def _lateness(lateness: Lateness | None, identity: RunIdentity) -> LatenessFigur
         p99_us=lateness.p99_ns / wall_ns_per_model_us,
         max_us=lateness.max_ns / wall_ns_per_model_us,
         p99_of_base_rtt=lateness_share(lateness.p99_ns, identity.base_rtt_us, identity.dilation),
+    )
+
+
+def _spacing(spacing: Spacing | None, identity: RunIdentity) -> SpacingFigures | None:
+    if spacing is None:
+        return None
+    wall_ns_per_model_us = 1000 * identity.dilation
+    return SpacingFigures(
+        pairs=spacing.count,
+        p50_us=spacing.p50_ns / wall_ns_per_model_us,
+        p99_us=spacing.p99_ns / wall_ns_per_model_us,
+        max_us=spacing.max_ns / wall_ns_per_model_us,
+        ideal_us=spacing.ideal_ns / wall_ns_per_model_us,
+        p99_of_base_rtt=lateness_share(spacing.p99_ns, identity.base_rtt_us, identity.dilation),
+        p99_of_ideal=spacing.p99_ns / spacing.ideal_ns,
     )

@@ -36,6 +36,19 @@ class Lateness:
 
 
 @dataclass(frozen=True)
+class Spacing:
+    """How far frames that follow one another on a wire were off bytes over rate, in wall ns."""
+
+    count: int
+    """Pairs of frames."""
+    p50_ns: float
+    p99_ns: float
+    max_ns: float
+    ideal_ns: float
+    """What their spacing should have been, in the mean."""
+
+
+@dataclass(frozen=True)
 class RunCounters:
     """What was counted, in the shapes of result.json. Packets are frames."""
 
@@ -52,6 +65,8 @@ class RunCounters:
     """What hosts counted that does not happen while all are honest and answer."""
     host_lateness: Lateness | None = None
     switch_lateness: Lateness | None = None
+    host_spacing: Spacing | None = None
+    switch_spacing: Spacing | None = None
     interrupted: bool = False
     wall_s: float = 0.0
     broken: tuple[str, ...] = ()

@@ -5,11 +5,12 @@
 The rules, worst first. *Invalid*: a part of the run broke (a switch, an agent, a wire, a program beside the flows
 ended, was not understood or no longer answered), frames lost (or gained) that no counter explains, a drop by the kernel
 outside the modelled queues, a corrupted message or one acknowledged but not there, no frame sent at all, or the P99
-lateness of hosts or switches above `INVALID_ABOVE` of the dilated base RTT. *Degraded*: that lateness above
-`DEGRADED_ABOVE` (`analysis.results.limits` has both), no lateness measured under the real clock, acknowledgements that
-cannot be true, an interrupted run, or something lacking beside the figures: a capture whose tcpdump ended early or lost
-packets falsifies no queue and no flow, but is not what was asked for. Otherwise *faithful*. The virtual clock is never
-late. Flows that did not finish are noted and change nothing: some scenarios mean to end that way.
+lateness of hosts or switches, or how far their frames' spacing is off bytes over rate, above `INVALID_ABOVE` of the
+dilated base RTT. *Degraded*: one of those above `DEGRADED_ABOVE` (`analysis.results.limits` has both), no lateness
+measured under the real clock, acknowledgements that cannot be true, an interrupted run, or something lacking beside the
+figures: a capture whose tcpdump ended early or lost packets falsifies no queue and no flow, but is not what was asked
+for. Otherwise *faithful*. The virtual clock is never late. Flows that did not finish are noted and change nothing: some
+scenarios mean to end that way. So is spacing that nobody measured: of BMv2's departures only lateness is known.
 (docs/sources.md#fidelity)
 """
 
@@ -19,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import FlowCounts, Level
 
@@ -93,14 +94,29 @@ def _timing_findings(identity: RunIdentity, counters: RunCounters) -> Iterable[_
         return
     yield _lateness_finding("Host", counters.host_lateness, identity)
     yield _lateness_finding("Switch", counters.switch_lateness, identity)
+    yield _spacing_finding("host", counters.host_spacing, identity)
+    yield _spacing_finding("switch", counters.switch_spacing, identity)
 
 
 def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity) -> _Finding:
     if lateness is None:
         return _Weight.DEGRADED, f"{who} lateness was not measured."
-    share = lateness_share(lateness.p99_ns, identity.base_rtt_us, identity.dilation)
+    return _limited(f"{who} lateness P99 is", lateness.p99_ns, identity)
+
+
+def _spacing_finding(who: str, spacing: Spacing | None, identity: RunIdentity) -> _Finding:
+    if spacing is None:
+        is_bmv2 = who == "switch" and identity.switch == "bmv2"
+        why = "BMv2 sends them by itself" if is_bmv2 else "no frame followed another without a gap"
+        return _Weight.NOTE, f"Spacing of {who} frames was not measured: {why}."
+    return _limited(f"Spacing of {who} frames is off (P99) by", spacing.p99_ns, identity)
+
+
+def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
+    """A duration held against both limits."""
+    share = lateness_share(p99_ns, identity.base_rtt_us, identity.dilation)
     sentence = (
-        f"{who} lateness P99 is {lateness.p99_ns / 1e6:.3g} ms of wall time, {100 * share:.3g} % "
+        f"{what} {p99_ns / 1e6:.3g} ms of wall time, {100 * share:.3g} % "
         f"of the dilated base RTT ({identity.base_rtt_us * identity.dilation / 1e3:.3g} ms)"
     )
     if share > INVALID_ABOVE:

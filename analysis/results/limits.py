@@ -24,6 +24,11 @@ may be half of what stands here): laptop 49 % late, peak 29 % off (0.6); ci 10.5
 queue needs no feedback: 34 % late, 0.2 % off.
 """
 
+# Spacing of frames back to back, measured against bytes over rate, has the same limits: a frame x base RTTs off its
+# place brings the queue behind it x BDP too early or too late, just as one that is late by x. It is not the same
+# measure: it is taken on busy wires alone, where queues grow, while lateness is that of all departures; a run whose
+# idle ports are punctual and whose bottleneck stutters fails by this one.
+
 DEGRADED_ABOVE = FAITHFUL_ERROR / ERROR_PER_LATENESS
 """Share of the base RTT that P99 lateness may reach in a faithful run."""
 

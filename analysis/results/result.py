@@ -97,6 +97,23 @@ class LatenessByPart(Figures):
     switch: LatenessFigures | None
 
 
+class SpacingFigures(LatenessFigures):
+    """How far frames back to back in the model were off bytes over rate, as above, and by a yardstick of their own."""
+
+    pairs: int
+    """Of frames that followed one another."""
+    ideal_us: Figure
+    """What the spacing should have been, in the mean."""
+    p99_of_ideal: Figure
+
+
+class SpacingByPart(Figures):
+    """Whose departures. None: not measured, none were back to back, or the virtual clock."""
+
+    host: SpacingFigures | None
+    switch: SpacingFigures | None
+
+
 class RunResult(Figures):
     """Everything in result.json, in file order."""
 
@@ -135,6 +152,7 @@ class RunResult(Figures):
     """What hosts counted that does not happen while all are honest and answer, where it happened at all."""
     signals: SignalFigures
     lateness: LatenessByPart
+    spacing: SpacingByPart = Field(default_factory=lambda: SpacingByPart(host=None, switch=None))
     wall_s: Figure | None
     packets_per_s: Figure | None
 

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from hosts.io.lateness import LatenessHistogram
 from hosts.io.packet_socket import PacketSocket
+from hosts.io.spacing import SpacingHistogram, WireSpacing
 from hosts.io.tap import TapDevice
 from hosts.io.timer import MonotonicTimer
 from hosts.transport.messages import Event
@@ -24,10 +25,11 @@ _NEVER = 1 << 62
 class _Station:
     """A NIC with its socket and the time it wants to be called."""
 
-    __slots__ = ("due_ns", "nic", "socket", "tap")
+    __slots__ = ("due_ns", "nic", "socket", "spacing", "tap")
 
-    def __init__(self, nic: Nic, socket: PacketSocket) -> None:
+    def __init__(self, nic: Nic, socket: PacketSocket, spacing: SpacingHistogram) -> None:
         self.nic = nic
+        self.spacing = WireSpacing(nic.wire_rate_bps, spacing)
         self.socket = socket
         self.tap: TapDevice | None = None
         self.due_ns = _NEVER
@@ -40,6 +42,8 @@ class EventLoop:
         """`on_event` gets the host's name and each event of its NIC."""
         self.lateness = LatenessHistogram()
         """Actual minus ideal time of every frame sent (wall ns)."""
+        self.spacing = SpacingHistogram()
+        """Of frames that follow one another on a host's wire."""
         self._on_event = on_event
         self._epoll = select.epoll()
         self._timer = MonotonicTimer()
@@ -52,7 +56,7 @@ class EventLoop:
 
     def add_nic(self, nic: Nic, socket: PacketSocket) -> None:
         """Serve a NIC over a socket; the caller keeps both and closes the socket after the loop."""
-        self._stations[socket.fileno()] = _Station(nic, socket)
+        self._stations[socket.fileno()] = _Station(nic, socket, self.spacing)
         self._epoll.register(socket.fileno(), select.EPOLLIN)
 
     def add_programs(self, socket: PacketSocket, tap: TapDevice) -> None:
@@ -155,9 +159,12 @@ class EventLoop:
         if self._is_sending:
             send = station.socket.send
             record = self.lateness.record
+            record_spacing = station.spacing.record
             for ideal_ns, frame in nic.frames_to_send(time.monotonic_ns()):
                 send(frame)
-                record(time.monotonic_ns() - ideal_ns)
+                sent_ns = time.monotonic_ns()
+                record(sent_ns - ideal_ns)
+                record_spacing(len(frame), ideal_ns, sent_ns)
             self._schedule(descriptor, station)
         while (event := nic.next_event()) is not None:
             self._on_event(nic.address.name, event)

@@ -87,6 +87,11 @@ class Nic:
         self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events, epoch_ns)
         self._receive_buffer = self._new_receive_buffer(wall) if wall.receiver_rate_bps else None
 
+    @property
+    def wire_rate_bps(self) -> int:
+        """In wall time."""
+        return self._settings.line_rate_bps
+
     # messages and programs
 
     def send_message(self, message: OutgoingMessage) -> None:

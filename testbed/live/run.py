@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from analysis.results.counters import RunCounters
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.protocol import (
     AgentEvent,
     AgentLateness,
@@ -187,6 +188,7 @@ class _Run:
         self._lost: set[str] = set()
         self._hosts: list[HostStatistics] = []
         self._latenesses: list[LatenessSummary] = []
+        self._spacings: list[SpacingSummary] = []
 
     def outcome(self, folder: Path) -> ClockOutcome:
         self._start()
@@ -282,6 +284,7 @@ class _Run:
                 self._hosts.append(event)
             elif isinstance(event, AgentLateness):
                 self._latenesses.append(event.lateness)
+                self._spacings.append(event.spacing)
         self._fail(agent.failure)
 
     def _quiesce(self) -> None:
@@ -328,6 +331,7 @@ class _Run:
             parts,
             undelivered=self._recorder.undelivered,
             host_lateness=self._latenesses,
+            host_spacing=self._spacings,
             interrupted=interrupted,
             wall_s=time.perf_counter() - self._began_s,
             broken=() if self._failure is None else (_sentence(self._failure),),

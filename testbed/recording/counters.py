@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from analysis.results.counters import Lateness, RunCounters
+from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.protocol import HostStatistics
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
@@ -21,6 +22,7 @@ def run_counters(
     *,
     undelivered: int = 0,
     host_lateness: Iterable[LatenessSummary] = (),
+    host_spacing: Iterable[SpacingSummary] = (),
     interrupted: bool,
     wall_s: float,
     broken: Iterable[str] = (),
@@ -28,8 +30,8 @@ def run_counters(
 ) -> RunCounters:
     """The counters of a run. `parts`: switches and whatever else stands on the packets' way.
 
-    `undelivered`: messages acknowledged to the end that their receivers do not have. `host_lateness` is that of each
-    agent. Lateness without a record is not measured: the virtual clock is never late.
+    `undelivered`: messages acknowledged to the end that their receivers do not have. `host_lateness` and `host_spacing`
+    are those of each agent. Without a record they are not measured: the virtual clock is never late.
     """
     counted = SwitchCounts()
     for each in switches:
@@ -50,6 +52,8 @@ def run_counters(
         host_events=_host_events(hosts, undelivered),
         host_lateness=_worst(host_lateness),
         switch_lateness=_worst(part.lateness for part in parts if part.lateness is not None),
+        host_spacing=_worst_spacing(host_spacing),
+        switch_spacing=_worst_spacing(part.spacing for part in parts if part.spacing is not None),
         interrupted=interrupted,
         wall_s=wall_s,
         broken=(*broken, *_refused(parts)),
@@ -83,4 +87,19 @@ def _worst(measured: Iterable[LatenessSummary]) -> Lateness | None:
         p50_ns=float(max(each.p50_ns for each in seen)),
         p99_ns=float(max(each.p99_ns for each in seen)),
         max_ns=float(max(each.max_ns for each in seen)),
+    )
+
+
+def _worst_spacing(measured: Iterable[SpacingSummary]) -> Spacing | None:
+    """That of the part whose P99 is the worst, with the pairs of frames of all."""
+    seen = [each for each in measured if each.count]
+    if not seen:
+        return None
+    worst = max(seen, key=lambda each: each.p99_ns)
+    return Spacing(
+        count=sum(each.count for each in seen),
+        p50_ns=float(worst.p50_ns),
+        p99_ns=float(worst.p99_ns),
+        max_ns=float(max(each.max_ns for each in seen)),
+        ideal_ns=float(worst.ideal_ns),
     )

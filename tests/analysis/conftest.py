@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from analysis.results.build import build_result
-from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from telemetry.writer import write_trace
@@ -126,6 +126,7 @@ COUNTERS = RunCounters(
     pfc=PfcCounts(sent=0),
     host_lateness=Lateness(90_000, 2_400_000, 5_100_000),
     switch_lateness=Lateness(30_000, 700_000, 3_000_000),
+    host_spacing=Spacing(count=300_000, p50_ns=20_000, p99_ns=1_100_000, max_ns=4_000_000, ideal_ns=850_000),
     wall_s=41.25,
 )
 

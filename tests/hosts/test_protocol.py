@@ -9,6 +9,7 @@ from ipaddress import IPv4Address
 import pytest
 
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.protocol import (
     Add,
     Adopt,
@@ -79,7 +80,7 @@ EVENTS: list[AgentEvent] = [
         class_paused_for_us=0.0,
     ),
     Looked(3),
-    AgentLateness(LatenessSummary(5, 1.0, 2.5, 9.0)),
+    AgentLateness(LatenessSummary(5, 1.0, 2.5, 9.0), SpacingSummary(4, 1.0, 2.5, 9.0, 850.0)),
     Refused("'nonsense' is no message"),
     Stopped(),
 ]

@@ -114,6 +114,15 @@ static int64_t drain_device(struct sw_process *process, struct sw_process_device
     return device->last_ns;
 }
 
+/* What left, how late, and how far from the frame before it. */
+static void measure_departure(struct sw_process *process, struct sw_process_device *device,
+                              const struct sw_packet *packet, struct sw_departed departed)
+{
+    sw_lateness_record(sw_switch_departure_lateness(process->sw), departed.sent_ns - departed.due_ns);
+    sw_spacing_record(sw_switch_spacing(process->sw), &device->departed, departed, packet->len,
+                      sw_switch_rate_bps(process->sw, device->port));
+}
+
 static void send_burst(struct sw_process *process, struct sw_process_device *device, struct sw_packet **burst,
                        uint32_t n, int64_t now_ns)
 {
@@ -121,7 +130,8 @@ static void send_burst(struct sw_process *process, struct sw_process_device *dev
 
     for (uint32_t i = 0; i < n; i++) {
         if (i < sent)
-            sw_lateness_record(sw_switch_departure_lateness(process->sw), now_ns - sw_frame_of(burst[i])->time_ns);
+            measure_departure(process, device, burst[i],
+                              (struct sw_departed){.due_ns = sw_frame_of(burst[i])->time_ns, .sent_ns = now_ns});
         else
             sw_switch_count_drop(process->sw, device->port, SW_DROP_TRANSMIT);
         sw_switch_release(process->sw, burst[i]);

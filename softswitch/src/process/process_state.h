@@ -24,7 +24,8 @@ struct sw_process_device {
     const struct sw_device_ops *ops;
     void *state;
     uint32_t port;
-    int64_t last_ns;           /* receive time of its last frame: the kernel's order, kept */
+    int64_t last_ns; /* receive time of its last frame: the kernel's order, kept */
+    struct sw_departed departed;
     struct sw_frame_list held; /* departures not yet due, in order of time */
 };
 

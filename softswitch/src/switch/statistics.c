@@ -18,6 +18,8 @@
  * lateness             {departures: L, ingress: L} with L = {count, p50_ns, p99_ns, max_ns}: how long after its due
  *                      time a frame was handed to its device, and how long after the kernel's timestamp the switch
  *                      took a frame up; all 0 where nobody measures (virtual clock)
+ * spacing              L and ideal_ns: of frames back to back in the model, how far the wall time between their
+ *                      departures was off bytes over rate, and the mean of that; frames of one call leave at once
  * ports                {"1": {rx_packets, rx_bytes, tx_packets, tx_bytes, kernel_drops, pause_frames, queued_bytes,
  *                      drops: {reason: n, only above 0}}} for ports that saw anything
  */
@@ -106,14 +108,29 @@ static void add_events(const struct sw_switch *sw, struct sw_text *out)
     add_number(out, "planned_failed", sw->schedule.failed);
 }
 
-static void add_lateness(struct sw_text *out, const char *key, const struct sw_lateness *lateness, const char *after)
+static void add_percentiles(struct sw_text *out, const struct sw_lateness *lateness)
 {
-    sw_text_add(out, "\"%s\": {", key);
     add_number(out, "count", lateness->count);
     add_number(out, "p50_ns", (uint64_t)sw_lateness_percentile_ns(lateness, 50));
     add_number(out, "p99_ns", (uint64_t)sw_lateness_percentile_ns(lateness, 99));
     add_number(out, "max_ns", (uint64_t)lateness->max_ns);
+}
+
+static void add_lateness(struct sw_text *out, const char *key, const struct sw_lateness *lateness, const char *after)
+{
+    sw_text_add(out, "\"%s\": {", key);
+    add_percentiles(out, lateness);
     close_object(out, after);
+}
+
+static void add_spacing(const struct sw_switch *sw, struct sw_text *out)
+{
+    uint64_t count = sw->spacing.deviation.count;
+
+    sw_text_add(out, "\"spacing\": {");
+    add_percentiles(out, &sw->spacing.deviation);
+    add_number(out, "ideal_ns", count ? sw->spacing.ideal_sum_ns / count : 0);
+    close_object(out, ", ");
 }
 
 static void add_port(const struct sw_switch *sw, struct sw_text *out, uint32_t port)
@@ -154,6 +171,7 @@ void sw_switch_statistics(const struct sw_switch *sw, struct sw_text *out)
     sw_text_add(out, "\"lateness\": {");
     add_lateness(out, "departures", &sw->departure_lateness, ", ");
     add_lateness(out, "ingress", &sw->ingress_lateness, "}, ");
+    add_spacing(sw, out);
     sw_text_add(out, "\"ports\": {");
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         add_port(sw, out, port);

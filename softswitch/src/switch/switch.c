@@ -231,6 +231,11 @@ int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port)
     return sw->target.tm.ports[port].delay_ns;
 }
 
+uint64_t sw_switch_rate_bps(const struct sw_switch *sw, uint32_t port)
+{
+    return sw->target.tm.ports[port].rate_bps;
+}
+
 void sw_switch_count_kernel_drops(struct sw_switch *sw, uint32_t port, uint64_t frames)
 {
     sw->target.counters.ports[port].kernel_drops += frames;
@@ -244,6 +249,11 @@ struct sw_lateness *sw_switch_departure_lateness(struct sw_switch *sw)
 struct sw_lateness *sw_switch_ingress_lateness(struct sw_switch *sw)
 {
     return &sw->ingress_lateness;
+}
+
+struct sw_spacing *sw_switch_spacing(struct sw_switch *sw)
+{
+    return &sw->spacing;
 }
 
 size_t sw_switch_telemetry(struct sw_switch *sw, const struct sw_telemetry_record **records)

@@ -17,6 +17,7 @@
 
 #include "common/index_heap.h"
 #include "common/lateness.h"
+#include "common/spacing.h"
 #include "common/text.h"
 #include "v1model/v1model.h"
 
@@ -54,12 +55,14 @@ int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t del
 /* A port whose link is down loses what it sends and what arrives. */
 int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up);
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port);
+uint64_t sw_switch_rate_bps(const struct sw_switch *sw, uint32_t port);
 
 /* What only the owner of the devices knows. */
 void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reason);
 void sw_switch_count_kernel_drops(struct sw_switch *sw, uint32_t port, uint64_t frames);
 struct sw_lateness *sw_switch_departure_lateness(struct sw_switch *sw);
 struct sw_lateness *sw_switch_ingress_lateness(struct sw_switch *sw);
+struct sw_spacing *sw_switch_spacing(struct sw_switch *sw);
 
 /* Adds one line of JSON, without a newline; keys are documented in statistics.c. */
 void sw_switch_statistics(const struct sw_switch *sw, struct sw_text *out);

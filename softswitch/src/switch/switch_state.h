@@ -17,6 +17,7 @@ struct sw_switch {
     struct sw_arrivals arrivals;
     struct sw_schedule schedule;
     struct sw_lateness departure_lateness, ingress_lateness;
+    struct sw_spacing spacing;
     struct sw_shadow *shadow; /* what control commands put into tables, for table_dump */
     char *port_names[SW_PORT_COUNT];
 };

@@ -40,6 +40,7 @@ def fidelity(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
         [each.counts() for each in up],
         [*parts, *session.network.target.other_parts()],
         host_lateness=sight.lateness,
+        host_spacing=sight.spacing,
         interrupted=False,
         wall_s=0.0,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.protocol import (
     Add,
     AgentEvent,
@@ -43,6 +44,7 @@ class Sight:
 
     hosts: Mapping[str, HostState]
     lateness: Sequence[LatenessSummary]
+    spacing: Sequence[SpacingSummary]
 
 
 class AgentHub:
@@ -55,7 +57,7 @@ class AgentHub:
         self._journal = journal
         self._failure: str | None = None
         self._hosts: dict[str, HostState] = {}
-        self._lateness: dict[str, LatenessSummary] = {}
+        self._lateness: dict[str, AgentLateness] = {}
         self._answered: dict[str, int] = {}
         self._looks = 0
         self._is_stopping = threading.Event()
@@ -105,7 +107,8 @@ class AgentHub:
             raise RunError(f"the hosts' NICs did not answer within {_LOOK_SECONDS:g} s")
         if self._failure is not None:
             raise RunError(self._failure)
-        return Sight(dict(self._hosts), list(self._lateness.values()))
+        told = list(self._lateness.values())
+        return Sight(dict(self._hosts), [each.lateness for each in told], [each.spacing for each in told])
 
     def stop(self) -> None:
         """Ends all agents."""
@@ -129,7 +132,7 @@ class AgentHub:
             if isinstance(event, HostState):
                 self._hosts[event.statistics.host] = event
             elif isinstance(event, AgentLateness):
-                self._lateness[agent.name] = event.lateness
+                self._lateness[agent.name] = event
             elif isinstance(event, Looked):
                 self._answered[agent.name] = event.number
         self._journal.take([event for event in events if isinstance(event, (FlowSent, FlowReceived, Signal))])

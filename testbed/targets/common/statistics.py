@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from testbed.targets.common.drops import absorbed_frames, target_only_drops
 
 
@@ -20,6 +21,8 @@ class PartStatistics:
     name: str
     lateness: LatenessSummary | None
     """By how much wall time packets left later than modelled; None: not measured."""
+    spacing: SpacingSummary | None = None
+    """How far its departures were from bytes over rate; None: they are not its own to measure."""
     drops: Counter[str] = field(default_factory=Counter)
     """Frames that it dropped by itself, by reason."""
     absorbed: int = 0
@@ -38,6 +41,7 @@ def softswitch_statistics(name: str, found: Mapping[str, Any]) -> PartStatistics
     return PartStatistics(
         name=name,
         lateness=LatenessSummary(**found["lateness"]["departures"]),
+        spacing=SpacingSummary(**found["spacing"]),
         drops=target_only_drops(found),
         absorbed=absorbed_frames(found),
         held=found["queued_packets"],

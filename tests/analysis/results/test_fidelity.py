@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.counters import Lateness, RunCounters, RunIdentity
+from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
 from analysis.results.fidelity import Verdict, judge, lateness_share
 from analysis.results.limits import (
     DEGRADED_ABOVE,
@@ -25,6 +25,7 @@ from analysis.validation.metrics import METRIC
 
 # Base RTT 10 us at dilation 10 000: 100 ms of wall time.
 PUNCTUAL = Lateness(1e5, 1e6, 5e6)
+EVEN = Spacing(count=500, p50_ns=1e5, p99_ns=1e6, max_ns=5e6, ideal_ns=8.5e5)
 IDENTITY = RunIdentity("incast", "sfc", "ci", "soft", "real", dilation=10_000, seed=1, base_rtt_us=10.0)
 COUNTERS = RunCounters(
     packets=PacketCounts(sent=1000, received=1000, switch_generated=0, switch_absorbed=0, in_flight=0),
@@ -34,6 +35,8 @@ COUNTERS = RunCounters(
     pfc=PfcCounts(sent=0),
     host_lateness=PUNCTUAL,
     switch_lateness=PUNCTUAL,
+    host_spacing=EVEN,
+    switch_spacing=EVEN,
 )
 FLOWS = FlowCounts(total=10, completed=10, corrupted=0, timeouts=0, packets_resent=0)
 
@@ -46,7 +49,7 @@ def judged(**changes: Any) -> Verdict:
 
     packets = taken("sent", "received")
     flows = taken("completed", "corrupted")
-    identity = taken("clock", "dilation", "base_rtt_us")
+    identity = taken("clock", "dilation", "base_rtt_us", "switch")
     counters = replace(COUNTERS, packets=COUNTERS.packets.model_copy(update=packets), **changes)
     return judge(replace(IDENTITY, **identity), counters, FLOWS.model_copy(update=flows))
 
@@ -59,6 +62,8 @@ def test_a_good_run_is_faithful_and_says_why() -> None:
         "Every one of 1,000 packets sent is accounted for.",
         "Host lateness P99 is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
         "Switch lateness P99 is 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
+        "Spacing of host frames is off (P99) by 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
+        "Spacing of switch frames is off (P99) by 1 ms of wall time, 1 % of the dilated base RTT (100 ms).",
     )
 
 
@@ -98,6 +103,34 @@ def test_lateness_is_judged_against_the_dilated_base_rtt(who: str, share: float,
     """At both limits, hosts and switches alike."""
     p99_ns = share * RTT_WALL_NS
     assert judged(**{who: Lateness(0, p99_ns, p99_ns)}).level == level
+
+
+@pytest.mark.parametrize("who", ["host_spacing", "switch_spacing"])
+@pytest.mark.parametrize(
+    ("share", "level"),
+    [(0.999 * DEGRADED_ABOVE, "faithful"), (1.001 * DEGRADED_ABOVE, "degraded"), (1.001 * INVALID_ABOVE, "invalid")],
+)
+def test_spacing_is_judged_by_the_limits_of_lateness(who: str, share: float, level: str) -> None:
+    """It is that of busy wires alone, so it may fail where the lateness of all departures does not."""
+    p99_ns = share * RTT_WALL_NS
+    verdict = judged(**{who: replace(EVEN, p99_ns=p99_ns)})
+    assert verdict.level == level
+    assert any(reason.startswith(f"Spacing of {who.partition('_')[0]} frames is off") for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize(
+    ("switch", "who", "why"),
+    [
+        ("soft", "host", "no frame followed another without a gap"),
+        ("soft", "switch", "no frame followed another without a gap"),
+        ("bmv2", "switch", "BMv2 sends them by itself"),
+    ],
+)
+def test_spacing_that_nobody_measured_is_noted(switch: str, who: str, why: str) -> None:
+    """And changes no verdict."""
+    verdict = judged(switch=switch, **{f"{who}_spacing": None})
+    assert verdict.level == "faithful"
+    assert verdict.reasons[-1] == f"Spacing of {who} frames was not measured: {why}."
 
 
 def test_the_limits_let_through_the_errors_they_were_made_for() -> None:

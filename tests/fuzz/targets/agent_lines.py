@@ -14,6 +14,7 @@ from hypothesis.strategies import SearchStrategy
 
 from hosts import protocol
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.protocol import AgentEvent, Command, ProtocolError
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
@@ -27,7 +28,7 @@ _EVENTS: tuple[AgentEvent, ...] = (
     protocol.FlowSent(1, 2.5, 0.0, SendingCounts(3, 1, 1000)),
     protocol.FlowReceived(1, False),
     protocol.HostStatistics("h1", NicStatistics()),
-    protocol.AgentLateness(LatenessSummary(1, 2.0, 3.0, 4.0)),
+    protocol.AgentLateness(LatenessSummary(1, 2.0, 3.0, 4.0), SpacingSummary(1, 2.0, 3.0, 4.0, 5.0)),
     protocol.Refused("why"),
     protocol.Stopped(),
 )

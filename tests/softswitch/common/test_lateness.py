@@ -5,31 +5,14 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hosts.io.lateness import LatenessHistogram
-from softswitch.build import SOURCE_DIR
 
 _LONGEST_NS = 2**63 - 1
-
-
-@pytest.fixture(scope="module")
-def face(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The header, compiled."""
-    library = tmp_path_factory.mktemp("lateness") / "face.so"
-    source = Path(__file__).with_name("lateness_face.c")
-    flags = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}"]
-    subprocess.run(["cc", *flags, str(source), "-o", str(library)], check=True)
-    loaded = ctypes.CDLL(str(library))
-    loaded.face_record.argtypes = [ctypes.c_int64]
-    loaded.face_percentile_ns.restype = ctypes.c_int64
-    return loaded
 
 
 def _percentile_ns(face: ctypes.CDLL, samples: Sequence[int], percent: int) -> int:

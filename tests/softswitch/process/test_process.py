@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,24 @@ def test_departures_are_never_early(tmp_path: Path) -> None:
     assert lateness["ingress"]["count"] == 50
     assert 0 <= lateness["departures"]["p50_ns"] <= lateness["departures"]["p99_ns"]
     assert lateness["departures"]["p99_ns"] <= lateness["departures"]["max_ns"]
+
+
+def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
+    """Of frames that queue behind one another; a later one, after an idle wire, follows nothing."""
+    counters, commands = tmp_path / "statistics", tmp_path / "commands"
+    commands.write_text("port_rate 2 80000\n")  # 1000 B take 100 ms, time enough to send three
+    with running("--commands", commands, "--statistics", counters) as switch:
+        for _ in range(3):
+            switch.send(1, steer(2, 1_000))
+        sizes = {len(switch.receive(2)) for _ in range(3)}
+        time.sleep(0.01)
+        switch.send(1, steer(2, 1_000))
+        switch.receive(2)
+        assert switch.stop() == (0, "")
+    found = statistics(counters)["spacing"]
+    assert sizes == {1_000}
+    assert (found["count"], found["ideal_ns"]) == (2, 100_000_000)
+    assert 0 <= found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
 
 
 def test_control_socket_is_its_users_alone(tmp_path: Path) -> None:

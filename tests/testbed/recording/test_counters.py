@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.results.counters import Lateness
+from analysis.results.counters import Lateness, Spacing
 from hosts.io.lateness import LatenessSummary
+from hosts.io.spacing import SpacingSummary
 from hosts.protocol import HostStatistics
 from hosts.transport.counters import NicStatistics
 from testbed.recording.counters import run_counters
@@ -92,6 +93,15 @@ def test_a_run_is_as_late_as_its_latest_part() -> None:
     assert counters.switch_lateness == Lateness(2.0, 7.0, 9.0)
 
 
+def test_spacing_is_that_of_the_worst_part() -> None:
+    """With its own yardstick, and the pairs of all; a part without any, or that cannot see them, says nothing."""
+    hosts = [SpacingSummary(3, 10, 30, 90, 500), SpacingSummary(0, 0, 0, 0, 0), SpacingSummary(4, 20, 25, 99, 600)]
+    parts = [PartStatistics("tor1", NOTHING), PartStatistics("tor2", NOTHING, spacing=hosts[1])]
+    counters = run_counters(HOSTS, SWITCHES, parts, host_spacing=hosts, interrupted=False, wall_s=1.0)
+    assert counters.host_spacing == Spacing(count=7, p50_ns=10, p99_ns=30, max_ns=99, ideal_ns=500)
+    assert counters.switch_spacing is None
+
+
 def test_the_virtual_clock_has_no_lateness() -> None:
     """Its switches measure none and there is no agent."""
     counters = run_counters(HOSTS, SWITCHES, [PartStatistics("tor1", NOTHING)], interrupted=False, wall_s=1.0)
@@ -102,6 +112,7 @@ def test_what_waits_in_a_switch_is_in_flight() -> None:
     """A frame that a paused port holds when the run ends is neither received nor lost."""
     told = {
         "lateness": {"departures": {"count": 0, "p50_ns": 0, "p99_ns": 0, "max_ns": 0}},
+        "spacing": {"count": 0, "p50_ns": 0, "p99_ns": 0, "max_ns": 0, "ideal_ns": 0},
         "drops": {"ingress": 5, "no_device": 1},
         "pause_frames": 2,
         "mac_control_ignored": 1,
