@@ -18,7 +18,9 @@ from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, r
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
 from testbed.errors import UsageError
 from testbed.plan.request import RunRequest
+from testbed.plan.switch_targets import SwitchTarget, switch_target
 from topologies.model import Topology, TopologyError
+from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
 from wire.input.validation import refusal
 
@@ -57,6 +59,15 @@ def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
         raise UsageError(f"topology {name}: {refusal(error)}") from error
     except TopologyError as error:
         raise UsageError(f"topology {name}: {error}") from error
+
+
+def target_for(request: RunRequest, clock: str, settings: SwitchSettings, wanted_by: str) -> SwitchTarget:
+    """The switch target that was asked for, unless it has no such clock, or cannot do what a scheme sets."""
+    switch_target(request.switch, clock, SwitchSettings())
+    try:
+        return switch_target(request.switch, clock, settings)
+    except UsageError as error:
+        raise UsageError(f"{wanted_by}: {error}") from error
 
 
 def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> FlowList:

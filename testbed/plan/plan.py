@@ -22,7 +22,6 @@ from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
-from testbed.plan.switch_targets import switch_target
 from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings
@@ -78,7 +77,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         # Programs beside a scenario share the class of its data, so that they meet in the same queues.
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
     flows = number_flows(listed.requests)
-    target = switch_target(request.switch, request.clock, settings.switch)
+    target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
     faults = checks.faults_in(topology, (*scale.faults, *request.faults))
     base_rtt_ns = settings.physics.base_rtt_ns
     factor = request.dilation or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)
@@ -112,7 +111,7 @@ def plan_network(request: RunRequest) -> RunPlan:
     programs = {"program_dscp": DSCP_DATA}  # they share the class of messages, and so their queues and signals
     transport = (programs, scheme.transport, overrides.transport)
     settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
-    target = switch_target(request.switch, "real", settings.switch)
+    target = checks.target_for(request, "real", settings.switch, f"scheme {scheme.name}")
     base_rtt_ns = settings.physics.base_rtt_ns
     told: dict[str, Any] = {
         "scenario": "none",

@@ -124,6 +124,22 @@ def test_what_bmv2_cannot_do_is_refused_in_one_line(request_: RunRequest, words:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("request_", "wanted_by"),
+    [
+        (RunRequest("testbed-hol", "pfc", switch="bmv2"), "testbed-hol pfc"),
+        (RunRequest("incast", "sfc-p", switch="bmv2", settings=("switch.pfc=true",)), "incast sfc-p"),
+    ],
+)
+def test_a_refusal_names_the_scheme_and_what_to_use_instead(request_: RunRequest, wanted_by: str) -> None:
+    """One of many schemes may be the one that cannot be."""
+    with pytest.raises(UsageError) as refused:
+        plan_run(request_)
+    assert str(refused.value) == (
+        f"{wanted_by}: --switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft"
+    )
+
+
 def test_bmv2_gets_a_slower_clock_and_is_repeatable() -> None:
     """BMv2 forwards far less than softswitch; the command that repeats a run names it."""
     bmv2, soft = plan_run(LIVE).config, plan_run(RunRequest("incast", switch="auto")).config
