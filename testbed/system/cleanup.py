@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ends what a dead run left behind: its processes (and with them its namespaces and links) and its state folder."""
+"""Ends what a dead run left behind: processes (and with them namespaces and links), containers, its state folder."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from enum import Enum
 import psutil
 
 from testbed.errors import UsageError
+from testbed.system.containers import remove_containers
 from testbed.system.run_ids import (
     is_alive,
     is_run_id,
@@ -90,6 +91,7 @@ def _clean_run(run_id: str, is_named: bool, before_waiting: Callable[[str, float
         waited_s = time.monotonic() - began_s
     remains = processes_of(run_id)
     end_processes(remains)
+    remove_containers(run_id)
     with suppress(FileNotFoundError):  # a runner that ended by itself has removed it
         remove_state_directory(run_id)
     return Cleaned(run_id, end, waited_s, len(remains))

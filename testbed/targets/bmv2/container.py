@@ -3,61 +3,73 @@
 """`simple_switch` from the P4 project's image, for machines that have Docker and no BMv2 of their own.
 
 A container starts without a network; the switch's ends of its links are moved into its namespace and then given to the
-switch over Thrift. It carries the run's id in its environment, so `runner.py clean` finds its process like any other.
+switch over Thrift. It carries the run's id in its environment and as a label, so that `runner.py clean` finds its
+process like any other, and the container too.
 """
 
 from __future__ import annotations
 
 import os
-import socket
 import time
 from typing import Any
 
 import docker
-from docker.errors import DockerException
+from docker.errors import DockerException, ImageNotFound
 from docker.types import Mount
 
 from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
+from testbed.system.containers import engine_listens, labels_of
 from testbed.system.run_ids import RUN_VARIABLE
 from testbed.targets.bmv2.process import READY_SECONDS, SwitchSpec
 from testbed.targets.bmv2.thrift import ThriftConnection
 
-IMAGE = "p4lang/behavioral-model:latest"
+IMAGE_VARIABLE = "SFC_TESTBED_BMV2_IMAGE"
+"""The environment variable that names another image than the P4 project's."""
+_USUAL_IMAGE = "p4lang/behavioral-model:latest"
 _RETRY_SECONDS = 0.05
 _STOP_SECONDS = 5
 
 
-def missing_docker() -> str | None:
-    """None if the image can be run, else why not."""
-    if not _engine_listens():
+def image() -> str:
+    """The name of the image to use."""
+    return os.environ.get(IMAGE_VARIABLE) or _USUAL_IMAGE
+
+
+def missing_engine() -> str | None:
+    """None if Docker's engine answers, else why it does not."""
+    if not engine_listens():
         return "no Docker engine answers"
     try:
-        client = docker.from_env()
+        docker.from_env().close()
     except DockerException as error:
         return f"Docker's engine refuses: {error}"
-    try:
-        client.images.get(IMAGE)
-    except DockerException:
-        return f"Docker has no image {IMAGE} (docker pull {IMAGE})"
-    finally:
-        client.close()
     return None
 
 
-def _engine_listens() -> bool:
-    """Whether somebody listens on the engine's Unix socket: veths can only be moved into containers of this machine."""
-    scheme, _, path = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").partition("://")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        return scheme == "unix" and probe.connect_ex(path) == 0
+def missing_docker() -> str | None:
+    """None if the image can be run, else why not."""
+    missing = missing_engine()
+    if missing is not None:
+        return missing
+    client = docker.from_env()
+    try:
+        client.images.get(image())
+    except ImageNotFound:
+        return f"Docker has no image {image()} (docker pull {image()})"
+    except DockerException as error:
+        return f"Docker's engine refuses: {error}"
+    finally:
+        client.close()
+    return None
 
 
 def image_version() -> str:
     """What `simple_switch --version` of the image prints."""
     client = docker.from_env()
     try:
-        output: bytes = client.containers.run(IMAGE, ["simple_switch", "--version"], remove=True)
+        output: bytes = client.containers.run(image(), ["simple_switch", "--version"], remove=True, network_mode="none")
     except DockerException as error:
         return str(error)
     finally:
@@ -75,7 +87,7 @@ class ContainerSwitch:
             self._container = self._run(run_id)
         except DockerException as error:
             self._client.close()
-            raise RunError(f"cannot start {spec.name} from {IMAGE}: {error}") from error
+            raise RunError(f"cannot start {spec.name} from {image()}: {error}") from error
         try:
             self._container.reload()
             self._pid = int(self._container.attrs["State"]["Pid"])
@@ -83,7 +95,7 @@ class ContainerSwitch:
                 self._move(interface)
         except (DockerException, OSError) as error:
             self.stop()
-            raise RunError(f"cannot start {spec.name} from {IMAGE}: {error}") from error
+            raise RunError(f"cannot start {spec.name} from {image()}: {error}") from error
 
     def connect(self) -> ThriftConnection:
         deadline = time.monotonic() + READY_SECONDS
@@ -141,13 +153,14 @@ class ContainerSwitch:
             for folder in (self._spec.state, self._spec.log.parent, program)
         ]
         return self._client.containers.run(
-            IMAGE,
+            image(),
             ["simple_switch", *self._spec.arguments(with_interfaces=False)],
             detach=True,
             network_mode="none",
             cap_add=["NET_ADMIN", "NET_RAW"],
             sysctls={"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"},
             environment={RUN_VARIABLE: run_id},
+            labels=labels_of(run_id),
             mounts=mounts,
         )
 

@@ -13,13 +13,14 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
-from testbed.targets.bmv2.container import missing_docker
+from testbed.targets.bmv2 import container
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.bmv2.process import SwitchSpec
@@ -27,6 +28,7 @@ from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.thrift import ThriftConnection
 from testbed.targets.common.commands import PROGRAM, build_engine
 from tests.testbed import running
+from tests.testbed.targets.bmv2.local_image import containers_of, image_of, libraries_of
 from topologies.commands import pipeline_commands
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
@@ -152,16 +154,51 @@ class TestLive:
         assert "2 received" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(missing_docker() is not None, reason=f"no BMv2 in Docker: {missing_docker()}")
+@pytest.mark.skipif(container.missing_engine() is not None, reason=f"no Docker: {container.missing_engine()}")
 class TestImage:
-    """A run with the P4 project's image, where Docker has it."""
+    """Runs in containers: of the image that the testbed would take, and of one made of the switch on the PATH."""
 
     pytestmark = running.NEEDS_MININET
 
-    def test_a_run_completes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The same run, no simple_switch on the PATH."""
+    @pytest.fixture(autouse=True)
+    def _no_switch_on_the_path(self, monkeypatch: pytest.MonkeyPatch) -> None:
         folders = [folder for folder in ("/usr/sbin", "/usr/bin", "/sbin", "/bin") if f"{folder}/simple_switch" != HERE]
         monkeypatch.setenv("PATH", ":".join(folders))
-        done = running.run("run", *SMALL, "--json", "--out", str(tmp_path))
-        result = json.loads(done.stdout)
-        assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0)
+
+    @pytest.fixture
+    def local_image(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+        """What is on the PATH of these tests, in an image."""
+        if HERE is None or not libraries_of(HERE):
+            pytest.skip("no simple_switch on the PATH to make an image of")
+        with image_of(HERE) as image:
+            monkeypatch.setenv(container.IMAGE_VARIABLE, image)
+            yield image
+
+    def test_a_run_completes_in_containers(self, local_image: str, tmp_path: Path) -> None:
+        """All flows arrive, every packet is accounted for, BTS work; no container stays."""
+        result = self._run(tmp_path)
+        assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
+        assert result["bts"]["sent"] > 0
+        assert containers_of(local_image) == []
+
+    def test_clean_removes_containers_of_a_killed_run(self, local_image: str, tmp_path: Path) -> None:
+        """They are the engine's children, so that they do not die with the runner."""
+        child = running.start(tmp_path, *SMALL)
+        assert len(containers_of(local_image)) == 4
+        child.kill()
+        child.wait()
+        cleaned = running.run("clean")
+        assert cleaned.returncode == 0, cleaned.stderr
+        assert containers_of(local_image) == []
+
+    @pytest.mark.skipif(container.missing_docker() is not None, reason=f"{container.missing_docker()}")
+    def test_a_run_completes_on_the_usual_image(self, tmp_path: Path) -> None:
+        """The P4 project's, where it has been pulled."""
+        result = self._run(tmp_path)
+        assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
+
+    def _run(self, folder: Path) -> dict[str, Any]:
+        done = running.run("run", *SMALL, "--json", "--out", str(folder))
+        assert done.stdout, done.stderr
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Docker containers of runs: they are children of Docker's engine, so that none of them dies with its runner."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+
+from testbed.system.run_ids import RUN_VARIABLE
+
+_DEFAULT_ENGINE = "unix:///var/run/docker.sock"
+
+
+def labels_of(run_id: str) -> dict[str, str]:
+    """By what the containers of a run are found again."""
+    return {RUN_VARIABLE: run_id}
+
+
+def engine_listens() -> bool:
+    """Whether somebody listens on the engine's Unix socket: veths can only be moved into containers of this machine."""
+    scheme, _, path = os.environ.get("DOCKER_HOST", _DEFAULT_ENGINE).partition("://")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return scheme == "unix" and probe.connect_ex(path) == 0
+
+
+def remove_containers(run_id: str) -> None:
+    """All of a run, whether they have ended or not; where no engine answers there are none."""
+    if not engine_listens():
+        return
+    import docker  # slow to load, and rarely wanted
+    from docker.errors import DockerException, NotFound
+
+    with suppress(DockerException):  # an engine that refuses has none to show either
+        client = docker.from_env()
+        try:
+            label = "=".join(*labels_of(run_id).items())
+            for container in client.containers.list(all=True, filters={"label": label}):
+                with suppress(NotFound):  # it ended, and its runner or the engine removed it meanwhile
+                    container.remove(force=True)
+        finally:
+            client.close()
