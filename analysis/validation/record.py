@@ -112,7 +112,7 @@ class Validation(Figures):
     failures: tuple[str, ...] = ()
     """Runs that could not be compared, and why."""
     left_out: tuple[str, ...] = ()
-    """What `all` left out because the switch cannot do it."""
+    """What was left out: the switch cannot do it, or it would have taken longer than somebody wanted to wait."""
 
     @property
     def is_trusted(self) -> bool:

@@ -20,6 +20,7 @@ from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import executor_for
+from testbed.validation.duration import announcement, not_longer
 from testbed.validation.run import StoredValidation, validate
 
 
@@ -39,6 +40,15 @@ def verb(
     settings: Settings = None,
     out: Out = Path("runs"),
     workers: Workers = None,
+    longest: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MINUTES",
+            min=0,
+            help="Leave out what takes longer live; each pair is named.",
+            show_default="any",
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 4 if a figure is further off than its tolerance.")
     ] = False,
@@ -47,7 +57,12 @@ def verb(
     """Runs the same flows on both clocks, live and virtual, and says how far their figures are apart."""
     wish = Wish(scenario, _names(schemes), switch, scale, dilation_of(dilation), seed, tuple(settings or ()))
     pairs, left_out = pairs_of(wish)
-    checked([request for pair in pairs for request in (pair.virtual, pair.live)], out)
+    if longest is not None:
+        pairs, too_long = not_longer(pairs, longest)
+        left_out += too_long
+    plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out)
+    if not json and (told := announcement(plans)) is not None:
+        errors.print(told, markup=False, highlight=False, soft_wrap=True)
     with JobProgress(errors, "runs") as progress:
         stored = validate(pairs, left_out, scenario, out, executor_for(None, workers), progress.tell)
     page = _page(stored)

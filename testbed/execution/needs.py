@@ -85,6 +85,11 @@ def needs_of(plan: RunPlan) -> Needs:
     )
 
 
+def wall_seconds(plan: RunPlan) -> float:
+    """How long the flows of a live run take at its dilation, as the top of this file says; besides its start."""
+    return _intervals(plan) * SAMPLE_NS * plan.dilation.factor / 1e9
+
+
 def sum_of(needs: Sequence[Needs]) -> Needs:
     """Runs that follow each other: what they leave adds up, what a process holds does not."""
     return Needs(

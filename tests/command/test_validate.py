@@ -16,6 +16,7 @@ import pytest
 from analysis.validation.record import MetricFinding, ValidatedRun, Validation, write_validation
 from command.app import main
 from command.verbs import validate as verb
+from testbed.plan.plan import plan_run
 from testbed.validation.run import Pair, StoredValidation
 from tests.testbed import running
 
@@ -88,6 +89,28 @@ def test_figures_that_are_off_are_told_and_so_are_failures(
     assert "+50 %" in said.out
     assert "0 of 1" in said.out
     assert said.err.splitlines() == ["! failed: incast irn, live: it [bold]died", "! left out: incast pfc: it cannot"]
+
+
+def test_pairs_that_take_too_long_are_left_out_and_the_time_of_the_others_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything starts; validation.json names what is missing."""
+    given: list[tuple[list[str], Sequence[str]]] = []
+
+    def store(pairs: Sequence[Pair], left_out: Sequence[str], *_: object) -> StoredValidation:
+        given.append(([pair.label for pair in pairs], left_out))
+        return StoredValidation(Validation(runs=(), left_out=tuple(left_out)), tmp_path, False)
+
+    monkeypatch.setattr(verb, "validate", store)
+    monkeypatch.setattr(verb, "checked", lambda requests, _: [plan_run(request) for request in requests])
+    words = ("--schemes", "sfc+window,onramp+window", "--dilation", "10000", "--set", "message_bytes=100000")
+    assert main(["validate", "signaling", *words, "--longest", "1"]) == 0
+    assert given == [(["signaling sfc+window", "signaling onramp+window"], [])]
+    assert capsys.readouterr().err.startswith("2 live runs one after another take about 11 s, the longest 6 s;")
+    assert main(["validate", "signaling", *words, "--longest", "0.01"]) == 2
+    assert len(given) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("runner.py: signaling sfc+window: its live run takes about 6 s at dilation 10000")
 
 
 def test_after_ctrl_c_one_line_says_what_is_kept(

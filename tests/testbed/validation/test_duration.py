@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How long live runs will take: told before they start, and those that take too long are left out by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.errors import UsageError
+from testbed.execution.needs import wall_seconds
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.validation.duration import announcement, in_words, not_longer
+from testbed.validation.run import Pair
+
+
+def _pair(scheme: str, message_bytes: int, dilation: int = 10_000) -> Pair:
+    settings = ("degree=3", f"message_bytes={message_bytes}")
+    return Pair(RunRequest("incast", scheme=scheme, dilation=dilation, settings=settings))
+
+
+def test_a_run_takes_as_long_as_its_busiest_host_at_its_dilation() -> None:
+    """30 MB at 100 Gb/s are 2.4 ms, 24 s at D = 10 000; twice the dilation is twice the time."""
+    seconds = wall_seconds(plan_run(_pair("irn", 10_000_000).live))
+    assert seconds == pytest.approx(24, rel=0.05)
+    assert wall_seconds(plan_run(_pair("irn", 10_000_000, 20_000).live)) == pytest.approx(2 * seconds)
+
+
+def test_what_takes_too_long_is_left_out_by_name() -> None:
+    """With how long, at which dilation, and by which word it may be had."""
+    short, long = _pair("sfc", 10_000), _pair("irn", 10_000_000, 100_000)
+    assert not_longer([short, long], 10) == ([short, long], [])
+    assert not_longer([short, long], 1) == (
+        [short],
+        ["incast irn: its live run takes about 4 min at dilation 100000, --longest 1"],
+    )
+
+
+def test_nothing_left_to_run_is_refused() -> None:
+    """Rather than an empty table."""
+    with pytest.raises(UsageError, match="incast irn: its live run takes about 4 min"):
+        not_longer([_pair("irn", 10_000_000, 100_000)], 1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(3.2, "3 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7260, "2 h 1 min")]
+)
+def test_durations_are_told_in_the_unit_of_somebody_who_waits(seconds: float, words: str) -> None:
+    """Seconds, minutes, hours."""
+    assert in_words(seconds) == words
+
+
+def test_only_live_runs_are_announced() -> None:
+    """Those on the virtual clock take what the machine needs, which no plan says."""
+    pair = _pair("irn", 10_000_000)
+    virtual, live = plan_run(pair.virtual), plan_run(pair.live)
+    assert announcement([virtual]) is None
+    one, two = (in_words(times * wall_seconds(live)) for times in (1, 2))
+    assert announcement([virtual, live]) == f"the live run takes about {one}, and some seconds to start"
+    assert announcement([live, virtual, live]) == (
+        f"2 live runs one after another take about {two}, the longest {one}; each some seconds more to start"
+    )
