@@ -16,6 +16,7 @@ from reproduction.model.experiment import Experiment, Point
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import DEFAULT_CONGESTION
 from testbed.errors import UsageError
+from testbed.execution.switch_memory import check_switch_memory
 from testbed.plan.plan import plan_run
 from testbed.plan.request import RunRequest
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
@@ -41,10 +42,8 @@ class Wish:
 
 
 def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
-    """What to run, and what of `all` the switch cannot do. UsageError where it can do nothing, or not what was named.
-
-    Whether the runs can be planned otherwise is not asked.
-    """
+    """What to run, and what of `all` the switch cannot do, here and now. UsageError where it cannot do what was named,
+    or nothing at all. Whether the runs can be planned otherwise is not asked."""
     names = list(SCENARIOS) if wish.scenario == ALL else [wish.scenario]
     wanted = [pair for name in names for pair in _pairs_of_scenario(wish, name)]
     target = SWITCH_TARGETS.get(wish.switch)
@@ -55,6 +54,7 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
         settings = plan_run(pair.virtual).switch_settings
         try:
             switch_target(wish.switch, "real", settings)
+            check_switch_memory(plan_run(pair.live))
         except UsageError as error:
             refusals.append(f"{pair.label}: {error}")
         else:

@@ -59,6 +59,17 @@ def check_file_size(needed_bytes: int, what: str) -> None:
         raise UsageError(f"ulimit -f: files of at most {soft} B; {what} needs about {needed_bytes} B")
 
 
+def check_memory(needed_bytes: int, what: str, instead: str) -> None:
+    """UsageError if processes that take as much would not find it free: the kernel ends some process, whosoever."""
+    import psutil  # slow to load, and rarely wanted here
+
+    free_bytes = psutil.virtual_memory().available
+    if needed_bytes > free_bytes:
+        raise UsageError(
+            f"{what} may take {needed_bytes / 1e9:.1f} GB of memory, {free_bytes / 1e9:.1f} GB are free; {instead}"
+        )
+
+
 def hear_processor_time() -> None:
     """Has the end of this process's processor time said while there is some left. UsageError if there is too little."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
