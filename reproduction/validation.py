@@ -16,7 +16,7 @@ from reproduction.model.experiment import Experiment, Point
 from scenarios.catalogue import SCENARIOS
 from scenarios.schemes import DEFAULT_CONGESTION
 from testbed.errors import UsageError
-from testbed.execution.switch_memory import check_switch_memory
+from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import plan_run
 from testbed.plan.request import RunRequest
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
@@ -54,7 +54,7 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
         settings = plan_run(pair.virtual).switch_settings
         try:
             switch_target(wish.switch, "real", settings)
-            check_switch_memory(plan_run(pair.live))
+            check_switch_limits(plan_run(pair.live))
         except UsageError as error:
             refusals.append(f"{pair.label}: {error}")
         else:

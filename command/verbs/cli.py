@@ -15,7 +15,7 @@ from command.options import Settings, SwitchName
 from command.output import EXIT_INVALID, console
 from testbed.errors import UsageError
 from testbed.execution import capabilities
-from testbed.execution.switch_memory import check_switch_memory
+from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import RunRequest, plan_network
 from testbed.plan.request import MAX_DILATION, NETWORK_DILATION
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -45,7 +45,7 @@ def verb(
     request = RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
     lines = None if script is None else _open(script)
     plan = plan_network(request)
-    check_switch_memory(plan)
+    check_switch_limits(plan)
     capabilities.require("real", plan.config.switch, plan.mtu_bytes)
 
     from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked

@@ -14,7 +14,7 @@ from softswitch.build import build_executable
 from softswitch.cache import cache_dir
 from testbed.errors import UsageError
 from testbed.execution.needs import Needs, needs_of, sum_of
-from testbed.execution.switch_memory import check_switch_memory
+from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import RunPlan
 from testbed.system.limits import check_file_size, check_process, raise_open_files
 from testbed.system.out_of_room import out_of_room
@@ -42,13 +42,13 @@ def check_room(plans: Sequence[RunPlan], out: Path, *, times: int = 1) -> None:
     check_output(out, needs)
     for plan in plans:
         if plan.config.clock == "real":
-            _check_memory(plan)
+            _check_switches(plan)
             _check_state(len(plan.topology.switches))
 
 
-def _check_memory(plan: RunPlan) -> None:
+def _check_switches(plan: RunPlan) -> None:
     try:
-        check_switch_memory(plan)
+        check_switch_limits(plan)
     except UsageError as error:
         raise UsageError(f"{plan.config.scenario} {plan.config.scheme}: {error}") from error
 

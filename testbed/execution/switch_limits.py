@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The memory that the switches of a live run take, where it is so much that a machine may not have it: BMv2's.
+"""What a machine and a clock must allow for the switches of a live run: asked of BMv2's (docs/bmv2.md).
 
-Each `simple_switch` has its own, for every port some, and for every packet that waits 170 KB, whatever its size: the
-parsed headers and metadata of the program (measured with BMv2 1.15.5; docs/bmv2.md). What may wait is reckoned too much
+*Memory.* Each `simple_switch` has its own, for every port some, and for every packet that waits 170 KB, whatever its
+size: the parsed headers and metadata of the program (measured with BMv2 1.15.5). What may wait is reckoned too much
 rather than too little: each flow comes at its sender's line rate as if that had no other, at most a window or IRN's cap
 of it, the receivers' links drain them, and the switches hold no more than their buffers.
+
+*Rates.* BMv2 takes whole packets per second, so that the slowest clocks change the links.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hosts.transport.algorithms import Algorithms, resolved
 from scenarios.model.flow import Flow
+from testbed.errors import UsageError
 from testbed.plan.plan import RunPlan
 from testbed.system.limits import check_memory
+from testbed.targets.bmv2.slots import worst_rate_error
 from wire.dilation import Dilation
 
 _BMV2_BYTES = 90_000_000
 _BMV2_PORT_BYTES = 3_000_000
 _BMV2_PACKET_BYTES = 170_000
+_MOST_RATE_ERROR = 0.05
+"""As much as a live run's figures may differ from a virtual one's (docs/fidelity.md)."""
 
 
 def switch_memory_bytes(plan: RunPlan) -> int:
@@ -33,12 +39,18 @@ def switch_memory_bytes(plan: RunPlan) -> int:
     return own + _BMV2_PACKET_BYTES * (most_waiting_bytes(plan) // plan.transport.payload_bytes)
 
 
-def check_switch_memory(plan: RunPlan) -> None:
-    """UsageError if this machine has less free than the run's switches may take."""
-    needed_bytes = switch_memory_bytes(plan)
-    if needed_bytes:
-        what = f"{len(plan.topology.switches)} switches of --switch {plan.config.switch}"
-        check_memory(needed_bytes, what, "fewer of them, a smaller switch.buffer_bytes, or --switch soft")
+def check_switch_limits(plan: RunPlan) -> None:
+    """UsageError if the machine has less memory free than the run's switches may take, or its links would be others."""
+    if plan.config.switch != "bmv2":
+        return
+    what = f"{len(plan.topology.switches)} switches of --switch bmv2"
+    check_memory(switch_memory_bytes(plan), what, "fewer of them, a smaller switch.buffer_bytes, or --switch soft")
+    error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
+    if error > _MOST_RATE_ERROR:
+        raise UsageError(
+            f"--switch bmv2 at dilation {plan.config.dilation}: whole packets per second make the rate of some link "
+            f"{100 * error:.0f} % wrong; use a smaller --dilation or --switch soft"
+        )
 
 
 def most_waiting_bytes(plan: RunPlan) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What BMv2's switches may take of the machine's memory: reckoned from the plan, and refused where it is not free."""
+"""What BMv2's switches take of the machine, and what they make of a slow clock: reckoned from the plan, and refused."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from command.app import main
 from reproduction.validation import Wish, pairs_of
 from testbed.errors import UsageError
 from testbed.execution.room import check_room
-from testbed.execution.switch_memory import most_waiting_bytes, switch_memory_bytes
+from testbed.execution.switch_limits import most_waiting_bytes, switch_memory_bytes
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 
 GB = 1_000_000_000
 
 
-def _plan(*settings: str, scheme: str = "gbn+none", switch: str = "bmv2", **more: object) -> RunPlan:
+def _plan(
+    *settings: str, scheme: str = "gbn+none", switch: str = "bmv2", dilation: int = 1000, **more: object
+) -> RunPlan:
     words = ("degree=5", "message_bytes=1000000", "window_us=0", *settings)
-    return plan_run(RunRequest("incast", scheme, switch, settings=words, dilation=1000, **more))  # type: ignore[arg-type]
+    return plan_run(RunRequest("incast", scheme, switch, settings=words, dilation=dilation, **more))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -95,3 +97,15 @@ def test_all_leaves_out_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(switch_memory_bytes(plan_run(pair.live)) <= 2 * GB for pair in pairs)
     with pytest.raises(UsageError, match=r"resources sfc\+hpcc, workload hadoop: 6 switches"):
         pairs_of(Wish("resources", switch="bmv2"))
+
+
+def test_a_clock_so_slow_that_links_have_other_rates_is_refused(tmp_path: Path) -> None:
+    """1.54 packets/s become 2; 15.4 become 15."""
+    slow, slower = (_plan("transport.payload_bytes=4000", dilation=each) for each in (200_000, 2_000_000))
+    with pytest.raises(UsageError) as refused:
+        check_room([slow, slower], tmp_path)
+    assert str(refused.value) == (
+        "incast gbn+none: --switch bmv2 at dilation 2000000: whole packets per second make the rate of some link "
+        "30 % wrong; use a smaller --dilation or --switch soft"
+    )
+    check_room([slow], tmp_path)
