@@ -37,6 +37,8 @@ class PathPhysics:
     base_rtt_ns: int
     bottleneck_bps: int
     """Rate of the slowest link."""
+    propagation_ns: int
+    """There and back: what no round trip is shorter than."""
 
     @property
     def bdp_bytes(self) -> int:
@@ -56,6 +58,8 @@ class NetworkPhysics:
     """The largest of any pair."""
     nic_rates_bps: Mapping[int, int]
     """How many hosts there are of each rate, the fastest first."""
+    shortest_rtt_ns: int = 0
+    """What no round trip of any pair is shorter than."""
 
     def with_base_rtt(self, base_rtt_ns: int) -> NetworkPhysics:
         """The same with a round trip that somebody has set; the BDP follows."""
@@ -102,7 +106,11 @@ def path_physics(path: Sequence[Link]) -> PathPhysics:
     """Of a path from host to host."""
     propagation_ns = sum(link.delay_ns for link in path)
     wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
-    return PathPhysics(two_digits(2 * propagation_ns + wires_ns), min(link.rate_bps for link in path))
+    return PathPhysics(
+        base_rtt_ns=two_digits(2 * propagation_ns + wires_ns),
+        bottleneck_bps=min(link.rate_bps for link in path),
+        propagation_ns=2 * propagation_ns,
+    )
 
 
 def network_physics(topology: Topology) -> NetworkPhysics:
@@ -115,6 +123,7 @@ def network_physics(topology: Topology) -> NetworkPhysics:
         bottleneck_bps=largest.bottleneck_bps,
         bdp_bytes=largest.bdp_bytes,
         nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
+        shortest_rtt_ns=min(pair.propagation_ns for pair in pairs),
     )
 
 

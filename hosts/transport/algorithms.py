@@ -59,6 +59,7 @@ def path_context(settings: TransportSettings) -> PathContext:
         payload_bytes=settings.payload_bytes,
         bdp_bytes=settings.bdp_bytes or max(1, bandwidth_delay_bytes(settings.line_rate_bps, settings.base_rtt_ns)),
         full_queue_ns=settings.full_queue_ns,
+        shortest_rtt_ns=settings.shortest_rtt_ns,
     )
 
 

@@ -91,10 +91,7 @@ class SenderQueuePair:
         self._current: Transmission | None = None
         self._sent_ns: dict[int, int] = {}
         self._end, self._sent_bytes, self._acked_bytes, self._pace = recovery.next_new, 0, 0, (0, 0)
-        self._pause_start_ns = 0
-        self.pause_end_ns = 0
-        self._paused_before_ns = 0
-        self._class_pause_end_ns = 0
+        self.pause_end_ns = self._pause_start_ns = self._paused_before_ns = self._class_pause_end_ns = 0
         self.queued, self.deficit, self.wake_ns, self._blocked_until_ns = False, 0, NEVER, NEVER
 
     # what there is to send
@@ -166,7 +163,8 @@ class SenderQueuePair:
             self._sent_ns.pop(index, None)
         counts.packets_sent += 1
         self._counters.data_sent += 1
-        recovery.on_sent(index, now_ns - self.paused_ns(now_ns))
+        recovery.held_ns = self.paused_ns(now_ns)
+        recovery.on_sent(index, now_ns - recovery.held_ns)
         word = index & PSN_MASK
         if is_last or (index + 1) % self._ack_every == 0 or self._window_is_full():
             word |= ACK_REQUEST
@@ -223,7 +221,8 @@ class SenderQueuePair:
             if selective < before:
                 return True
             cumulative, negative = before, False
-        lost = recovery.on_ack(cumulative, selective, negative, now_ns - self.paused_ns(now_ns))
+        recovery.held_ns = self.paused_ns(now_ns)
+        lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
         cumulative = recovery.cumulative
         if cumulative > before:
             self._fruitless_timeouts = 0

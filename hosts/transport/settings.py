@@ -48,6 +48,10 @@ class TransportSettings:
     base_rtt_ns: RoundTrip = 10_000
     """Round trip of the longest path with empty queues: the T of window and rate computations."""
 
+    shortest_rtt_ns: Nanoseconds = 0
+    """What no round trip in the network is shorter than, between near hosts: an acknowledgement that follows a resent
+    packet sooner is for its first sending."""
+
     bdp_bytes: Bytes = 0
     """Bytes that fill the longest path, the W_init of windows; 0: line rate x base RTT."""
 

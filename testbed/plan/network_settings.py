@@ -101,6 +101,7 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
     full_queue_ns = 8 * NS_PER_S * _deepest_queue_bytes(switches) // physics.bottleneck_bps
     derived = {
         "full_queue_ns": full_queue_ns,
+        "shortest_rtt_ns": physics.shortest_rtt_ns,
         "rto_ns": max(TransportSettings().rto_ns, two_digits_up(physics.base_rtt_ns + full_queue_ns)),
         **_PROGRAM_QUEUE,
     }

@@ -81,6 +81,9 @@ class PathContext:
     full_queue_ns: int = 0
     """How long the deepest queue that a switch allows takes to drain."""
 
+    shortest_rtt_ns: int = 0
+    """What no round trip in the network is shorter than."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoParameters:

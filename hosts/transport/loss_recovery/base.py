@@ -58,7 +58,7 @@ class PacketOrder:
 class LossRecovery:
     """Sender half. `cumulative` is the first packet not acknowledged, `next_new` the first never sent."""
 
-    __slots__ = ("cumulative", "deadline_ns", "next_new")
+    __slots__ = ("cumulative", "deadline_ns", "held_ns", "next_new")
 
     Parameters: ClassVar[type[Any]] = NoParameters
     Order: ClassVar[type[PacketOrder]] = PacketOrder
@@ -74,6 +74,8 @@ class LossRecovery:
         self.next_new = first_index
         self.deadline_ns = NEVER
         """When `on_timer` must be called, on the flow's clock."""
+        self.held_ns = 0
+        """How long flow control has held the flow so far: the caller's clock is ahead of the flow's by this."""
 
     def next_packet(self) -> int:
         """Index of the packet to send next: one to resend, or `next_new`; -1 if the recovery's own cap forbids both."""

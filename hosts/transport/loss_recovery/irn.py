@@ -74,9 +74,12 @@ class SelectiveOrder(PacketOrder):
 class Irn(LossRecovery):
     """State: which later packets have arrived, and which gaps wait to be resent.
 
-    One addition to the paper: when a timeout's retransmission is acknowledged, the next unacknowledged packet is resent
-    at once rather than after another timeout, so a lost tail of k packets costs k round trips and not k timeouts. If
-    the acknowledgement comes sooner than a round trip after the resend, the timeout was spurious and nothing is resent.
+    One addition to the paper: when what a timeout resent is acknowledged, the next unacknowledged packet is resent at
+    once rather than after another timeout, so a lost tail of k packets costs one timeout and k round trips. (Twice as
+    many in every turn would take fewer, but where many tails were lost together these are then lost again.) If an
+    acknowledgement comes sooner after the resend than any can in this network, it is for the first sending: the timeout
+    was spurious and nothing more is resent. It is the network's shortest round trip that counts and not its longest:
+    near hosts answer sooner. Time in which flow control holds the flow counts too: acknowledgements come then as well.
 
     After a timeout nobody knows what is still in flight. What was sent before it keeps new packets out of the window,
     but not resent ones: a window that has shrunk below a lost tail (HPCC's does) would never let the tail be resent.
@@ -86,8 +89,8 @@ class Irn(LossRecovery):
     """
 
     __slots__ = (
-        "_after_timeout", "_base_rtt_ns", "_cap_packets", "_highest", "_highest_resent", "_lost", "_parameters",
-        "_resent", "_resent_ns", "_sacked",
+        "_after_timeout", "_cap_packets", "_highest", "_lost", "_parameters", "_resent", "_sacked", "_shortest_rtt_ns",
+        "_tail_end", "_turn_end", "_turn_ns",
     )  # fmt: skip
 
     Parameters = IrnParameters
@@ -107,14 +110,15 @@ class Irn(LossRecovery):
     def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
         super().__init__(parameters, path, rto_ns, first_index)
         self._parameters = parameters
-        self._base_rtt_ns = path.base_rtt_ns
+        self._shortest_rtt_ns = path.shortest_rtt_ns
         self._cap_packets = parameters.cap_packets or NEVER
         self._sacked: set[int] = set()
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1
         self._after_timeout = False
         self._resent: set[int] = set()  # since the latest timeout, and not acknowledged
-        self._resent_ns, self._highest_resent = 0, -1
+        self._tail_end = first_index  # where new packets began at the latest timeout
+        self._turn_end, self._turn_ns = first_index, NEVER
 
     def next_packet(self) -> int:
         """The first packet found lost; else a new one, if the cap allows."""
@@ -137,8 +141,7 @@ class Irn(LossRecovery):
         else:
             self._lost.pop(index, None)
             self._resent.add(index)
-            self._resent_ns = now_ns
-            self._highest_resent = max(self._highest_resent, index)
+            self._turn_ns = min(self._turn_ns, now_ns + self.held_ns)
         if self.deadline_ns == NEVER:
             self.deadline_ns = now_ns + self._timeout_ns()
 
@@ -164,13 +167,14 @@ class Irn(LossRecovery):
         """Resend the first unacknowledged packet and every gap below what has arrived."""
         self.deadline_ns = now_ns + self._timeout_ns()
         self._after_timeout = True
-        self._highest_resent = -1
+        self._tail_end = self.next_new
         self._resent.clear()
         before = len(self._lost)
         self._lost = {self.cumulative: None}
         for index in range(self.cumulative + 1, self._highest):
             if index not in self._sacked:
                 self._lost[index] = None
+        self._begin_turn()
         return max(0, len(self._lost) - before)
 
     def _advance(self, cumulative: int) -> None:
@@ -203,12 +207,20 @@ class Irn(LossRecovery):
         return len(gaps)
 
     def _continue_after_timeout(self, now_ns: int) -> int:
-        if self.cumulative >= self.next_new or now_ns - self._resent_ns < self._base_rtt_ns:
+        is_for_first_sending = now_ns + self.held_ns < self._turn_ns + self._shortest_rtt_ns
+        if self.cumulative >= self._tail_end or is_for_first_sending:
             self._after_timeout = False
-        elif not self._lost and self.cumulative > self._highest_resent:
-            self._lost[self.cumulative] = None
-            return 1
-        return 0
+            return 0
+        if self._lost or self.cumulative < max(self._turn_end, self._highest + 1):
+            return 0
+        self._lost[self.cumulative] = None
+        self._begin_turn()
+        return 1
+
+    def _begin_turn(self) -> None:
+        """What waits to be resent is a turn: it ends when all of it is acknowledged."""
+        self._turn_ns = NEVER
+        self._turn_end = max(self._lost) + 1
 
     def _timeout_ns(self) -> int:
         parameters = self._parameters

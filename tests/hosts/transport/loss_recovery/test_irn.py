@@ -2,6 +2,11 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """IRN: selective retransmission, recovery, timeouts, cap."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,7 +17,7 @@ from hosts.transport.messages import MessageCompleted
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000)
+PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000, shortest_rtt_ns=4_000)
 IRN = TransportSettings(loss_recovery="irn")
 
 
@@ -99,12 +104,13 @@ def test_a_timeout_resends_the_first_packet_and_known_gaps() -> None:
 
 
 def test_after_a_timeout_each_round_trip_recovers_a_packet() -> None:
-    """The acknowledgement of the resent packet, a round trip later, sends the next one."""
+    """The acknowledgement of the resent packet, a round trip later, sends the next one: also a short round trip."""
     recovery = sender()
     recovery.on_timer(320_000)
     resend_all(recovery, 320_000)
-    assert recovery.on_ack(1, -1, False, 330_000) == 1
-    assert resend_all(recovery, 330_000) == [1]
+    for index, now_ns in enumerate((324_000, 328_000, 332_000), start=1):
+        assert recovery.on_ack(index, -1, False, now_ns) == 1
+        assert resend_all(recovery, now_ns) == [index]
 
 
 def test_gaps_resent_by_the_timeout_are_not_resent_by_its_acknowledgements() -> None:
@@ -131,7 +137,7 @@ def test_what_the_receiver_has_and_then_misses_first_it_never_had() -> None:
 
 
 def test_a_spurious_timeout_resends_nothing_more() -> None:
-    """An acknowledgement sooner than a round trip after the resend is for the first sending."""
+    """An acknowledgement sooner than any round trip after the resend is for the first sending."""
     recovery = sender()
     recovery.on_timer(320_000)
     resend_all(recovery, 320_000)
@@ -198,19 +204,41 @@ def test_one_lost_packet_is_resent_alone() -> None:
     )
 
 
-def test_a_lost_tail_costs_one_timeout() -> None:
-    """Five packets gone at the end: one timeout, then one a round trip."""
-    counter = {"a": 0}
+def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
+    """Loses the last packets of a message of 100, once."""
+    sent = {"a": 0, "b": 0}
 
     def drop(number: int, name: str, frame: bytes) -> bool:
-        counter["a"] += name == "a"
-        return name == "a" and 96 <= counter["a"] <= 100
+        sent[name] += 1
+        return name == "a" and 100 - lost < sent[name] <= 100
 
-    link = FakeLink(IRN, drop=drop)
+    return drop
+
+
+@pytest.mark.parametrize("delay_ns", [5_000, 1_000])
+@pytest.mark.parametrize("lost", [1, 5, 50])
+def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
+    """Of the network's longest round trip or of a shorter one: one timeout, then one a round trip."""
+    link = FakeLink(replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
     link.transfer(100_000)
     link.run()
     (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (1, 5)
+    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (1, lost)
+
+
+def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
+    """A BTS that holds the flow while its resent packet is on its way: the acknowledgement is no sooner for it."""
+    settings = replace(IRN, flow_control="sfc", shortest_rtt_ns=10_000)
+    link = FakeLink(settings, drop=tail_dropper(50), delay_ns=5_000)
+    link.transfer(100_000)
+    steps_ns = count(0, 1_000)
+    while not link.a.statistics().retransmissions:
+        link.run(until_ns=next(steps_ns))
+    link.inject(link.now_ns + 1_000, link.a, link.bts(1, 50))
+    link.run()
+    (done,) = link.of(MessageCompleted, "a")
+    assert done.report.paused_ns == 50_000
+    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (1, 50)
 
 
 def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
