@@ -22,6 +22,7 @@ from hosts.agent_config import TAP, AgentConfig, AgentHost
 from hosts.build import build_nic, incoming_message, outgoing_message
 from hosts.io.event_loop import EventLoop
 from hosts.io.kernel_silence import silence_kernel
+from hosts.io.late_bins import LateBins, late_bin_ns
 from hosts.io.lines import LineReader, LineWriter
 from hosts.io.namespaces import network_namespace
 from hosts.io.packet_socket import PacketSocket
@@ -153,6 +154,7 @@ class Agent:
         for nic in self._nics.values():
             nic.count_intervals_from(start_ns)
         self._start_ns = start_ns
+        self._loop.late_bins = LateBins(start_ns, late_bin_ns(self._dilation))
         self._send(self._config.flows, self._config.addresses)
         _keep_for_good()
 
@@ -200,12 +202,18 @@ class Agent:
     def _on_tick(self) -> None:
         self._tick.clear()
         self._tick.arm(time.monotonic_ns() + _FLUSH_NS)
+        self._tell_late_bins()
         self._out.flush()
+
+    def _tell_late_bins(self, *, is_over: bool = False) -> None:
+        if self._records is not None and self._loop.late_bins is not None:
+            self._records.write_late_bins(self._config.name, self._loop.late_bins.take(is_over=is_over))
 
     def _on_terminate(self, number: int, frame: FrameType | None) -> None:
         self._loop.stop()
 
     def _report(self) -> None:
+        self._tell_late_bins(is_over=True)
         for name, nic in self._nics.items():
             if self._records is not None:
                 self._records.write_rest(nic)

@@ -20,7 +20,7 @@ from hosts.io.spacing import SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
-from telemetry.rows import GoodputRow, SignalRow
+from telemetry.rows import GoodputRow, LatenessRow, SignalRow
 
 _QUOTED_CHARACTERS = 200
 
@@ -124,6 +124,13 @@ class Goodput(GoodputRow, _Message):
 
 
 @dataclass(frozen=True, slots=True)
+class Late(LatenessRow, _Message):
+    """A row of the lateness trace."""
+
+    event: Literal["late"] = "late"
+
+
+@dataclass(frozen=True, slots=True)
 class Signal(SignalRow, _Message):
     """A row of the signals trace."""
 
@@ -215,7 +222,7 @@ class Stopped(_Message):
     event: Literal["stopped"] = "stopped"
 
 
-Record = FlowSent | FlowReceived | Goodput | Signal
+Record = FlowSent | FlowReceived | Goodput | Late | Signal
 """What belongs into a run's traces."""
 
 AgentEvent = Ready | Record | HostStatistics | AgentLateness | HostState | Looked | Refused | Stopped

@@ -5,16 +5,18 @@
 It does not know where the records go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from hosts.io.late_bins import LateBin
 from hosts.protocol import (
     FlowReceived,
     FlowSent,
     Goodput,
     HostState,
     HostStatistics,
+    Late,
     MessageState,
     ProgramFlowState,
     Record,
@@ -78,6 +80,12 @@ class RecordWriter:
         self.write_events(nic)
         for report in nic.unfinished_messages():
             self._take(self._sent(report, None))
+
+    def write_late_bins(self, node: str, bins: Iterable[LateBin]) -> None:
+        """Record how late the hosts of an agent were over time."""
+        for each in bins:
+            late_us = self._dilation.model_us(each.max_ns)
+            self._take(Late(self._instant_us(each.end_ns), "host", node, each.departures, late_us))
 
     def _instant_us(self, wall_ns: int) -> float:
         return self._dilation.model_us(wall_ns - self._start_ns)

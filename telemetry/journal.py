@@ -4,8 +4,9 @@
 
     journal/journal.json    switches in their order, dilation, model time 0, whether hosts have told all
     journal/planned/        the flows of the plan; beside it, in segments too, what senders and receivers told,
-                            signals and goodput
+                            signals, goodput and the hosts' lateness
     logs/SWITCH.samples     queue samples as each switch made them
+    logs/SWITCH.lateness    its lateness over time, of switches that measure it
 
 A normal end and `report` of a run that was killed go the same way from here to the traces. A lock on the folder is
 held as long as the process that writes it lives, however it ends. Knows no clock, no host and no switch.
@@ -26,8 +27,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from telemetry.atomic_file import replace_text
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
+from telemetry.late_bins import late_bins_file, switch_rows
 from telemetry.queue_samples import Samples, queue_rows, sample_chunks, samples_file
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
+from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from telemetry.segments import join_segments, read_segments
 from telemetry.writer import TraceWriter, write_trace
 
@@ -69,6 +71,10 @@ class Journal:
         """The file of a switch's queue samples."""
         return self.folder / "logs" / samples_file(switch)
 
+    def late_bins(self, switch: str) -> Path:
+        """The file of a switch's lateness over time."""
+        return self.folder / "logs" / late_bins_file(switch)
+
     def note(self, **changes: object) -> None:
         """Changes fields of the head, on disk as well."""
         self.head = self.head.model_copy(update=changes)
@@ -76,7 +82,7 @@ class Journal:
 
     def write_traces(self) -> list[str]:
         """Makes all traces of what the journal holds, which stays; gives a sentence for all that cannot be read."""
-        problems = self._write_flows() + self._write_queues()
+        problems = self._write_flows() + self._write_queues() + self._write_lateness()
         for schema in (SIGNALS, GOODPUT):
             problems += join_segments(self.segments(schema), schema, self.folder / schema.file_name)
         return problems
@@ -85,6 +91,7 @@ class Journal:
         """Once the traces have it all."""
         for switch in self.head.switches:
             self.samples(switch).unlink(missing_ok=True)
+            self.late_bins(switch).unlink(missing_ok=True)
         shutil.rmtree(self.folder / JOURNAL_FOLDER)
 
     def release(self) -> None:
@@ -112,6 +119,22 @@ class Journal:
                 except (OSError, ValueError) as error:
                     problems.append(f"Queue samples of {switch} are lost: {error}.")
             return problems + writer.close()
+
+    def _write_lateness(self) -> list[str]:
+        """A row for each part and interval of a live run: few enough to hold them all."""
+        hosts, problems = read_segments(self.segments(LATENESS), LATENESS)
+        rows = [hosts]
+        for switch in () if self.head.start_ns is None else self.head.switches:
+            try:
+                rows.append(self._late_rows(switch))
+            except (OSError, ValueError) as error:
+                problems.append(f"Lateness of {switch} over time is lost: {error}.")
+        write_trace(self.folder / LATENESS.file_name, LATENESS, pl.concat(rows).sort("time_us", "part", "node"))
+        return problems
+
+    def _late_rows(self, switch: str) -> pl.DataFrame:
+        start_ns, factor = self.head.start_ns or 0, self.head.dilation_factor
+        return switch_rows(self.late_bins(switch), switch=switch, start_ns=start_ns, dilation_factor=factor)
 
     def _queue_rows(self, switch: str, samples: Samples) -> pl.DataFrame:
         start_ns, factor = self.head.start_ns or 0, self.head.dilation_factor

@@ -71,6 +71,18 @@ class SignalRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LatenessRow:
+    """One row per interval in which a switch, or a process that serves hosts, sent anything; none under the virtual
+    clock."""
+
+    time_us: Annotated[float, Meaning("end of the interval", "µs")]
+    part: Annotated[str, Meaning("`host` or `switch`")]
+    node: Annotated[str, Meaning("the switch, or the process that serves hosts: its `logs/NODE.json` names them")]
+    departures: Annotated[int, Meaning("frames that it sent in the interval", bits=64)]
+    max_us: Annotated[float, Meaning("how late the latest of them was, in model time", "µs")]
+
+
+@dataclass(frozen=True, slots=True)
 class GoodputRow:
     """One row per flow and interval (`transport.goodput_interval_ns`) in which its receiver got message bytes in
     order."""

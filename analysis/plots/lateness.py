@@ -1,21 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Plots about lateness: what it costs, over many runs."""
+"""Plots about lateness: when a run was late, and what it costs, over many runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import MUTED, log_x, log_y, new_figure, share_legend, styled
-from analysis.plots.palette import DASH_CYCLE, scheme_looks
+from analysis.plots.canvas import MUTED, log_x, log_y, new_figure, say, share_legend, styled
+from analysis.plots.faults import FaultMark, draw_faults
+from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, scheme_looks
+from analysis.plots.series import Steps, thin
 from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE
 
 _LEAST_PERCENT = 0.1
 """Lowest point of a logarithmic axis: what is less is drawn there."""
+
+
+PART_COLORS = {"host": OTHER_COLORS[0], "switch": OTHER_COLORS[1]}
+PART_NAMES = {"host": "hosts", "switch": "switches"}
+
+
+@styled
+def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequence[FaultMark] = ()) -> Figure:
+    """The latest frame of any host and of any switch in each interval; the verdict's limits, which hold for P99."""
+    figure, (axes,) = new_figure(1, height_inches=3.6)
+    axes.set_title("Lateness over time")
+    axes.set_xlabel("Time (model µs)")
+    axes.set_ylabel("Latest departure (% of base RTT)")
+    latest = lateness.group_by("part", "time_us").agg(pl.col("max_us").max()).sort("time_us")
+    if latest.is_empty():
+        say(axes, "nothing was measured")
+        return figure
+    highest = 100 * INVALID_ABOVE
+    for part, name in PART_NAMES.items():
+        rows = latest.filter(pl.col("part") == part)
+        shares = 100 * rows["max_us"].to_numpy() / base_rtt_us
+        if rows.height:
+            steps = thin(Steps(rows["time_us"].to_numpy(), shares))
+            color, dashes = PART_COLORS[part], DASH_CYCLE[0 if part == "host" else 1]
+            axes.plot(steps.times_us, steps.values, color=color, linestyle=dashes, marker=".", markersize=4, label=name)
+            highest = max(highest, float(shares.max()))
+    axes.set_ylim(0, 1.08 * highest)
+    axes.set_xlim(0, float(latest["time_us"].to_numpy().max()))
+    _draw_level(axes, "P99 of a faithful run", DEGRADED_ABOVE)
+    _draw_level(axes, "P99 of an invalid run", INVALID_ABOVE)
+    draw_faults(axes, faults)
+    share_legend(figure)
+    return figure
+
+
+def _draw_level(axes: Axes, text: str, limit: float) -> None:
+    axes.axhline(100 * limit, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+    axes.annotate(
+        text,
+        (1.0, 100 * limit),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        ha="right",
+        color=MUTED,
+        fontsize=9,
+    )
 
 
 @dataclass(frozen=True)

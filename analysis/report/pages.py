@@ -22,6 +22,7 @@ from analysis.plots.canvas import to_svg, write_png
 from analysis.plots.distributions import DistributedRun, plot_distributions
 from analysis.plots.faults import FaultMark
 from analysis.plots.goodput import GoodputRun, plot_goodput
+from analysis.plots.lateness import plot_lateness
 from analysis.report import page
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, compare, headline_class
@@ -43,7 +44,7 @@ _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max
 
 
 def write_run_report(folder: Path) -> Path:
-    """Writes report.html, a PNG of each of its four figures and two CSVs into a run folder; gives the page.
+    """Writes report.html, a PNG of each of its figures and two CSVs into a run folder; gives the page.
 
     Traces that are missing or damaged are named on the page. Raises ResultError without a readable result.json.
     """
@@ -57,7 +58,11 @@ def write_run_report(folder: Path) -> Path:
         "distributions": plot_distributions([_distributed(scheme, run)]),
         "goodput": plot_goodput([GoodputRun(scheme, run.flows, run.goodput, _faults(run))]),
     }
+    if run.lateness.height:
+        base_rtt_us = run.result.base_rtt_us
+        figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=_faults(run))
     captions = {
+        "lateness": "How late the latest frame of each interval left; the verdict's limits hold for the P99 of all.",
         "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
         "fct": "FCT slowdown by message size, and its distribution; flows that did not finish keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,
@@ -200,6 +205,7 @@ def _files(folder: Path) -> list[str]:
         "fct.png",
         "distributions.png",
         "goodput.png",
+        "lateness.png",
         "logs",
         "pcaps",
     )

@@ -12,7 +12,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
 from telemetry.reader import TraceError, read_trace
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, TraceSchema
+from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from wire.input.bounded_file import read_bounded_text
 
 CONFIG_FILE = "config.json"
@@ -50,6 +50,8 @@ class Run:
     goodput: pl.DataFrame
     problems: tuple[str, ...]
     """What could not be read, as sentences."""
+    lateness: pl.DataFrame = field(default_factory=LATENESS.empty)
+    """Of a live run; no row for what an older release left."""
 
     @property
     def thresholds_bytes(self) -> dict[str, int]:
@@ -105,7 +107,9 @@ def load_run(folder: Path) -> Run:
     flows, queues, signals, goodput = (
         _read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
     )
-    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems))
+    has_lateness = (folder / LATENESS.file_name).exists()
+    lateness = _read_frame(folder, LATENESS, problems) if has_lateness else LATENESS.empty()
+    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems), lateness)
 
 
 def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:

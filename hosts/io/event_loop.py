@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from heapq import heappop, heappush
 
+from hosts.io.late_bins import LateBins
 from hosts.io.lateness import LatenessHistogram
 from hosts.io.packet_socket import PacketSocket
 from hosts.io.spacing import SpacingHistogram, WireSpacing
@@ -44,6 +45,8 @@ class EventLoop:
         """Actual minus ideal time of every frame sent (wall ns)."""
         self.spacing = SpacingHistogram()
         """Of frames that follow one another on a host's wire."""
+        self.late_bins: LateBins | None = None
+        """Lateness over time, once somebody wants it."""
         self._on_event = on_event
         self._epoll = select.epoll()
         self._timer = MonotonicTimer()
@@ -160,11 +163,14 @@ class EventLoop:
             send = station.socket.send
             record = self.lateness.record
             record_spacing = station.spacing.record
+            late_bins = self.late_bins
             for ideal_ns, frame in nic.frames_to_send(time.monotonic_ns()):
                 send(frame)
                 sent_ns = time.monotonic_ns()
                 record(sent_ns - ideal_ns)
                 record_spacing(len(frame), ideal_ns, sent_ns)
+                if late_bins is not None:
+                    late_bins.record(sent_ns, sent_ns - ideal_ns)
             self._schedule(descriptor, station)
         while (event := nic.next_event()) is not None:
             self._on_event(nic.address.name, event)

@@ -15,12 +15,18 @@ from analysis.results.result import RESULT_FILE, ResultError, write_result
 from analysis.results.stored import CONFIG_FILE
 from telemetry.journal import Journal, JournalError, has_journal, open_journal
 from telemetry.reader import read_trace
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMAS, SIGNALS
+from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SCHEMAS, SIGNALS
 from testbed.errors import UsageError
 from testbed.execution.execute import ERROR_FILE, run_identity
 from testbed.plan.config import RunConfig
 
-_TIMES = {FLOWS.name: "finish_us", QUEUES.name: "time_us", SIGNALS.name: "received_us", GOODPUT.name: "until_us"}
+_TIMES = {
+    FLOWS.name: "finish_us",
+    QUEUES.name: "time_us",
+    SIGNALS.name: "received_us",
+    GOODPUT.name: "until_us",
+    LATENESS.name: "time_us",
+}
 
 
 def finish_run(folder: Path) -> bool:

@@ -24,6 +24,7 @@ from hosts.protocol import (
     FlowSent,
     Goodput,
     HostStatistics,
+    Late,
     Quiesce,
     Signal,
     Start,
@@ -278,7 +279,7 @@ class _Run:
 
     def _take(self, agent: AgentProcess, events: Iterable[AgentEvent]) -> None:
         for event in events:
-            if isinstance(event, (FlowSent, FlowReceived, Goodput, Signal)):
+            if isinstance(event, (FlowSent, FlowReceived, Goodput, Late, Signal)):
                 self._recorder.take(event)
             elif isinstance(event, HostStatistics):
                 self._hosts.append(event)

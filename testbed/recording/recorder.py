@@ -16,13 +16,13 @@ from types import TracebackType
 
 import polars as pl
 
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
+from hosts.protocol import FlowReceived, FlowSent, Goodput, Late, Record, Signal
 from scenarios.model.flow import Flow
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import new_journal
 from telemetry.queue_samples import Samples
 from telemetry.reader import read_trace
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
+from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
 from testbed.plan.plan import RunPlan
 from testbed.recording.ideal import ideal_fct_ns
@@ -43,8 +43,9 @@ class Recorder:
         self._received_early: set[int] = set()
         self._undelivered: set[int] = set()
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
-        self._sent, self._received, self._signals, self._goodput = (
-            SegmentWriter(self._journal.segments(schema), schema) for schema in (SENT, RECEIVED, SIGNALS, GOODPUT)
+        self._sent, self._received, self._signals, self._goodput, self._lateness = (
+            SegmentWriter(self._journal.segments(schema), schema)
+            for schema in (SENT, RECEIVED, SIGNALS, GOODPUT, LATENESS)
         )
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
@@ -91,6 +92,8 @@ class Recorder:
             self._goodput.append(record)
         elif isinstance(record, Signal):
             self._signals.append(record)
+        elif isinstance(record, Late):
+            self._lateness.append(record)
         elif isinstance(record, FlowReceived):
             self._received.append_values((record.flow_id, record.corrupted))
             self._match(record.flow_id, self._undelivered, self._received_early)
@@ -119,7 +122,7 @@ class Recorder:
     def save(self) -> None:
         """From here on a killed runner does not lose what was taken so far."""
         began_s = time.monotonic()
-        for trace in (self._sent, self._received, self._signals, self._goodput):
+        for trace in (self._sent, self._received, self._signals, self._goodput, self._lateness):
             trace.flush()
         now_s = time.monotonic()
         self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from hosts.io.late_bins import late_bin_ns
 from softswitch.build import build_executable
 from softswitch.control import ControlClient
 from telemetry.atomic_file import replace_text
+from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
@@ -45,6 +47,7 @@ class SoftswitchProcess:
             "--sample-ns",
             str(plan.dilation.wall_ns(SAMPLE_NS)),
         ]
+        arguments += ["--lateness", str(logs / late_bins_file(name)), "--lateness-ns", str(late_bin_ns(plan.dilation))]
         arguments += ["--epoch-ns", str(epoch_ns), "--seed", str(plan.config.seed), "--die-with-parent", "--realtime"]
         for port in self._ports:
             arguments += ["-i", f"{port}@{SWITCH_INTERFACE.format(name=name, port=port)}"]

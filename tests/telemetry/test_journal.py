@@ -14,10 +14,11 @@ import pytest
 
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Journal, JournalError, has_journal, new_journal, open_journal
+from telemetry.late_bins import RECORD_DTYPE
 from telemetry.queue_samples import SAMPLE_DTYPE
 from telemetry.reader import read_trace
-from telemetry.rows import GoodputRow
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
+from telemetry.rows import GoodputRow, LatenessRow
+from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.segments import segment_paths
 from telemetry.writer import SegmentWriter
 
@@ -186,3 +187,22 @@ def test_a_link_in_a_journals_place_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / JOURNAL_FOLDER).symlink_to(tmp_path / "real" / JOURNAL_FOLDER)
     with pytest.raises(OSError, match=JOURNAL_FOLDER):
         open_journal(tmp_path)
+
+
+def test_lateness_of_hosts_and_switches_is_one_trace(tmp_path: Path) -> None:
+    """In order of time, model units; a switch that measures none has no row, nor has what was before model time 0."""
+    journal = new_journal(tmp_path, ("tor1", "tor2"), dilation_factor=10)
+    journal.note(start_ns=100_000)
+    hosts = SegmentWriter(journal.segments(LATENESS), LATENESS)
+    for time_us in (10.0, 20.0):
+        hosts.append(LatenessRow(time_us, "host", "agent1", 5, 0.5))
+    hosts.flush()
+    records = np.array([(100_000, 9, 90_000), (200_000, 3, 20_000), (300_000, 1, 0)], dtype=RECORD_DTYPE)
+    journal.late_bins("tor1").write_bytes(records.tobytes() + b"cut")
+    assert journal.write_traces() == []
+    assert read_trace(tmp_path / "lateness.parquet", LATENESS).rows() == [
+        (10.0, "host", "agent1", 5, 0.5), (10.0, "switch", "tor1", 3, 2.0),
+        (20.0, "host", "agent1", 5, 0.5), (20.0, "switch", "tor1", 1, 0.0),
+    ]  # fmt: skip
+    journal.remove()
+    assert not journal.late_bins("tor1").exists()

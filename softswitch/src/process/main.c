@@ -20,8 +20,8 @@
 
 static const char usage[] =
     "usage: softswitch -i PORT@IFACE [-i ...] [--commands FILE] [--control SOCKET] [--telemetry FILE]\n"
-    "                  [--sample-ns N] [--epoch-ns N] [--seed N] [--statistics FILE] [--die-with-parent]\n"
-    "                  [--realtime]\n"
+    "                  [--sample-ns N] [--epoch-ns N] [--seed N] [--statistics FILE] [--lateness FILE]\n"
+    "                  [--lateness-ns N] [--die-with-parent] [--realtime]\n"
     "\n"
     "  -i PORT@IFACE      a port and its interface, or fd:N for an inherited message socket\n"
     "  --commands FILE    control commands to run before the first frame\n"
@@ -31,6 +31,8 @@ static const char usage[] =
     "  --epoch-ns N       CLOCK_MONOTONIC time that is 0 for the program (default: now)\n"
     "  --seed N           of the program's random()\n"
     "  --statistics FILE  write counters as JSON at the end\n"
+    "  --lateness FILE    write lateness over time as 24-byte records (src/process/late_bins.h)\n"
+    "  --lateness-ns N    its interval\n"
     "  --die-with-parent  be killed when the parent dies\n"
     "  --realtime         run before all ordinary processes (SCHED_RR): late by less on a busy machine; never spins\n"
     "\n"
@@ -100,6 +102,8 @@ enum option_id {
     EPOCH_NS,
     SEED,
     STATISTICS,
+    LATENESS,
+    LATENESS_NS,
     DIE_WITH_PARENT,
     REALTIME,
     HELP
@@ -113,6 +117,8 @@ static const struct option long_options[] = {
     {"epoch-ns", required_argument, NULL, EPOCH_NS},
     {"seed", required_argument, NULL, SEED},
     {"statistics", required_argument, NULL, STATISTICS},
+    {"lateness", required_argument, NULL, LATENESS},
+    {"lateness-ns", required_argument, NULL, LATENESS_NS},
     {"die-with-parent", no_argument, NULL, DIE_WITH_PARENT},
     {"realtime", no_argument, NULL, REALTIME},
     {"help", no_argument, NULL, HELP},
@@ -139,6 +145,11 @@ static int take_option(struct sw_process_options *options, int id, char *word)
     case STATISTICS:
         options->statistics_path = word;
         return 0;
+    case LATENESS:
+        options->lateness_path = word;
+        return 0;
+    case LATENESS_NS:
+        return read_integer(word, &options->lateness_ns);
     case SAMPLE_NS:
         return read_integer(word, &options->sample_ns);
     case EPOCH_NS:
@@ -173,6 +184,8 @@ static int read_options(struct sw_process_options *options, int argc, char **arg
         return complain("%s", "no port: give -i PORT@IFACE");
     if (options->telemetry_path && !options->sample_ns)
         return complain("%s", "--telemetry needs --sample-ns above 0");
+    if (options->lateness_path && !options->lateness_ns)
+        return complain("%s", "--lateness needs --lateness-ns above 0");
     return 0;
 }
 

@@ -186,6 +186,14 @@ static int open_files(struct sw_process *process, struct complaint complaint)
             return -1;
         }
     }
+    if (options->lateness_path) {
+        process->late_bins.writer = sw_writer_open(options->lateness_path);
+        if (!process->late_bins.writer) {
+            snprintf(complaint.text, complaint.bytes, "cannot write lateness '%s': %s", options->lateness_path,
+                     strerror(errno));
+            return -1;
+        }
+    }
     if (options->control_path) {
         process->control =
             sw_control_server_open(options->control_path, process->sw, process->epoll_fd, SW_EVENT_CONTROL);
@@ -208,6 +216,8 @@ static int open_core(struct sw_process *process, const struct sw_program *progra
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (!config.epoch_ns)
         config.epoch_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    process->late_bins.epoch_ns = config.epoch_ns;
+    process->late_bins.width_ns = process->options->lateness_ns;
     process->sw = sw_switch_create(program, &config);
     process->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (!process->sw || process->epoll_fd < 0 || open_signals(process) < 0) {
@@ -262,13 +272,27 @@ static int write_statistics(const struct sw_process *process)
 /* Ends what a process that ran leaves behind. */
 static int close_files(struct sw_process *process)
 {
-    int written = 0, result = 0;
+    int written = 0, late = 0, result = 0;
 
     if (process->options->statistics_path)
         result = write_statistics(process);
     if (process->writer)
         written = sw_writer_close(process->writer);
-    return result < 0 ? result : written;
+    sw_late_bins_close_bin(&process->late_bins);
+    if (process->late_bins.writer)
+        late = sw_writer_close(process->late_bins.writer);
+    if (result == 0)
+        result = written;
+    return result < 0 ? result : late;
+}
+
+/* Of a process that never ran. */
+static void drop_file(struct sw_writer *writer, const char *path)
+{
+    if (!writer)
+        return;
+    sw_writer_close(writer);
+    unlink(path);
 }
 
 int sw_process_close(struct sw_process *process)
@@ -279,9 +303,9 @@ int sw_process_close(struct sw_process *process)
     if (process->stops) {
         sw_process_do_chores(process);
         result = close_files(process);
-    } else if (process->writer) {
-        sw_writer_close(process->writer);
-        unlink(process->options->telemetry_path);
+    } else {
+        drop_file(process->writer, process->options->telemetry_path);
+        drop_file(process->late_bins.writer, process->options->lateness_path);
     }
     for (uint32_t i = 0; i < process->n_devices; i++) {
         if (process->devices[i].ops)

@@ -20,9 +20,11 @@ struct sw_process_options {
     const char *commands_path; /* NULL: none, as the following */
     const char *control_path;
     const char *telemetry_path;
+    const char *lateness_path;
     const char *statistics_path; /* written at the end */
     int64_t epoch_ns;            /* CLOCK_MONOTONIC; 0: when the process starts */
     int64_t sample_ns;
+    int64_t lateness_ns; /* interval of lateness over time */
     uint64_t seed;
 };
 

@@ -119,6 +119,7 @@ static void measure_departure(struct sw_process *process, struct sw_process_devi
                               const struct sw_packet *packet, struct sw_departed departed)
 {
     sw_lateness_record(sw_switch_departure_lateness(process->sw), departed.sent_ns - departed.due_ns);
+    sw_late_bins_record(&process->late_bins, departed.sent_ns, departed.sent_ns - departed.due_ns);
     sw_spacing_record(sw_switch_spacing(process->sw), &device->departed, departed, packet->len,
                       sw_switch_rate_bps(process->sw, device->port));
 }

@@ -9,6 +9,7 @@
 #include "common/index_heap.h"
 #include "ports/ports.h"
 #include "process/control_server.h"
+#include "process/late_bins.h"
 #include "process/process.h"
 #include "process/telemetry_writer.h"
 #include "traffic/packet_pool.h"
@@ -41,6 +42,7 @@ struct sw_process {
     int epoll_fd, signal_fd;
     struct sw_control_server *control;
     struct sw_writer *writer;
+    struct sw_late_bins late_bins;
     int64_t slack_ns; /* how long the next core event may wait to share a wake-up, see process_loop.c */
     int64_t next_chore_ns;
     bool is_busy; /* the last round moved frames */

@@ -13,6 +13,7 @@ from pathlib import Path
 from analysis.results.fidelity import judge
 from analysis.results.result import FlowCounts, RunResult
 from hosts.io.lateness import LatenessSummary
+from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
 from testbed.execution.execute import execute, run_identity
 from testbed.interrupt import Interrupt
@@ -85,8 +86,9 @@ class _on:
         began_s = time.perf_counter()
         outcome = run_on(network, folder, recorder, progress, interrupt, began_s=began_s, programs=True)
         for each in switches:  # they went on writing where they had begun to
-            name = samples_file(each.name)
-            shutil.copy(self._session.network.logs / name, network.logs / name)
+            for name in (samples_file(each.name), late_bins_file(each.name)):
+                if (self._session.network.logs / name).exists():  # BMv2 tells nothing of its lateness over time
+                    shutil.copy(self._session.network.logs / name, network.logs / name)
         return outcome
 
 

@@ -30,7 +30,7 @@ from tests.fuzz.targets.hostile import damaged, texts, values
 
 _RUN = ("run", "incast", "--clock", "virtual", "--seed", "1", "--set", "degree=2", "--set", "message_bytes=2000")
 _TEXT_FILES = ("result.json", "config.json", "flows-input.csv")
-_TRACES = ("flows.parquet", "queues.parquet", "signals.parquet", "goodput.parquet")
+_TRACES = ("flows.parquet", "queues.parquet", "signals.parquet", "goodput.parquet", "lateness.parquet")
 _FILES = (*_TEXT_FILES, *_TRACES, "report.html", "reproduction.json", "validation.json")
 _VERBS = (
     ("report", "run"),

@@ -19,6 +19,7 @@ import pytest
 
 from softswitch.control import CommandError, ControlClient
 from softswitch.engine import TELEMETRY_RECORD
+from telemetry.late_bins import RECORD_DTYPE
 from tests.softswitch.process.running import PATIENCE_S, NotReady, refusal, running, statistics
 from tests.softswitch.programs.steered import Op, executable, report, steer
 
@@ -76,6 +77,39 @@ def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
     assert sizes == {1_000}
     assert (found["count"], found["ideal_ns"]) == (2, 100_000_000)
     assert 0 <= found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
+
+
+def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
+    """In intervals of the epoch, in order of time, none of them empty."""
+    late, counters, width_ns = tmp_path / "late", tmp_path / "statistics", 5_000_000
+    epoch_ns = time.monotonic_ns()
+    arguments = ("--lateness", late, "--lateness-ns", str(width_ns), "--epoch-ns", str(epoch_ns))
+    with running(*arguments, "--statistics", counters) as switch:
+        for _ in range(4):
+            switch.send(1, steer(2))
+            switch.receive(2)
+            time.sleep(0.012)
+        assert switch.stop() == (0, "")
+    records = np.fromfile(late, dtype=RECORD_DTYPE)
+    assert records["departures"].sum() == 4
+    assert len(records) > 1
+    assert (records["departures"] > 0).all()
+    assert (records["time_ns"] % width_ns == 0).all()
+    assert (np.diff(records["time_ns"]) > 0).all()
+    assert records["max_ns"].max() == statistics(counters)["lateness"]["departures"]["max_ns"]
+
+
+def test_a_switch_that_does_not_start_leaves_no_lateness(tmp_path: Path) -> None:
+    """Nor one without an interval."""
+    assert "--lateness needs --lateness-ns" in refusal("-i", "1@fd:0", "--lateness", str(tmp_path / "late"))
+    with pytest.raises(NotReady), running("--lateness", tmp_path / "no" / "late", "--lateness-ns", "1000"):
+        pass
+    with (
+        pytest.raises(NotReady),
+        running("--lateness", tmp_path / "late", "--lateness-ns", "9", "--control", tmp_path / "no" / "socket"),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_control_socket_is_its_users_alone(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from testbed.recording.outcome import Silent
 from tests.testbed.running import NEEDS_MININET, ROOT
 
 PATIENCE_S = 200
-TRACES = {"flows.parquet", "goodput.parquet", "queues.parquet", "signals.parquet"}
+TRACES = {"flows.parquet", "goodput.parquet", "lateness.parquet", "queues.parquet", "signals.parquet"}
 
 
 def _plan() -> RunPlan:
