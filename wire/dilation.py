@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from wire.units import NS_PER_US
 
+_TENTHS = (10, 15, 20, 30, 50, 70)
+
 
 @dataclass(frozen=True, slots=True)
 class Dilation:
@@ -39,3 +41,16 @@ class Dilation:
     def model_us(self, wall_ns: int) -> float:
         """Wall duration (ns) as a model duration in us."""
         return wall_ns / (self.factor * NS_PER_US)
+
+
+def next_step(least: float) -> int:
+    """The smallest factor of at least so much that people would write: 1, 1.5, 2, 3, 5 or 7 times a power of ten."""
+    if not 0 <= least < float("inf"):
+        raise ValueError(f"a dilation factor cannot be {least!r}")
+    magnitude = 1
+    while True:
+        for tenths in _TENTHS:
+            factor, rest = divmod(tenths * magnitude, 10)
+            if not rest and factor >= least:
+                return factor
+        magnitude *= 10

@@ -104,7 +104,12 @@ def _identity(identity: RunIdentity) -> dict[str, object]:
 
 def _judged(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> dict[str, object]:
     verdict = judge(identity, counters, flows)
-    return {"flows": flows, "verdict": verdict.level, "verdict_reasons": verdict.reasons}
+    return {
+        "flows": flows,
+        "verdict": verdict.level,
+        "verdict_reasons": verdict.reasons,
+        "faithful_dilation": verdict.faithful_dilation,
+    }
 
 
 def _flow_figures(flows: pl.DataFrame, identity: RunIdentity) -> dict[str, object]:

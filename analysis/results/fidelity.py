@@ -23,6 +23,7 @@ from enum import Enum
 from analysis.results.counters import Lateness, RunCounters, RunIdentity, Spacing
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.result import FlowCounts, Level
+from wire.dilation import next_step
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Verdict:
 
     level: Level
     reasons: tuple[str, ...]
+    faithful_dilation: int | None = None
+    """Of a run that was late: the D at which it would have been on time."""
 
 
 class _Weight(Enum):
@@ -68,7 +71,7 @@ def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Ve
         level = "degraded"
     shown = set(_Weight) if level == "faithful" else set(_Weight) - {_Weight.EVIDENCE}
     ordered = sorted((found for found in findings if found[0] in shown), key=lambda found: found[0].value)
-    return Verdict(level, tuple(sentence for _, sentence in ordered))
+    return Verdict(level, tuple(sentence for _, sentence in ordered), faithful_dilation(identity, counters))
 
 
 def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
@@ -96,6 +99,9 @@ def _timing_findings(identity: RunIdentity, counters: RunCounters) -> Iterable[_
     yield _lateness_finding("Switch", counters.switch_lateness, identity)
     yield _spacing_finding("host", counters.host_spacing, identity)
     yield _spacing_finding("switch", counters.switch_spacing, identity)
+    factor = faithful_dilation(identity, counters)
+    if factor is not None:
+        yield _Weight.NOTE, f"About D = {factor} would do (--dilation {factor}, or --retry)."
 
 
 def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity) -> _Finding:
@@ -124,6 +130,21 @@ def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
     if share > DEGRADED_ABOVE:
         return _Weight.DEGRADED, f"{sentence}; a faithful run stays within {100 * DEGRADED_ABOVE:.3g} %."
     return _Weight.EVIDENCE, f"{sentence}."
+
+
+def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | None:
+    """The D at which the same wall lateness is within the first limit, rounded up; None for a run that was not late.
+
+    An upper bound: at a greater D the machine has more time for each packet, so it is late by no more.
+    """
+    if identity.clock == "virtual":
+        return None
+    measured = (counters.host_lateness, counters.switch_lateness, counters.host_spacing, counters.switch_spacing)
+    worst = max(
+        (lateness_share(each.p99_ns, identity.base_rtt_us, identity.dilation) for each in measured if each is not None),
+        default=0.0,
+    )
+    return next_step(identity.dilation * worst / DEGRADED_ABOVE) if worst > DEGRADED_ABOVE else None
 
 
 def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Finding]:

@@ -130,6 +130,8 @@ class RunResult(Figures):
     interrupted: bool
     verdict: Level
     verdict_reasons: tuple[str, ...]
+    faithful_dilation: int | None = None
+    """Of a run that was late: the D at which it would not have been, by what was measured. None: it was not late."""
     flows: FlowCounts
     fct_slowdown: dict[str, SlowdownFigures]
     fct_slowdown_by_size: dict[str, tuple[SizeBinFigures, ...]]

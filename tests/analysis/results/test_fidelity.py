@@ -118,6 +118,24 @@ def test_spacing_is_judged_by_the_limits_of_lateness(who: str, share: float, lev
     assert any(reason.startswith(f"Spacing of {who.partition('_')[0]} frames is off") for reason in verdict.reasons)
 
 
+@pytest.mark.parametrize("who", ["host_lateness", "switch_lateness", "host_spacing", "switch_spacing"])
+def test_a_late_run_says_which_dilation_would_do(who: str) -> None:
+    """So great that the same wall time is within the first limit, rounded up to a step, whatever was late."""
+    late_by = 3.2
+    measured = replace(getattr(COUNTERS, who), p99_ns=late_by * DEGRADED_ABOVE * RTT_WALL_NS)
+    verdict = judged(**{who: measured})
+    assert verdict.faithful_dilation == 50_000
+    assert verdict.reasons[-1] == "About D = 50000 would do (--dilation 50000, or --retry)."
+    assert judged(**{who: measured}, dilation=50_000).level == "faithful"
+
+
+def test_a_run_that_was_not_late_advises_nothing() -> None:
+    """Nor does one that is invalid for something else, or virtual."""
+    assert judged().faithful_dilation is None
+    assert judged(received=999).faithful_dilation is None
+    assert judged(clock="virtual", host_lateness=Lateness(0, 1e9, 1e9)).faithful_dilation is None
+
+
 @pytest.mark.parametrize(
     ("switch", "who", "why"),
     [
