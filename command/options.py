@@ -46,6 +46,10 @@ Faults = Annotated[
         "--fault", metavar="SPEC", help="What goes wrong: link:tor1-spine1,down=200us,up=500us. See docs/workloads.md."
     ),
 ]
+Retry = Annotated[
+    bool,
+    typer.Option("--retry", help="Run again what was late, at the D that would have done; above --dilation too."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 SchedulerAddress = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Existing Dask scheduler.", show_default=False)

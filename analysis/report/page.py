@@ -88,7 +88,7 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
         ("scale", result.scale),
         ("switch", result.switch),
         ("clock", result.clock),
-        ("dilation", f"{result.dilation:,}"),
+        ("dilation", f"{result.dilation:,}" + (f", a retry of {result.retry_of}" if result.retry_of else "")),
         ("seed", str(result.seed)),
         ("base RTT", format_us(result.base_rtt_us)),
         ("flows measured", f"start between {format_us(window[0])} and {format_us(window[1])}" if window else "all"),

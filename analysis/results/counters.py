@@ -24,6 +24,8 @@ class RunIdentity:
     base_rtt_us: float
     window_us: tuple[float, float] | None = None
     """Flows that start outside are warm-up or cool-down: left out of slowdown and throughput, counted in totals."""
+    retry_of: str | None = None
+    """Folder of the late run that this one tried again, at a greater D."""
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,8 @@ class RunResult(Figures):
     verdict_reasons: tuple[str, ...]
     faithful_dilation: int | None = None
     """Of a run that was late: the D at which it would not have been, by what was measured. None: it was not late."""
+    retry_of: str | None = None
+    """Folder of the late run that this one tried again."""
     flows: FlowCounts
     fct_slowdown: dict[str, SlowdownFigures]
     fct_slowdown_by_size: dict[str, tuple[SizeBinFigures, ...]]

@@ -24,6 +24,7 @@ from command.options import (
     FlowFile,
     Json,
     Out,
+    Retry,
     ScaleName,
     ScenarioName,
     Seed,
@@ -32,9 +33,11 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan
+from command.planning import checked, clock_of, dilation_of, end_by_outcome
+from command.retrying import execute_retrying
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
+from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible, raise_again
 from testbed.plan.plan import RunPlan, RunRequest
 
@@ -56,6 +59,7 @@ def verb(
     flows: FlowFile = None,
     fault: Faults = None,
     out: Out = Path("runs"),
+    retry: Retry = False,
     json: Json = False,
 ) -> None:
     """Runs a scenario under each scheme."""
@@ -72,8 +76,11 @@ def verb(
         flow_file=flows,
         faults=tuple(fault or ()),
     )
-    plans = checked([replace(request, scheme=name.strip()) for name in schemes.split(",")], out)
-    runs, missing = _run_all(plans, out, quiet=json)
+    if retry:
+        check_retry(request.clock)
+    requests = [replace(request, scheme=name.strip()) for name in schemes.split(",")]
+    plans = checked(requests, out)
+    runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
     with _kept(runs, missing):
         folder = make_folder(out, f"{scenario}-compare")
         page = write_comparison_report([run.folder for run in runs], folder, missing)
@@ -90,14 +97,16 @@ def verb(
     end_by_outcome(runs)
 
 
-def _run_all(plans: Sequence[RunPlan], out: Path, *, quiet: bool) -> tuple[list[StoredRun], list[str]]:
+def _run_all(
+    requests: Sequence[RunRequest], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
+) -> tuple[list[StoredRun], list[str]]:
     """The runs until an interruption, and the schemes that it left out. Interrupted when there is no run at all."""
     runs: list[StoredRun] = []
     names = [plan.config.scheme for plan in plans]
-    for plan in plans:
+    for request, plan in zip(requests, plans, strict=True):
         try:
             with _kept(runs, names[len(runs) :]):
-                runs.append(execute_plan(plan, out, quiet=quiet))
+                runs.append(execute_retrying(request, plan, out, quiet=quiet, retry=retry))
         except Interrupted:
             if not runs:
                 raise

@@ -21,6 +21,7 @@ from command.options import (
     Json,
     Out,
     Pcap,
+    Retry,
     ScaleName,
     ScenarioName,
     Seed,
@@ -29,7 +30,9 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan, hosts_of
+from command.planning import checked, clock_of, dilation_of, end_by_outcome, hosts_of
+from command.retrying import execute_retrying
+from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
 from testbed.plan.plan import RunRequest
 
@@ -51,6 +54,7 @@ def verb(
     out: Out = Path("runs"),
     pcap: Pcap = "",
     background: BackgroundName = None,
+    retry: Retry = False,
     json: Json = False,
 ) -> None:
     """Runs a scenario once."""
@@ -70,8 +74,10 @@ def verb(
         flow_file=flows,
         faults=tuple(fault or ()),
     )
+    if retry:
+        check_retry(request.clock)
     [plan] = checked([request], out)
-    run = execute_plan(plan, out, quiet=json)
+    run = execute_retrying(request, plan, out, quiet=json, retry=retry)
     with interruptible():  # all is stored: what is left is to say so
         if json:
             sys.stdout.write(run.result.to_json())

@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from analysis.report.validation import write_validation_page
-from command.options import DilationFactor, Out, ScaleName, Settings, SwitchName, Workers
+from command.options import DilationFactor, Out, Retry, ScaleName, Settings, SwitchName, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, dilation_of
 from command.progress import JobProgress
+from command.retrying import tell
 from command.validations import print_validation
 from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
@@ -49,6 +50,7 @@ def verb(
             show_default="any",
         ),
     ] = None,
+    retry: Retry = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 4 if a figure is further off than its tolerance.")
     ] = False,
@@ -64,7 +66,9 @@ def verb(
     if not json and (told := announcement(plans)) is not None:
         errors.print(told, markup=False, highlight=False, soft_wrap=True)
     with JobProgress(errors, "runs") as progress:
-        stored = validate(pairs, left_out, scenario, out, executor_for(None, workers), progress.tell)
+        stored = validate(
+            pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None
+        )
     page = _page(stored)
     if json:
         sys.stdout.write(stored.validation.to_json())

@@ -198,4 +198,5 @@ def run_identity(config: RunConfig) -> RunIdentity:
         seed=config.seed,
         base_rtt_us=config.physics.base_rtt_ns / 1000,
         window_us=config.measured_window_us,
+        retry_of=config.retry_of,
     )

@@ -54,6 +54,7 @@ class RunConfig(BaseModel):
     clock: ClockName
     dilation: int
     dilation_given: bool = Field(default=False, description="By whoever asked for the run, not chosen for it.")
+    retry_of: str | None = Field(default=None, description="Folder of the late run that this one tries again.")
     seed: int
     duration_ms: float
     topology: str

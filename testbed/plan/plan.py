@@ -80,7 +80,8 @@ def plan_run(request: RunRequest) -> RunPlan:
     target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
     faults = checks.faults_in(topology, (*scale.faults, *request.faults))
     base_rtt_ns = settings.physics.base_rtt_ns
-    factor = request.dilation or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)
+    asked = request.dilation if request.retry is None else request.retry.dilation
+    factor = asked or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)
     told: dict[str, Any] = {
         "scenario": scenario.name,
         "scheme": scheme.name,
@@ -89,6 +90,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "clock": request.clock,
         "dilation": factor,
         "dilation_given": request.dilation is not None,
+        "retry_of": None if request.retry is None else request.retry.of,
         "seed": request.seed,
         "duration_ms": duration_ms,
         "workload": workload.model_dump(),

@@ -17,6 +17,15 @@ NETWORK_DILATION = 10_000
 
 
 @dataclass(frozen=True)
+class Retry:
+    """Another try of a run that was late."""
+
+    of: str
+    """Name of its folder."""
+    dilation: int
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """What was typed. `dilation` None and `duration_ms` None are chosen; `topology` None is the scale's.
 
@@ -37,6 +46,8 @@ class RunRequest:
     background: str | None = None
     flow_file: Path | None = None
     faults: Sequence[str] = field(default_factory=tuple)
+    retry: Retry | None = None
+    """Of a run that was late: its D counts instead of `dilation`."""
 
 
 def repeat_command(request: RunRequest, factor: int) -> str:

@@ -7,18 +7,19 @@ All that is kept is one folder: validation.json, and beside it the folder of eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.results.result import ResultError
+from analysis.results.result import ResultError, read_result
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
 from testbed.execution.execute import give_to_caller, make_folder
+from testbed.execution.retry import MOST_RETRIES, retry_of, told
 from testbed.interrupt import interruptible
-from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
+from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
 from testbed.plan.plan import RunRequest
 
@@ -68,14 +69,25 @@ class StoredValidation:
 
 
 def validate(
-    pairs: Sequence[Pair], left_out: Sequence[str], name: str, out: Path, executor: Executor, tell: Tell
+    pairs: Sequence[Pair],
+    left_out: Sequence[str],
+    name: str,
+    out: Path,
+    executor: Executor,
+    tell: Tell,
+    tell_retry: Callable[[str], None] | None = None,
 ) -> StoredValidation:
-    """Runs all pairs and compares those whose runs are both complete."""
+    """Runs all pairs and compares those whose runs are both complete.
+
+    Where somebody is to be told of retries, live runs that were late are made again, and the last one counts.
+    """
     folder = make_folder(out.absolute(), f"{name}-validation")
     (folder / "logs").rmdir()  # the runs have theirs
     requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
     jobs = [Job(f"{request.scenario} {request.scheme}, {request.clock}", request, folder) for request in requests]
     done = run_jobs(jobs, executor, tell)
+    if tell_retry is not None:
+        done = _retried(jobs, done, executor, tell, tell_retry)
     with interruptible() as interrupt:
         runs, failures = [], []
         for pair, virtual, live in zip(pairs, done.each[: len(pairs)], done.each[len(pairs) :], strict=True):
@@ -93,6 +105,43 @@ def validate(
             folder.rmdir()  # if nothing came of it
         give_to_caller(folder)
     return StoredValidation(validation, folder, done.is_interrupted or interrupt.is_requested)
+
+
+def _retried(
+    jobs: Sequence[Job], done: JobResults, executor: Executor, tell: Tell, tell_retry: Callable[[str], None]
+) -> JobResults:
+    """Results with those of further tries in the places of late ones; the late runs keep their folders."""
+    tried = list(jobs)
+    for _ in range(MOST_RETRIES):
+        again = {} if done.is_interrupted else _late(tried, done.each)
+        if not again:
+            break
+        for number, (line, job) in again.items():
+            tell_retry(line)
+            tried[number] = job
+        done = _replaced(done, list(again), run_jobs([job for _, job in again.values()], executor, tell))
+    return done
+
+
+def _late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[int, tuple[str, Job]]:
+    """By number: the line about it, and the job that tries again what was late."""
+    found = {}
+    for number, (job, done) in enumerate(zip(jobs, results, strict=True)):
+        if isinstance(done, JobFinished):
+            result = read_result(done.folder)
+            again = retry_of(job.request, done.folder, result)
+            if again is not None:
+                found[number] = told(done.folder, result), replace(job, request=again)
+    return found
+
+
+def _replaced(done: JobResults, numbers: Sequence[int], again: JobResults) -> JobResults:
+    """Results with those of another try in their places; where that came to nothing, the late run stays."""
+    each = list(done.each)
+    for number, result in zip(numbers, again.each, strict=True):
+        if isinstance(result, JobFinished):
+            each[number] = result
+    return JobResults(tuple(each), again.is_interrupted)
 
 
 def _compared(pair: Pair, virtual: JobResult, live: JobResult) -> ValidatedRun | list[str]:

@@ -35,6 +35,8 @@ def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         (["run", "incast", "--dilation", "0"], "--dilation"),
         (["run", "incast", "--dilation", "fast"], "--dilation"),
         (["run", "incast", "--seed", "pi"], "--seed"),
+        (["run", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
+        (["compare", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
         (["run", "incast", "--set", "degree"], "key=value"),
         (["run", "incast", "--set", "degree=100000"], "degree 100000 is above"),
         (["run", "incast", "--set", "message_bytes=-1"], "message_bytes"),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.results.result import RunResult, read_result
 from analysis.results.stored import load_run
 from analysis.validation.record import read_validation
 from command.app import main
@@ -23,6 +24,7 @@ from testbed.jobs.job import JOB, JOB_RESULT, Job
 from testbed.jobs.run_job import run_job
 from testbed.jobs.task import Take, Task, TaskEnd
 from testbed.plan.plan import RunRequest
+from testbed.validation import run as validation_run
 from testbed.validation.run import Pair, StoredValidation, validate
 from tests.testbed import running
 
@@ -94,6 +96,30 @@ def test_the_folders_of_the_runs_lie_beside_the_file(tmp_path: Path) -> None:
         "validation.json", run.virtual_folder, run.live_folder,
     }  # fmt: skip
     assert load_run(stored.folder / run.live_folder).flows.height == 3
+
+
+def test_late_live_runs_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those alone, at the D that would do; the last one is compared, and the late one stays beside it."""
+    executor, said = StandIn(), list[str]()
+
+    def read(folder: Path) -> RunResult:
+        """As if the live run of sfc had been late."""
+        found = read_result(folder)
+        late = found.scheme == "sfc" and found.dilation == 2_000
+        return found.model_copy(update={"faithful_dilation": 3_000} if late else {})
+
+    monkeypatch.setattr(validation_run, "read_result", read)
+    pairs = [replace(pair, request=replace(pair.request, dilation=2_000)) for pair in (_pair("irn"), _pair("sfc"))]
+    stored = validate(pairs, [], "incast", tmp_path, executor, lambda *_: None, said.append)
+    assert [(job.request.clock, job.request.scheme) for job in executor.jobs[4:]] == [("real", "sfc")]
+    irn, sfc = stored.validation.runs
+    assert (irn.dilation, sfc.dilation) == (2_000, 3_000)
+    [line] = said
+    late = executor.jobs[4].request.retry
+    assert late is not None
+    assert late.of in line
+    assert {late.of, sfc.live_folder} < {path.name for path in stored.folder.iterdir()}
+    assert load_run(stored.folder / sfc.live_folder).result.retry_of == late.of
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:

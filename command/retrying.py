@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`--retry`: a live run that was late once more, at the D that would have done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from command.output import as_line, errors
+from command.planning import checked, execute_plan
+from testbed.errors import Interrupted, UsageError
+from testbed.execution.execute import StoredRun
+from testbed.execution.retry import MOST_RETRIES, retry_of, told
+from testbed.plan.plan import RunPlan, RunRequest
+
+
+def tell(line: str) -> None:
+    """About a retry: beside what the command prints as its result."""
+    errors.print(as_line(line), style="yellow", markup=False, highlight=False, soft_wrap=True)
+
+
+def execute_retrying(request: RunRequest, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:
+    """Runs a plan, made of the request, and what `retry` adds to it: the last run. Late ones keep their folders."""
+    run = execute_plan(plan, out, quiet=quiet)
+    for _ in range(MOST_RETRIES if retry else 0):
+        again = None if run.interrupted else retry_of(request, run.folder, run.result)
+        if again is None:
+            break
+        try:
+            [plan] = checked([again], out)
+        except UsageError as error:
+            tell(f"not tried again at D = {run.result.faithful_dilation}: {error}")
+            break
+        tell(told(run.folder, run.result))
+        try:
+            run = execute_plan(plan, out, quiet=quiet)
+        except Interrupted as error:
+            raise Interrupted(f"{error}; the late run is kept in {run.folder}") from error
+    return run

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Which runs are tried again, and at which D."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.results.result import RunResult
+from testbed.errors import UsageError
+from testbed.execution.retry import check_retry, retry_of, told
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.plan.request import MAX_DILATION, Retry
+from tests.analysis.validation.small import small_run
+
+REQUEST = RunRequest("incast", dilation=1_000)
+FOLDER = Path("runs") / "incast-sfc-1"
+
+
+def _result(**changes: Any) -> RunResult:
+    late = {"dilation": 1_000, "faithful_dilation": 20_000, "verdict": "invalid"}
+    return small_run().result.model_copy(update={**late, **changes})
+
+
+def test_a_late_run_is_tried_again_at_the_dilation_that_would_do() -> None:
+    """Also where a smaller one had been given: it is that which was too small."""
+    again = retry_of(REQUEST, FOLDER, _result())
+    assert again == RunRequest("incast", dilation=1_000, retry=Retry("incast-sfc-1", 20_000))
+    config = plan_run(again).config
+    assert (config.dilation, config.retry_of, config.dilation_given) == (20_000, "incast-sfc-1", True)
+    assert "--dilation 20000" in config.command
+    assert plan_run(REQUEST).config.retry_of is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"faithful_dilation": None}, {"interrupted": True}, {"faithful_dilation": MAX_DILATION + 1}],
+)
+def test_other_runs_are_not_tried_again(changes: dict[str, object]) -> None:
+    """Punctual, cut short, or too late for any D."""
+    assert retry_of(REQUEST, FOLDER, _result(**changes)) is None
+
+
+def test_the_line_names_the_late_run_and_the_next_dilation() -> None:
+    """So that nobody looks for it."""
+    line = told(FOLDER, _result())
+    assert "was late at D = 1000 (invalid, kept in runs/incast-sfc-1); once more at D = 20000" in line
+
+
+def test_the_virtual_clock_has_nothing_to_retry() -> None:
+    """It is never late."""
+    check_retry("real")
+    with pytest.raises(UsageError, match="--retry: the virtual clock is never late"):
+        check_retry("virtual")
