@@ -135,7 +135,9 @@ def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
 def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | None:
     """The D at which the same wall lateness is within the first limit, rounded up; None for a run that was not late.
 
-    An upper bound: at a greater D the machine has more time for each packet, so it is late by no more.
+    An upper bound for a machine that keeps up: with more time for each packet it is late by no more. What is beyond a
+    whole base RTT is a backlog, which goes as soon as it does keep up and says little of the D for that: it is left
+    out, so that one step is at most 1 / `DEGRADED_ABOVE`.
     """
     if identity.clock == "virtual":
         return None
@@ -144,7 +146,7 @@ def faithful_dilation(identity: RunIdentity, counters: RunCounters) -> int | Non
         (lateness_share(each.p99_ns, identity.base_rtt_us, identity.dilation) for each in measured if each is not None),
         default=0.0,
     )
-    return next_step(identity.dilation * worst / DEGRADED_ABOVE) if worst > DEGRADED_ABOVE else None
+    return next_step(identity.dilation * min(worst, 1.0) / DEGRADED_ABOVE) if worst > DEGRADED_ABOVE else None
 
 
 def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Finding]:

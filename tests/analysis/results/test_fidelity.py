@@ -22,6 +22,7 @@ from analysis.results.limits import (
 )
 from analysis.results.result import BtsCounts, FlowCounts, PacketCounts, PfcCounts
 from analysis.validation.metrics import METRIC
+from wire.dilation import next_step
 
 # Base RTT 10 us at dilation 10 000: 100 ms of wall time.
 PUNCTUAL = Lateness(1e5, 1e6, 5e6)
@@ -127,6 +128,12 @@ def test_a_late_run_says_which_dilation_would_do(who: str) -> None:
     assert verdict.faithful_dilation == 50_000
     assert verdict.reasons[-1] == "About D = 50000 would do (--dilation 50000, or --retry)."
     assert judged(**{who: measured}, dilation=50_000).level == "faithful"
+
+
+def test_a_backlog_is_not_taken_for_lateness_that_stays() -> None:
+    """Ten base RTTs behind or a thousand: the machine did not keep up, and the next D is the same."""
+    behind = [judged(host_lateness=Lateness(0, times * RTT_WALL_NS, 0)).faithful_dilation for times in (1, 10, 1_000)]
+    assert behind == [next_step(10_000 / DEGRADED_ABOVE)] * 3
 
 
 def test_a_run_that_was_not_late_advises_nothing() -> None:
