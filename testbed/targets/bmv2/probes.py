@@ -87,6 +87,13 @@ class Prober:
             transits_ns = self._transits_ns + [now_ns - each for each in self._sent_ns.values()]
         return summary_of(transits_ns)
 
+    def begin_anew(self) -> None:
+        """With another switch: forgets what has been measured, and the probes that went down with the last one."""
+        with self._lock:
+            self._receive()
+            self._sent_ns.clear()
+            self._transits_ns.clear()
+
     def close(self) -> None:
         self._socket.close()
 

@@ -124,6 +124,7 @@ class Bmv2Switch:
     def start_again(self) -> None:
         assert self._set_up is not None
         self._host = self._start(self._spec)
+        self._prober.begin_anew()
         self.set_up(*self._set_up)
 
     def end(self) -> None:
