@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from scenarios.catalogue import SCENARIOS
+from testbed.targets.bmv2.installation import missing_bmv2
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
@@ -43,8 +44,16 @@ _SMALL: dict[str, tuple[str, tuple[str, ...]]] = {
     "fairness": ("sfc+dcqcn", ("groups=2", "senders_per_group=2", "topology.left_hosts=4", "step_us=40")),
     "theory": ("ingress-bts+none", ("message_bytes=200000",)),
 }
+_ON_BMV2 = (
+    ("signaling", "onramp"),
+    ("testbed-hol", "sfc-p"),
+    ("hadoop-50", "sfc+hpcc"),
+    ("theory", "ingress-bts+none"),
+)
+"""Those whose networks and packets have least in common."""
+_BMV2_DILATION = 100_000
 _DURATION_MS = 6.0
-"""A minute of wall time: far more than any of these needs."""
+"""A minute of wall time at DILATION: far more than any of these needs."""
 
 
 def test_none_is_left_out() -> None:
@@ -59,6 +68,14 @@ def test_a_scenario_runs_live(scenario: str, tmp_path: Path) -> None:
     _check_run(tmp_path, scenario, scheme, settings)
 
 
+@pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
+@pytest.mark.parametrize(("scenario", "scheme"), _ON_BMV2)
+def test_a_scenario_runs_on_bmv2(scenario: str, scheme: str, tmp_path: Path) -> None:
+    """A dumbbell, the paper's testbed, jumbo frames with telemetry, a star: the same flows, and nothing is lost."""
+    _, settings = _SMALL[scenario]
+    _check_run(tmp_path, scenario, scheme, settings, switch="bmv2", dilation=_BMV2_DILATION)
+
+
 @pytest.mark.parametrize("scheme", ["gbn", "pfc", "irn+none", "onramp-straw-man+hpcc", "sfc+dcqcn-no-window"])
 def test_a_scheme_runs_live_with_the_largest_payload(scheme: str, tmp_path: Path) -> None:
     """Frames of more than 9 KB, with flow control and without, deep queues included."""
@@ -67,8 +84,16 @@ def test_a_scheme_runs_live_with_the_largest_payload(scheme: str, tmp_path: Path
     _check_run(tmp_path, "incast", scheme, (*settings, *endless))
 
 
-def _check_run(folder: Path, scenario: str, scheme: str, settings: tuple[str, ...]) -> None:
-    words = ["--scheme", scheme, "--dilation", str(DILATION), "--duration", str(_DURATION_MS)]
+def _check_run(
+    folder: Path,
+    scenario: str,
+    scheme: str,
+    settings: tuple[str, ...],
+    switch: str = "soft",
+    dilation: int = DILATION,
+) -> None:
+    duration_ms = _DURATION_MS * DILATION / dilation
+    words = ["--scheme", scheme, "--switch", switch, "--dilation", str(dilation), "--duration", str(duration_ms)]
     words += [word for each in settings for word in ("--set", each)]
     done = running.run("run", scenario, *words, "--clock", "real", "--json", "--out", str(folder))
     assert done.stdout, done.stderr
