@@ -36,7 +36,7 @@ from wire.dilation import Dilation
 
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
 HERE = shutil.which("simple_switch")
-SMALL = ["incast", "--switch", "bmv2", "--scale", "ci", "--set", "message_bytes=100000"]
+SMALL = ["incast", "--switch", "bmv2", "--scale", "ci", "--set", "message_bytes=100000", "--set", "window_us=0"]
 PATIENCE_S = 20.0
 
 
