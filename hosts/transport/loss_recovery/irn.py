@@ -89,8 +89,8 @@ class Irn(LossRecovery):
     """
 
     __slots__ = (
-        "_after_timeout", "_cap_packets", "_highest", "_lost", "_parameters", "_resent", "_sacked", "_shortest_rtt_ns",
-        "_tail_end", "_turn_end", "_turn_ns",
+        "_after_timeout", "_cap_packets", "_highest", "_is_low", "_lost", "_parameters", "_resent", "_sacked",
+        "_shortest_rtt_ns", "_tail_end", "_turn_end", "_turn_ns",
     )  # fmt: skip
 
     Parameters = IrnParameters
@@ -112,6 +112,7 @@ class Irn(LossRecovery):
         self._parameters = parameters
         self._shortest_rtt_ns = path.shortest_rtt_ns
         self._cap_packets = parameters.cap_packets or NEVER
+        self._is_low = False  # what the deadline is made of
         self._sacked: set[int] = set()
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1
@@ -135,7 +136,7 @@ class Irn(LossRecovery):
         return len(self._resent) if self._after_timeout and index < self.next_new else self.in_flight()
 
     def on_sent(self, index: int, now_ns: int) -> None:
-        """The first packet in flight starts the timer."""
+        """The first packet in flight starts the timer; RTO_low becomes RTO_high when more follow."""
         if index == self.next_new:
             self.next_new = index + 1
         else:
@@ -143,7 +144,10 @@ class Irn(LossRecovery):
             self._resent.add(index)
             self._turn_ns = min(self._turn_ns, now_ns + self.held_ns)
         if self.deadline_ns == NEVER:
-            self.deadline_ns = now_ns + self._timeout_ns()
+            self._start_timer(now_ns)
+        elif self._is_low and self.in_flight() >= self._parameters.rto_low_packets:
+            self._is_low = False
+            self.deadline_ns += max(0, self._parameters.rto_high_ns - self._parameters.rto_low_ns)
 
     def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
         """Progress restarts the timer; a selective acknowledgement reveals the gaps before it."""
@@ -155,17 +159,15 @@ class Irn(LossRecovery):
             found += self._reveal(selective)
         if progressed and self._after_timeout:
             found += self._continue_after_timeout(now_ns)
-        if progressed or found:
-            self.deadline_ns = now_ns + self._timeout_ns()
-        else:
-            self.deadline_ns = min(self.deadline_ns, now_ns + self._timeout_ns())
+        if progressed or found or now_ns + self._timeout_ns() < self.deadline_ns:
+            self._start_timer(now_ns)
         if self.cumulative == self.next_new:
             self.deadline_ns = NEVER
         return found
 
     def on_timer(self, now_ns: int) -> int:
         """Resend the first unacknowledged packet and every gap below what has arrived."""
-        self.deadline_ns = now_ns + self._timeout_ns()
+        self._start_timer(now_ns)
         self._after_timeout = True
         self._tail_end = self.next_new
         self._resent.clear()
@@ -221,6 +223,10 @@ class Irn(LossRecovery):
         """What waits to be resent is a turn: it ends when all of it is acknowledged."""
         self._turn_ns = NEVER
         self._turn_end = max(self._lost) + 1
+
+    def _start_timer(self, now_ns: int) -> None:
+        self._is_low = self.in_flight() < self._parameters.rto_low_packets
+        self.deadline_ns = now_ns + self._timeout_ns()
 
     def _timeout_ns(self) -> int:
         parameters = self._parameters

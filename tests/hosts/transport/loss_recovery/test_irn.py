@@ -75,15 +75,15 @@ def test_later_losses_are_found_by_later_arrivals() -> None:
 
 
 def test_the_short_timeout_is_for_few_packets_in_flight() -> None:
-    """RTO_low below three packets, RTO_high from three on."""
+    """RTO_low below three packets, RTO_high from three on, counted from when the timer was started."""
     assert sender(2).deadline_ns == 100_000
     many = sender(1)
     many.on_ack(1, -1, False, 0)
-    for _ in range(3):
-        many.on_sent(many.next_packet(), 0)
-    assert many.deadline_ns == 100_000
-    many.on_ack(2, -1, False, 10)
-    assert many.deadline_ns == 100_010
+    for now_ns in (0, 10, 20, 30):
+        many.on_sent(many.next_packet(), now_ns)
+    assert many.deadline_ns == 320_000
+    many.on_ack(3, -1, False, 40)
+    assert many.deadline_ns == 100_040
     full = sender(10)
     full.on_ack(1, -1, False, 1_000)
     assert full.deadline_ns == 321_000
