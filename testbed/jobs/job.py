@@ -93,8 +93,17 @@ def executor_for(scheduler: str | None, workers: int | None) -> Executor:
     return ClusterExecutor(scheduler)
 
 
-def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell) -> JobResults:
-    """Runs jobs, virtual ones side by side, then real ones one at a time. Ctrl-C ends them and keeps what is done."""
+def _forget(number: int, result: JobResult) -> None:
+    """For whom the results at the end are soon enough."""
+
+
+def run_jobs(
+    jobs: Sequence[Job], executor: Executor, tell: Tell, ended: Callable[[int, JobResult], None] = _forget
+) -> JobResults:
+    """Runs jobs, virtual ones side by side, then real ones one at a time. Ctrl-C ends them and keeps what is done.
+
+    `ended` is told a job's place and what became of it as soon as it is known.
+    """
     found: dict[int, JobResult] = {}
     with interruptible() as interrupt:
         for clock in _CLOCKS:
@@ -103,6 +112,7 @@ def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell) -> JobResults:
             def take(place: int, end: TaskEnd, numbers: Sequence[int] = numbers) -> None:
                 number = numbers[place]
                 found[number] = _result_of(end)
+                ended(number, found[number])
                 tell(len(found), len(jobs), jobs[number].label)
 
             if numbers:

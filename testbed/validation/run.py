@@ -85,26 +85,58 @@ def validate(
     (folder / "logs").rmdir()  # the runs have theirs
     requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
     jobs = [Job(f"{request.scenario} {request.scheme}, {request.clock}", request, folder) for request in requests]
-    done = run_jobs(jobs, executor, tell)
+    comparisons = _Comparisons(pairs, left_out, folder)
+    done = run_jobs(jobs, executor, tell, comparisons.take)
     if tell_retry is not None:
         done = _retried(jobs, done, executor, tell, tell_retry)
-    with interruptible() as interrupt:
-        runs, failures = [], []
-        for pair, virtual, live in zip(pairs, done.each[: len(pairs)], done.each[len(pairs) :], strict=True):
-            if interrupt.is_requested:
-                break
-            found = _compared(pair, virtual, live)
-            if isinstance(found, ValidatedRun):
-                runs.append(found)
-            else:
-                failures += found
-        validation = Validation(runs=tuple(runs), failures=tuple(failures), left_out=tuple(left_out))
-        if runs or failures:
-            write_validation(folder / FILE_NAME, validation)
+    with interruptible():
+        for number, result in enumerate(done.each):
+            comparisons.take(number, result)
         with suppress(OSError):
             folder.rmdir()  # if nothing came of it
         give_to_caller(folder)
-    return StoredValidation(validation, folder, done.is_interrupted or interrupt.is_requested)
+    return StoredValidation(comparisons.validation, folder, done.is_interrupted)
+
+
+class _Comparisons:
+    """Every pair is compared as soon as both its runs are over, and the file written: a kill loses no finished pair.
+
+    The live runs, one at a time, come after all virtual ones, which share the cores; pair by pair, every live run would
+    leave all cores but its own idle.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], left_out: Sequence[str], folder: Path) -> None:
+        self._pairs = pairs
+        self._left_out = tuple(left_out)
+        self._folder = folder
+        self._results: dict[int, JobResult] = {}
+        self._found: dict[int, ValidatedRun | list[str]] = {}
+
+    @property
+    def validation(self) -> Validation:
+        """Of the pairs compared so far, in their order."""
+        found = [self._found[place] for place in sorted(self._found)]
+        return Validation(
+            runs=tuple(each for each in found if isinstance(each, ValidatedRun)),
+            failures=tuple(line for each in found if isinstance(each, list) for line in each),
+            left_out=self._left_out,
+        )
+
+    def take(self, number: int, result: JobResult) -> None:
+        """What became of a job: first those on the virtual clock, then as many live ones.
+
+        Each may be said again, and what is said of another try takes the place of the first.
+        """
+        place = number % len(self._pairs)
+        is_known = self._results.get(number) == result
+        self._results[number] = result
+        virtual, live = (self._results.get(each) for each in (place, place + len(self._pairs)))
+        if virtual is None or live is None or (is_known and place in self._found):
+            return
+        self._found[place] = found = _compared(self._pairs[place], virtual, live)
+        if found:
+            write_validation(self._folder / FILE_NAME, self.validation)
+            give_to_caller(self._folder)
 
 
 def _retried(

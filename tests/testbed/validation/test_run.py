@@ -165,6 +165,28 @@ def test_ctrl_c_keeps_the_pairs_that_are_whole(last: int, compared: int, tmp_pat
     assert str(stored.folder) in stored.kept
 
 
+def test_a_kill_keeps_the_pairs_that_are_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written after it, so every pair is in the file before the next run begins; `report` shows them."""
+
+    class Killed(Exception):
+        pass
+
+    class KilledLate(StandIn):
+        def _end(self, job: Job) -> TaskEnd:
+            if len(self.jobs) == 6:
+                raise Killed
+            return super()._end(job)
+
+    with pytest.raises(Killed):
+        _validate(tmp_path, KilledLate(), "gbn", "irn", "sfc")
+    [folder] = tmp_path.iterdir()
+    assert [run.scheme for run in read_validation(folder / "validation.json").runs] == ["gbn", "irn"]
+    assert main(["report", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "incast irn" in said
+    assert "incast sfc" not in said
+
+
 def test_a_stored_validation_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Which an interrupted one has not been: page and figures are those of the runs beside it."""
     stored = _validate(tmp_path, StandIn(), "sfc")
