@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 MAX_SIZE_BYTES = 10_000_000_000
 """Of a message."""
@@ -35,22 +35,13 @@ class Flow(FlowRequest):
 
 def number_flows(requests: Iterable[FlowRequest]) -> tuple[Flow, ...]:
     """Numbers flows from 1 in order of start, and queue pairs from 1 at each host and in each direction."""
-    senders: Counter[str] = Counter()
-    receivers: Counter[str] = Counter()
+    sent: dict[str, int] = {}
+    received: dict[str, int] = {}
     flows: list[Flow] = []
-    for flow_id, request in enumerate(sorted(requests, key=lambda each: each.start_ns), start=1):
-        senders[request.src] += 1
-        receivers[request.dst] += 1
-        flows.append(
-            Flow(
-                src=request.src,
-                dst=request.dst,
-                size_bytes=request.size_bytes,
-                start_ns=request.start_ns,
-                tag=request.tag,
-                flow_id=flow_id,
-                source_qpn=senders[request.src],
-                destination_qpn=receivers[request.dst],
-            )
-        )
+    for flow_id, each in enumerate(sorted(requests, key=attrgetter("start_ns")), start=1):
+        src, dst = each.src, each.dst
+        sent[src] = source_qpn = sent.get(src, 0) + 1
+        received[dst] = destination_qpn = received.get(dst, 0) + 1
+        # By position: there may be millions.
+        flows.append(Flow(src, dst, each.size_bytes, each.start_ns, each.tag, flow_id, source_qpn, destination_qpn))
     return tuple(flows)

@@ -56,8 +56,9 @@ def all_to_all(
         drawn = sizes.sample(starts.size, stream)
         # An index among the others, moved past the sender's own.
         others = stream.integers(0, len(hosts) - 1, starts.size)
-        for start_ns, size, other in zip(starts, drawn, others, strict=True):
-            yield FlowRequest(src, hosts[other + (other >= number)], int(size), int(start_ns), tag)
+        receivers = others + (others >= number)
+        for start_ns, size, receiver in zip(starts.tolist(), drawn.tolist(), receivers.tolist(), strict=True):
+            yield FlowRequest(src, hosts[receiver], size, start_ns, tag)
 
 
 @dataclass(frozen=True)

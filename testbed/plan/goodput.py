@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 
 from scenarios.model.flow import FlowRequest
@@ -31,13 +31,15 @@ def goodput_interval_ns(topology: Topology, flows: Iterable[FlowRequest], durati
 
 def _shortest_ns(topology: Topology, flows: Iterable[FlowRequest]) -> float:
     """Until the last flow has started and the busiest host's link has carried what it has to send or to receive."""
-    sent: Counter[str] = Counter()
-    received: Counter[str] = Counter()
-    last_start_ns = 0.0
+    sent: defaultdict[str, int] = defaultdict(int)
+    received: defaultdict[str, int] = defaultdict(int)
+    last_start_ns = 0
     for flow in flows:
-        sent[flow.src] += flow.size_bytes
-        received[flow.dst] += flow.size_bytes
-        last_start_ns = max(last_start_ns, flow.start_ns)
+        size_bytes, start_ns = flow.size_bytes, flow.start_ns
+        sent[flow.src] += size_bytes
+        received[flow.dst] += size_bytes
+        if start_ns > last_start_ns:
+            last_start_ns = start_ns
     busy_ns = (
         serialization_ns(size_bytes, topology.host[name].rate_bps)
         for way in (sent, received)

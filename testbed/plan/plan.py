@@ -18,6 +18,7 @@ from testbed.errors import UsageError
 from testbed.plan import checks
 from testbed.plan.config import RunConfig, fault_configs, versions
 from testbed.plan.dilation import choose_dilation
+from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
 from testbed.plan.overrides import parse_overrides
@@ -54,6 +55,7 @@ class RunPlan:
         return max(ethernet.ORDINARY_MTU_BYTES, self.transport.largest_frame_bytes - ethernet.HEADER_BYTES)
 
 
+@no_garbage_searched()
 def plan_run(request: RunRequest) -> RunPlan:
     """Checks a request and works out the run. UsageError, one line, for anything that cannot be."""
     scenario, scale = checks.scenario_at_scale(request)
