@@ -224,7 +224,9 @@ class Agent:
 
     def _statistics(self, host: str) -> HostStatistics:
         socket = self._sockets[host]
-        return HostStatistics(host, self._nics[host].statistics(), socket.kernel_drops(), socket.send_failures)
+        return HostStatistics(
+            host, self._nics[host].statistics(), socket.kernel_drops(), socket.send_failures, socket.link_down
+        )
 
 
 def _keep_for_good() -> None:

@@ -147,6 +147,8 @@ class HostStatistics(_Message):
     """Frames that the kernel dropped before the NIC saw them."""
     send_failures: int = 0
     """Frames that the kernel did not take."""
+    link_down: int = 0
+    """Frames sent while the interface was down."""
     event: Literal["statistics"] = "statistics"
 
 

@@ -34,7 +34,7 @@ class PacketSocket:
     def __init__(self, interface: str, wanted: Program = NIC_FRAMES) -> None:
         """`wanted` chooses the frames. Raises OSError if there is no such interface or raw sockets are forbidden."""
         self.interface = interface
-        self.send_failures = 0
+        self.send_failures = self.link_down = 0
         """Frames the kernel would not take."""
         self._drops = 0
         self._cut = 0
@@ -90,7 +90,10 @@ class PacketSocket:
                 raise OSError(errno.EMSGSIZE, told) from error
             if error.errno not in (errno.EAGAIN, errno.ENOBUFS, errno.ENETDOWN, errno.ENXIO):
                 raise
-            self.send_failures += 1
+            if error.errno == errno.ENETDOWN:
+                self.link_down += 1
+            else:
+                self.send_failures += 1
             return False
         return True
 

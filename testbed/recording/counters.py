@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.results.counters import Lateness, RunCounters, Spacing
@@ -12,6 +13,7 @@ from hosts.io.lateness import LatenessSummary
 from hosts.io.spacing import SpacingSummary
 from hosts.protocol import HostStatistics
 from testbed.targets.common.counters import SwitchCounts
+from testbed.targets.common.drops import DOWN
 from testbed.targets.common.statistics import PartStatistics
 
 
@@ -44,7 +46,7 @@ def run_counters(
             switch_absorbed=sum(part.absorbed for part in parts),
             in_flight=sum(part.held for part in parts),
         ),
-        drops=dict(sum((part.drops for part in parts), counted.drops)),
+        drops=dict(sum((part.drops for part in parts), counted.drops + _lost_at_hosts(hosts))),
         kernel_drops=sum(host.kernel_drops for host in hosts) + sum(part.kernel_drops for part in parts),
         bts=BtsCounts(**{name: counted.total(f"bts.{name}") for name in BtsCounts.model_fields}),
         pfc=PfcCounts(**{name: counted.total(f"pfc.{name}") for name in PfcCounts.model_fields}),
@@ -59,6 +61,11 @@ def run_counters(
         broken=(*broken, *_refused(parts)),
         lacking=tuple(lacking),
     )
+
+
+def _lost_at_hosts(hosts: Sequence[HostStatistics]) -> Counter[str]:
+    """What hosts sent into links that were down."""
+    return Counter({DOWN: sum(host.link_down for host in hosts)})
 
 
 def _refused(parts: Iterable[PartStatistics]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress, Silent
 from testbed.recording.recorder import Recorder
+from testbed.targets.common.drops import DOWN
 
 _RUNS = Path("runs")
 
@@ -53,8 +54,11 @@ def fidelity(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
         counters,
         FlowCounts(total=len(messages), completed=done, corrupted=corrupted, timeouts=0, packets_resent=0),
     )
+    if lost := counters.drops.get(DOWN, 0):
+        lines.append(f"{lost} packets were lost on links that were down")
+    odd = "switch was stopped" if session.counts_dead_links else "link or switch was down"
     lines += [
-        f"{verdict.level}, if nothing is on its way and no link or switch was down meanwhile:",
+        f"{verdict.level}, if nothing is on its way and no {odd} meanwhile:",
         *(f"  {each}" for each in verdict.reasons),
     ]
     return "\n".join(lines)

@@ -24,8 +24,11 @@ def links_between(topology: Topology, a: str, b: str) -> list[Link]:
 
 
 def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
-    """Both ends. What the host's kernel knows of addresses and routes is on its TAP device and stays."""
-    for end in (link.a, link.b):
+    """Both ends, a host's first: what it sends from then on it knows to be lost.
+
+    What the host's kernel knows of addresses and routes is on its TAP device and stays.
+    """
+    for end in sorted((link.a, link.b), key=lambda each: not _is_host(emulation, each)):
         interface = interface_of(emulation.topology, end)
         try:
             if _is_host(emulation, end):

@@ -32,7 +32,7 @@ from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.request import NETWORK_DILATION, RunRequest
 from testbed.recording.ideal import ideal_fct_ns
 from topologies.commands import change_commands
-from topologies.model import Host, Link, SwitchPort
+from topologies.model import Host, Link, Port, SwitchPort
 from topologies.rerouting import Rerouting
 from topologies.routes import Paths
 
@@ -163,13 +163,30 @@ class LiveSession:
     def set_link(self, a: str, b: str, *, up: bool) -> int:
         """Breaks or mends all links of two nodes; switches route around dead ones. How many links there are."""
         found = links_between(self.topology, a, b)
+        ends = [end for link in found for end in (link.a, link.b) if end.node in self.switches]
+        if not up:
+            self._tell_ports(
+                ends, up=False
+            )  # first, so that what the link loses is counted there and not in the kernel
         for link in found:
             set_link(self.network.emulation, link, up=up)
+        if up:
+            self._tell_ports(ends, up=True)
         self._dead = self._dead.difference(found) if up else self._dead.union(found)
         for name, lines in self._rerouting.around(self._dead).items():
             for line in lines:
                 self.switches[name].change(line)
         return len(found)
+
+    @property
+    def counts_dead_links(self) -> bool:
+        """Whether what links lose while they are down is counted: BMv2's ports know nothing of it."""
+        return self.plan.config.switch == "soft"
+
+    def _tell_ports(self, ends: Sequence[Port], *, up: bool) -> None:
+        if self.counts_dead_links:
+            for end in ends:
+                self.switches[end.node].change(f"port_link {end.number} {'up' if up else 'down'}")
 
     # its life
 

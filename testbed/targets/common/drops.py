@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+DOWN = "link_down"
+"""Lost on a link that was down."""
+
 _COUNTED_BY_PROGRAM = ("ingress", "egress")
 
 

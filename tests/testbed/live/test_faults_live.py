@@ -8,11 +8,15 @@ How late this machine was is not asked: other tests may run beside these.
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from testbed.live.prompt.judging import fidelity
+from testbed.live.prompt.terminal import Terminal
 from testbed.live.session.session import open_network
 from testbed.targets.bmv2.installation import missing_bmv2
 from tests.testbed import running
@@ -51,3 +55,20 @@ def test_the_prompts_network_routes_around_a_dead_link() -> None:
             messages = [net.send(src, dst, 5_000) for src in ("h1", "h2") for dst in ("h3", "h4") for _ in range(4)]
             assert net.wait(messages, seconds=40), f"{sum(not each.is_done for each in messages)} of 16 did not arrive"
             assert [each.sent.counts.packets_resent for each in messages if each.sent is not None] == [0] * 16
+
+
+@pytest.mark.parametrize(("a", "b"), [("tor1", "spine1"), ("h3", "tor2"), ("h1", "tor1")])
+def test_what_a_dead_link_loses_at_the_prompt_is_counted(a: str, b: str) -> None:
+    """Between switches, at a receiver and at a sender: nothing is missing, and `fidelity` says where it went."""
+    with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2",)) as net:
+        messages = [net.send(src, "h3", 500_000) for src in ("h1", "h2")]
+        time.sleep(0.5)
+        net.set_link(a, b, up=False)
+        time.sleep(1)
+        net.set_link(a, b, up=True)
+        assert net.wait(messages, seconds=60)
+        time.sleep(0.5)
+        said = fidelity(net, Terminal(print, Console(), has_keys=False), [])
+    assert "lost on links that were down" in said
+    assert "no drop counter explains" not in said
+    assert "received or dropped more" not in said
