@@ -8,6 +8,9 @@
 
 #include "control/words/command.h"
 
+/* The port in words[1], which must have a device. */
+int sw_read_port(struct sw_command *command, uint32_t *port); /* ports.c */
+
 int sw_do_show_tables(struct sw_command *command); /* tables.c */
 int sw_do_show_actions(struct sw_command *command);
 int sw_do_table_info(struct sw_command *command);
@@ -58,6 +61,7 @@ int sw_do_port_delay(struct sw_command *command);
 int sw_do_port_ingress_delay(struct sw_command *command);
 int sw_do_port_mac_control(struct sw_command *command);
 int sw_do_port_link(struct sw_command *command);
+int sw_do_port_impair(struct sw_command *command); /* impairments.c */
 int sw_do_memory_limit(struct sw_command *command);
 int sw_do_set_queue_depth(struct sw_command *command);
 int sw_do_set_queue_rate(struct sw_command *command);

@@ -81,6 +81,7 @@ static const struct command_row commands[] = {
     {"port_ingress_delay", "PORT NS", 2, 2, sw_do_port_ingress_delay},
     {"port_mac_control", "PORT on|off", 2, 2, sw_do_port_mac_control},
     {"port_link", "PORT up|down", 2, 2, sw_do_port_link},
+    {"port_impair", "PORT in|out KIND off|KEY=VALUE...", 4, 7, sw_do_port_impair},
     {"at", "NS COMMAND...", 2, ANY_WORDS, at},
     {"at_clear", "", 0, 0, at_clear},
     {"memory_limit", "BYTES", 1, 1, sw_do_memory_limit},

@@ -13,8 +13,7 @@
 #define RATE_MAX UINT64_C(1000000000000000)
 #define DELAY_MAX UINT64_C(1000000000000000)
 
-/* The port in words[1], which must have a device. */
-static int read_port(struct sw_command *command, uint32_t *port)
+int sw_read_port(struct sw_command *command, uint32_t *port)
 {
     uint64_t number;
 
@@ -48,7 +47,7 @@ int sw_do_port_rate(struct sw_command *command)
     uint64_t rate_bps;
     uint32_t port;
 
-    if (read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "rate", RATE_MAX, &rate_bps) < 0)
+    if (sw_read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "rate", RATE_MAX, &rate_bps) < 0)
         return -1;
     return sw_command_check(command, sw_switch_set_rate(command->sw, port, rate_bps), "the port");
 }
@@ -58,7 +57,8 @@ int sw_do_port_delay(struct sw_command *command)
     uint64_t delay_ns;
     uint32_t port;
 
-    if (read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
+    if (sw_read_port(command, &port) < 0 ||
+        sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
         return -1;
     return sw_command_check(command, sw_switch_set_delay(command->sw, port, (int64_t)delay_ns), "the port");
 }
@@ -68,7 +68,8 @@ int sw_do_port_ingress_delay(struct sw_command *command)
     uint64_t delay_ns;
     uint32_t port;
 
-    if (read_port(command, &port) < 0 || sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
+    if (sw_read_port(command, &port) < 0 ||
+        sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
         return -1;
     return sw_command_check(command, sw_switch_set_ingress_delay(command->sw, port, (int64_t)delay_ns), "the port");
 }
@@ -78,7 +79,7 @@ int sw_do_port_mac_control(struct sw_command *command)
     const char *word = command->words[2];
     uint32_t port;
 
-    if (read_port(command, &port) < 0)
+    if (sw_read_port(command, &port) < 0)
         return -1;
     if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
         return sw_command_fail(command, "'%s' is neither 'on' nor 'off'", word);
@@ -91,7 +92,7 @@ int sw_do_port_link(struct sw_command *command)
     const char *word = command->words[2];
     uint32_t port;
 
-    if (read_port(command, &port) < 0)
+    if (sw_read_port(command, &port) < 0)
         return -1;
     if (strcmp(word, "up") != 0 && strcmp(word, "down") != 0)
         return sw_command_fail(command, "'%s' is neither 'up' nor 'down'", word);

@@ -34,16 +34,37 @@ struct complaint {
 
 static const struct sw_device_ops *const drivers[] = {&sw_socket_device};
 
+/* Departures of a port come in order of their times, but for those that an impaired link holds back. */
+static void insert(struct sw_frame_list *held, struct sw_frame *frame)
+{
+    struct sw_packet *before;
+
+    if (!held->tail || held->tail->time_ns <= frame->time_ns) {
+        sw_frame_list_push(held, frame);
+        return;
+    }
+    before = &held->head->packet;
+    if (held->head->time_ns > frame->time_ns) {
+        frame->packet.next = before;
+        held->head = frame;
+        return;
+    }
+    while (sw_frame_of(before->next)->time_ns <= frame->time_ns)
+        before = before->next;
+    frame->packet.next = before->next;
+    before->next = &frame->packet;
+}
+
 /* A departure: kept until it is due. */
 static void hold(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet)
 {
     struct sw_process *process = ctx;
     uint32_t index = process->device_of_port[port];
     struct sw_process_device *device = &process->devices[index];
-    bool was_empty = !device->held.head;
+    struct sw_frame *frame = sw_frame_of(packet);
 
-    sw_frame_list_push(&device->held, sw_frame_of(packet));
-    if (was_empty)
+    insert(&device->held, frame);
+    if (device->held.head == frame)
         sw_index_heap_set(&process->held_due, index, due_ns);
 }
 

@@ -6,7 +6,8 @@
  * time_ns              the switch's clock, since the epoch
  * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
  * drops                {reason: packets} over all ports, every reason present: ingress and egress (the program's own),
- *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit, link_down
+ *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit,
+ * link_down, link_loss, link_udp_loss, link_corrupted duplicated           copies that impaired links made of frames
  * kernel_drops         frames that the kernel had no room for before the switch saw them
  * malformed            packets whose parser ended with an error (the program still ran)
  * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
@@ -38,6 +39,9 @@ static const char *const drop_names[SW_DROP_COUNT] = {
     [SW_DROP_BAD_LENGTH] = "bad_length",
     [SW_DROP_TRANSMIT] = "transmit",
     [SW_DROP_LINK_DOWN] = "link_down",
+    [SW_DROP_LINK_LOSS] = "link_loss",
+    [SW_DROP_LINK_UDP_LOSS] = "link_udp_loss",
+    [SW_DROP_LINK_CORRUPTED] = "link_corrupted",
 };
 
 static void add_number(struct sw_text *out, const char *key, uint64_t value)
@@ -101,6 +105,7 @@ static void add_events(const struct sw_switch *sw, struct sw_text *out)
     add_number(out, "recirculated", c->recirculated);
     add_number(out, "resubmitted", c->resubmitted);
     add_number(out, "malformed", c->malformed);
+    add_number(out, "duplicated", c->duplicated);
     add_number(out, "buffer_bytes", sw->target.pool.bytes_in_use);
     add_number(out, "memory_limit_bytes", sw->target.pool.limit_bytes);
     add_number(out, "telemetry_lost", sw->target.telemetry.lost);

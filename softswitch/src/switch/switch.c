@@ -78,6 +78,36 @@ void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reas
     sw_target_count_drop(&sw->target, port, reason);
 }
 
+/* Has a received frame enter ingress in its time; takes it over. */
+static int queue_arrival(struct sw_switch *sw, uint32_t port, struct sw_frame *frame)
+{
+    frame->port = (uint16_t)port;
+    frame->length = frame->packet.len;
+    if (sw_arrivals_push(&sw->arrivals, frame->time_ns + sw->target.tm.ports[port].ingress_delay_ns, frame) < 0) {
+        sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* The same for what came over a link that is impaired. */
+static int queue_impaired_arrival(struct sw_switch *sw, uint32_t port, struct sw_frame *frame)
+{
+    struct sw_port_counters *counters = &sw->target.counters.ports[port];
+    struct sw_frame *copy;
+    int result;
+
+    if (!sw_target_impair(&sw->target, sw->target.tm.ports[port].arriving, port, frame, &copy))
+        return 0;
+    result = queue_arrival(sw, port, frame);
+    if (copy) {
+        counters->rx_packets++;
+        counters->rx_bytes += copy->packet.len;
+        queue_arrival(sw, port, copy);
+    }
+    return result;
+}
+
 int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_packet *packet, int64_t time_ns)
 {
     struct sw_frame *frame = sw_frame_of(packet);
@@ -96,14 +126,10 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
         sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
         return -ENOBUFS;
     }
-    frame->port = (uint16_t)port;
-    frame->length = packet->len;
     frame->time_ns = time_ns;
-    if (sw_arrivals_push(&sw->arrivals, time_ns + sw->target.tm.ports[port].ingress_delay_ns, frame) < 0) {
-        sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
-        return -ENOMEM;
-    }
-    return 0;
+    if (sw->target.tm.ports[port].arriving)
+        return queue_impaired_arrival(sw, port, frame);
+    return queue_arrival(sw, port, frame);
 }
 
 /* Counts a frame that never became a packet. */
@@ -223,6 +249,25 @@ int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up)
     if (port >= SW_RECIRCULATION_PORT)
         return -EINVAL;
     sw->target.tm.ports[port].is_down = !is_up;
+    return 0;
+}
+
+int sw_switch_set_impairment(struct sw_switch *sw, uint32_t port, bool leaving, enum sw_impairment_kind kind,
+                             const struct sw_impairment *impairment)
+{
+    struct sw_impairments **set;
+
+    if (port >= SW_RECIRCULATION_PORT || impairment->rate_ppb > SW_IMPAIRMENT_ALWAYS_PPB || impairment->time_ns < 0)
+        return -EINVAL;
+    set = leaving ? &sw->target.tm.ports[port].leaving : &sw->target.tm.ports[port].arriving;
+    if (!*set)
+        *set = sw_impairments_create();
+    if (!*set)
+        return -ENOMEM;
+    if (impairment->rate_ppb)
+        (*set)->kinds[kind] = *impairment;
+    else
+        (*set)->kinds[kind].rate_ppb = 0;
     return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "common/lateness.h"
 #include "common/spacing.h"
 #include "common/text.h"
+#include "traffic/impairment.h"
 #include "v1model/v1model.h"
 
 struct sw_switch;
@@ -54,6 +55,9 @@ int sw_switch_set_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns);
 int sw_switch_set_ingress_delay(struct sw_switch *sw, uint32_t port, int64_t delay_ns);
 /* A port whose link is down loses what it sends and what arrives. */
 int sw_switch_set_link(struct sw_switch *sw, uint32_t port, bool is_up);
+/* What the port's link does to frames that leave by it, or to those that arrive; a rate of 0 ends a kind. */
+int sw_switch_set_impairment(struct sw_switch *sw, uint32_t port, bool leaving, enum sw_impairment_kind kind,
+                             const struct sw_impairment *impairment);
 int64_t sw_switch_delay_ns(const struct sw_switch *sw, uint32_t port);
 uint64_t sw_switch_rate_bps(const struct sw_switch *sw, uint32_t port);
 

@@ -3,6 +3,7 @@
  */
 #include "traffic/traffic_manager.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -17,6 +18,10 @@ int sw_tm_init(struct sw_traffic_manager *tm)
 
 void sw_tm_free(struct sw_traffic_manager *tm)
 {
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
+        free(tm->ports[port].leaving);
+        free(tm->ports[port].arriving);
+    }
     sw_index_heap_free(&tm->wires);
 }
 

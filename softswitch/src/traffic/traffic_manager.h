@@ -9,7 +9,7 @@
 #define SW_TRAFFIC_MANAGER_H
 
 #include "common/index_heap.h"
-#include "traffic/packet_pool.h"
+#include "traffic/impairment.h"
 
 struct sw_queue {
     struct sw_frame_list frames;
@@ -28,9 +28,10 @@ struct sw_port {
     uint64_t rate_bps; /* 0: a packet takes no time */
     int64_t delay_ns;
     int64_t ingress_delay_ns;
-    int64_t wire_free_ns;    /* end of the last packet on the wire, rounded down ... */
-    uint64_t wire_remainder; /* ... and what was cut off, in 1/rate_bps ns */
-    int64_t last_due_ns;     /* a link does not reorder */
+    int64_t wire_free_ns;                      /* end of the last packet on the wire, rounded down ... */
+    uint64_t wire_remainder;                   /* ... and what was cut off, in 1/rate_bps ns */
+    int64_t last_due_ns;                       /* a link does not reorder */
+    struct sw_impairments *leaving, *arriving; /* of its link, by direction; NULL: none was ever set */
 };
 
 struct sw_traffic_manager {

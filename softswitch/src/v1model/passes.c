@@ -228,12 +228,35 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
     }
 }
 
-/* Hands a whole frame to the device of its port, or ends it where there is none or its link is down. A dead link takes
- * as long as a live one: what a program knows of its queues stays true. */
-static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
+/* Hands a frame to the device of its port. */
+static void hand_over(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
     struct sw_port_counters *counters = &target->counters.ports[port];
 
+    counters->tx_packets++;
+    counters->tx_bytes += frame->packet.len;
+    if (target->output)
+        target->output(target->output_ctx, port, frame->time_ns, &frame->packet);
+    else
+        sw_pool_release(&target->pool, frame);
+}
+
+/* The same over a link that is impaired. A copy is of the link's making: it takes no time of the port's. */
+static void hand_over_impaired(struct sw_target *target, uint32_t port, struct sw_frame *frame)
+{
+    struct sw_frame *copy;
+
+    if (!sw_target_impair(target, target->tm.ports[port].leaving, port, frame, &copy))
+        return;
+    hand_over(target, port, frame);
+    if (copy)
+        hand_over(target, port, copy);
+}
+
+/* Puts a whole frame on the wire of its port, or ends it where there is none or its link is down. A dead link takes
+ * as long as a live one: what a program knows of its queues stays true. */
+static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
+{
     if (frame->packet.len > frame->truncate_bytes)
         frame->packet.len = frame->truncate_bytes;
     if (!target->tm.ports[port].has_device || frame->packet.len == 0) {
@@ -246,13 +269,11 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
         sw_target_drop(target, frame, port, SW_DROP_LINK_DOWN);
         return;
     }
-    counters->tx_packets++;
-    counters->tx_bytes += frame->packet.len;
     frame->time_ns = sw_tm_occupy(&target->tm, port, target->now_ns, frame->packet.len);
-    if (target->output)
-        target->output(target->output_ctx, port, frame->time_ns, &frame->packet);
+    if (target->tm.ports[port].leaving)
+        hand_over_impaired(target, port, frame);
     else
-        sw_pool_release(&target->pool, frame);
+        hand_over(target, port, frame);
 }
 
 /* What a packet knows about its queue when it leaves it. */

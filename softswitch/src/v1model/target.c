@@ -43,3 +43,39 @@ void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t p
     sw_target_count_drop(target, port, reason);
     sw_pool_release(&target->pool, frame);
 }
+
+static const enum sw_drop drop_of_impairment[SW_IMPAIRMENT_COUNT] = {
+    [SW_IMPAIRMENT_LOSS] = SW_DROP_LINK_LOSS,
+    [SW_IMPAIRMENT_UDP_LOSS] = SW_DROP_LINK_UDP_LOSS,
+    [SW_IMPAIRMENT_CORRUPT] = SW_DROP_LINK_CORRUPTED,
+};
+
+/* What arrives twice; NULL when memory is short: then it arrives once. */
+static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame *frame)
+{
+    struct sw_frame *copy = sw_pool_is_full(&target->pool) ? NULL : sw_pool_acquire(&target->pool, frame->packet.len);
+
+    if (!copy)
+        return NULL;
+    memcpy(copy->packet.buffer + copy->packet.head, sw_frame_bytes(frame), frame->packet.len);
+    copy->port = frame->port;
+    copy->time_ns = frame->time_ns;
+    target->counters.duplicated++;
+    return copy;
+}
+
+bool sw_target_impair(struct sw_target *target, struct sw_impairments *impairments, uint32_t port,
+                      struct sw_frame *frame, struct sw_frame **copy)
+{
+    struct sw_fate fate = sw_impairments_draw(impairments, frame, frame->time_ns, target->tm.ports[port].rate_bps);
+
+    *copy = NULL;
+    if (fate.lost_to != SW_IMPAIRMENT_COUNT) {
+        sw_target_drop(target, frame, port, drop_of_impairment[fate.lost_to]);
+        return false;
+    }
+    frame->time_ns = fate.due_ns;
+    if (fate.is_doubled)
+        *copy = copy_of(target, frame);
+    return true;
+}

@@ -25,7 +25,8 @@ struct sw_target_counters {
     struct sw_port_counters ports[SW_PORT_COUNT];
     uint64_t ingress_clones, egress_clones, clones_without_session;
     uint64_t multicast_copies, recirculated, resubmitted;
-    uint64_t malformed; /* packets that the parser ended with an error */
+    uint64_t malformed;  /* packets that the parser ended with an error */
+    uint64_t duplicated; /* copies that links made */
 };
 
 struct sw_target {
@@ -55,5 +56,12 @@ static inline uint64_t sw_target_us(const struct sw_target *target)
 /* Counts a packet's end; the second ends its life as well. */
 void sw_target_count_drop(struct sw_target *target, uint32_t port, enum sw_drop reason);
 void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t port, enum sw_drop reason);
+
+/*
+ * Puts a frame, due at its time_ns, through what a link does to it. False when it is lost (counted, released), else its
+ * time_ns is when it is due now, and `*copy` a second one of it or NULL.
+ */
+bool sw_target_impair(struct sw_target *target, struct sw_impairments *impairments, uint32_t port,
+                      struct sw_frame *frame, struct sw_frame **copy);
 
 #endif /* SW_TARGET_H */

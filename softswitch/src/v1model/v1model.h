@@ -35,6 +35,9 @@ enum sw_drop {
     SW_DROP_BAD_LENGTH,      /* empty, or longer than SW_FRAME_MAX_BYTES */
     SW_DROP_TRANSMIT,        /* the device refused it */
     SW_DROP_LINK_DOWN,       /* lost on a link that was down at one of its ends */
+    SW_DROP_LINK_LOSS,       /* lost on a link that loses frames */
+    SW_DROP_LINK_UDP_LOSS,   /* lost on a link that loses frames towards one UDP port */
+    SW_DROP_LINK_CORRUPTED,  /* damaged on a link: the MAC at its end finds the check sequence wrong */
     SW_DROP_COUNT,
 };
 

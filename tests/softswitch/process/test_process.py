@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,20 @@ def test_commands_file_runs_before_the_first_frame(tmp_path: Path) -> None:
         first, second = report(switch.receive(2)), report(switch.receive(2))
     assert second.deq_timedelta > 0
     assert second.egress_us - first.egress_us == 10_000
+
+
+def test_what_an_impaired_link_holds_back_leaves_in_its_time(tmp_path: Path) -> None:
+    """Departures are sent in the order of their times, not in that in which they were known."""
+    commands = tmp_path / "commands"
+    commands.write_text("port_rate 2 8000000\nport_impair 2 out reorder rate_ppb=500000000 time_ns=60000000 seed=1\n")
+    with running("--commands", commands) as switch:
+        for tag in range(20):
+            switch.send(1, steer(2, 1_000, tag=tag))
+        tags = [switch.receive(2)[-1] for _ in range(20)]
+        assert switch.stop() == (0, "")
+    assert tags != sorted(tags) == list(range(20))
+    held = [tag for before, tag in pairwise(tags) if tag < before]
+    assert len(held) == 1  # those that were held back come behind all others, and again in order
 
 
 def test_departures_are_never_early(tmp_path: Path) -> None:

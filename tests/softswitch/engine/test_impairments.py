@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Links that lose, damage, double, delay and reorder frames, packet by packet."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from softswitch.engine import CommandError, Fabric, SwitchEngine
+from tests.softswitch.programs import steered
+from tests.softswitch.programs.steered import steer
+from wire import ethernet, ipv4, udp
+from wire.constants import ETHERTYPE_IPV4, IP_PROTOCOL_UDP
+
+FRAMES = 1000
+BYTES = 100
+WIRE_NS = 100
+"""What a frame takes at 8 Gb/s; frames come back to back."""
+DIRECTIONS = ("out 1", "in 0")
+
+
+def _impair(engine: SwitchEngine, place: str, words: str) -> None:
+    direction, port = place.split()
+    engine.command(f"port_impair {port} {direction} {words}")
+
+
+def _through(engine: SwitchEngine) -> list[tuple[int, int]]:
+    """When which of the frames came out, by their numbers."""
+    for port in (0, 1):
+        engine.command(f"port_rate {port} 8000000000")
+    for number in range(FRAMES):
+        frame = steer(1, BYTES)
+        engine.receive(0, frame[:-2] + number.to_bytes(2, "big"), number * WIRE_NS)
+    left = engine.advance(100 * FRAMES * WIRE_NS)
+    return sorted((due_ns, int.from_bytes(frame[-2:], "big")) for _, due_ns, frame in left)
+
+
+def _numbers(engine: SwitchEngine) -> list[int]:
+    return [number for _, number in _through(engine)]
+
+
+@pytest.mark.parametrize("place", DIRECTIONS)
+@pytest.mark.parametrize(("kind", "reason"), [("loss", "link_loss"), ("corrupt", "link_corrupted")])
+def test_a_share_of_the_frames_ends_on_the_link(engine: SwitchEngine, place: str, kind: str, reason: str) -> None:
+    """About the share that was asked for, each counted once; the others arrive when they would have."""
+    _impair(engine, place, f"{kind} rate_ppb=100000000 seed=1")
+    arrived = _through(engine)
+    assert 0.05 * FRAMES < FRAMES - len(arrived) < 0.15 * FRAMES
+    assert all(due_ns == (number + 1) * WIRE_NS for due_ns, number in arrived)
+    drops = engine.statistics()["drops"]
+    assert {name: count for name, count in drops.items() if count} == {reason: FRAMES - len(arrived)}
+
+
+def test_what_a_link_loses_took_its_time_on_the_wire(engine: SwitchEngine) -> None:
+    """A queue drains at the port's rate, whatever becomes of its frames: a program's account of it stays true."""
+    engine.command("port_rate 1 8000000000")
+    _impair(engine, "out 1", "loss rate_ppb=1000000000 seed=1")
+    for _ in range(3):
+        engine.receive(0, steer(1, BYTES), 0)
+    engine.advance(2 * WIRE_NS - 1)
+    assert engine.statistics()["queued_packets"] == 1
+    engine.advance(2 * WIRE_NS)
+    assert engine.statistics()["queued_packets"] == 0
+
+
+@pytest.mark.parametrize("place", DIRECTIONS)
+def test_a_share_of_the_frames_comes_twice(engine: SwitchEngine, place: str) -> None:
+    """The copy is the link's: it is counted, right behind its original, and takes none of the port's time."""
+    _impair(engine, place, "duplicate rate_ppb=100000000 seed=1")
+    numbers = _numbers(engine)
+    statistics = engine.statistics()
+    assert 0.05 * FRAMES < statistics["duplicated"] == len(numbers) - FRAMES < 0.15 * FRAMES
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(FRAMES))
+    assert sum(statistics["drops"].values()) == 0
+    came, left = statistics["ports"]["0"]["rx_packets"], statistics["ports"]["1"]["tx_packets"]
+    assert (came, left) == (len(numbers) if place == "in 0" else FRAMES, len(numbers))
+
+
+@pytest.mark.parametrize("place", DIRECTIONS)
+def test_jitter_keeps_order_and_the_rate_of_the_wire(engine: SwitchEngine, place: str) -> None:
+    """Frames are held back up to the most, never overtake, and never come closer than they fit on the wire."""
+    most_ns = 777
+    _impair(engine, place, f"jitter rate_ppb=1000000000 time_ns={most_ns} seed=1")
+    arrived = _through(engine)
+    assert [number for _, number in arrived] == list(range(FRAMES))
+    late_ns = [due_ns - (number + 1) * WIRE_NS for due_ns, number in arrived]
+    assert min(late_ns) >= 0
+    assert 0.9 * most_ns < max(late_ns) <= most_ns
+    times = [due_ns for due_ns, _ in arrived]
+    assert min(later - earlier for earlier, later in pairwise(times)) >= WIRE_NS
+
+
+def test_jitter_is_spread_evenly_over_frames_that_stand_apart(engine: SwitchEngine) -> None:
+    """Uniform from nothing to the most where no frame waits for another."""
+    _impair(engine, "out 1", "jitter rate_ppb=1000000000 time_ns=400 seed=1")
+    for number in range(FRAMES):
+        engine.receive(0, steer(1, BYTES), 1_000 * number)
+    late_ns = [due_ns % 1_000 for _, due_ns, _ in engine.advance(1_000 * FRAMES)]
+    quarters = [sum(low <= each < low + 100 for each in late_ns) for low in (0, 100, 200, 300)]
+    assert min(quarters) > 0.2 * FRAMES
+    assert (min(late_ns) < 5, max(late_ns) > 395, max(late_ns) <= 400) == (True, True, True)
+
+
+@pytest.mark.parametrize("place", DIRECTIONS)
+def test_what_jitter_held_back_is_not_overtaken_after_its_end(engine: SwitchEngine, place: str) -> None:
+    """Switched off in the middle, it still keeps order."""
+    direction, port = place.split()
+    _impair(engine, place, "jitter rate_ppb=1000000000 time_ns=5000 seed=1")
+    engine.command(f"at {FRAMES // 2 * WIRE_NS} port_impair {port} {direction} jitter off")
+    assert _numbers(engine) == list(range(FRAMES))
+
+
+@pytest.mark.parametrize("place", DIRECTIONS)
+def test_a_share_of_the_frames_is_overtaken(engine: SwitchEngine, place: str) -> None:
+    """Held back by as much as was said and by nothing else; all others keep order, time and place."""
+    _impair(engine, place, "reorder rate_ppb=100000000 time_ns=450 seed=1")
+    for number in range(FRAMES):
+        frame = steer(1, BYTES)
+        engine.receive(0, frame[:-2] + number.to_bytes(2, "big"), number * WIRE_NS)
+    arrived = sorted((due, int.from_bytes(raw[-2:], "big")) for _, due, raw in engine.advance(FRAMES * WIRE_NS * 2))
+    held = [due_ns - number * WIRE_NS for due_ns, number in arrived if due_ns != number * WIRE_NS]
+    assert 0.05 * FRAMES < len(held) < 0.15 * FRAMES
+    assert set(held) == {450}
+    assert sorted(number for _, number in arrived) == list(range(FRAMES))
+
+
+def test_loss_of_one_udp_port_spares_all_else(engine: SwitchEngine) -> None:
+    """What is lost is UDP over IPv4 towards that port; what only looks like it, or is cut short, is not."""
+    _impair(engine, "in 0", "udp_loss rate_ppb=1000000000 udp_port=49791 seed=1")
+    lost = _datagram(49791)
+    tcp = lost[: 14 + 9] + bytes([6]) + lost[14 + 10 :]
+    for frame in (_datagram(4791), tcp, lost[:36], lost[:14], b"\x02" * 14, lost):
+        engine.receive(0, frame, 0)
+    engine.advance(1)
+    statistics = engine.statistics()
+    assert (statistics["drops"]["link_udp_loss"], statistics["rx_packets"]) == (1, 6)
+    assert statistics["drops"]["link_loss"] == 0
+
+
+def _datagram(port: int) -> bytes:
+    headers = ipv4.pack_header(1, 2, IP_PROTOCOL_UDP, udp.HEADER_BYTES, 0), udp.pack_header(1, port, 0)
+    return b"".join((ethernet.pack_header(2, 1, ETHERTYPE_IPV4), *headers))
+
+
+def test_one_seed_hits_the_same_frames(engine: SwitchEngine) -> None:
+    """And a kind beside it changes nothing of that."""
+    _impair(engine, "out 1", "loss rate_ppb=100000000 seed=5")
+    first = _numbers(engine)
+    for words, same in (("seed=5", True), ("seed=6", False)):
+        with SwitchEngine(steered.library()) as other:
+            _impair(other, "out 1", f"loss rate_ppb=100000000 {words}")
+            _impair(other, "in 0", "jitter rate_ppb=500000000 time_ns=300 seed=5")
+            _impair(other, "out 1", "duplicate rate_ppb=500000000 seed=5")
+            assert (sorted(set(_numbers(other))) == first) is same
+
+
+def test_an_impairment_ends(engine: SwitchEngine) -> None:
+    """At its time, and at that of no other port, direction or kind."""
+    _impair(engine, "out 1", "loss rate_ppb=1000000000 seed=1")
+    engine.command("at 20000 port_impair 1 in loss off")
+    engine.command("at 30000 port_impair 2 out loss off")
+    engine.command("at 40000 port_impair 1 out duplicate off")
+    engine.command("at 50000 port_impair 1 out loss off")
+    assert _numbers(engine) == list(range(500, FRAMES))
+    assert engine.statistics()["planned_failed"] == 0
+
+
+def test_a_copy_that_finds_no_memory_is_not_made(engine: SwitchEngine) -> None:
+    """The original goes its way; nothing is counted."""
+    _impair(engine, "out 1", "duplicate rate_ppb=1000000000 seed=1")
+    engine.receive(0, steer(1, BYTES), 0)
+    engine.command("memory_limit 1")
+    assert len(engine.advance(10)) == 1
+    assert engine.statistics()["duplicated"] == 0
+
+
+def test_links_between_switches_are_impaired_by_their_sender() -> None:
+    """Frames that a link reorders arrive at the next switch in that order, each once."""
+    with Fabric() as fabric:
+        a, b = (SwitchEngine(steered.library()) for _ in range(2))
+        fabric.connect(a, 1, b, 2)
+        a.command("port_impair 1 out reorder rate_ppb=500000000 time_ns=250 seed=1")
+        for number in range(20):
+            fabric.receive(0, 0, steer(1, BYTES)[:-1] + bytes([number]), number * WIRE_NS)
+        numbers = [frame[-1] for _, _, _, frame in fabric.advance(100 * WIRE_NS)]
+        while further := fabric.advance(100 * WIRE_NS):
+            numbers += [frame[-1] for _, _, _, frame in further]
+        assert numbers != sorted(numbers) == list(range(20))
+        assert (b.statistics()["rx_packets"], sum(a.statistics()["drops"].values())) == (20, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ("1 out loss", "too few"),
+        ("510 out loss off", "port '510' is above 509"),
+        ("1 sideways loss off", "'sideways' is neither 'in' nor 'out'"),
+        ("1 out theft off", "no kind 'theft'; there are loss, udp_loss"),
+        ("1 out loss rate_ppb=1000000001", "rate_ppb '1000000001' is above 1000000000"),
+        ("1 out loss rate_ppb=", "rate_ppb '' is not a number"),
+        ("1 out loss rate=1", "'rate=1' is not rate_ppb="),
+        ("1 out loss seed", "'seed' is not rate_ppb="),
+        ("1 out jitter time_ns=-1", "time_ns '-1' is not a number"),
+        ("1 out udp_loss udp_port=65536", "udp_port '65536' is above 65535"),
+    ],
+)
+def test_bad_words_are_refused(engine: SwitchEngine, words: str, wrong: str) -> None:
+    """One line that names the word."""
+    with pytest.raises(CommandError, match=wrong):
+        engine.command(f"port_impair {words}")
