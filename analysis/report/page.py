@@ -216,6 +216,11 @@ def _packet_table(result: RunResult) -> DataTable:
         [
             ("sent by hosts", format_count(count_of(packets, "sent"))),
             ("made by switches", format_count(count_of(packets, "switch_generated"))),
+            *(
+                [("made by links that duplicate", f"{packets.link_duplicated:,}")]
+                if packets and packets.link_duplicated
+                else []
+            ),
             ("received by hosts", format_count(count_of(packets, "received"))),
             ("absorbed by switches", format_count(count_of(packets, "switch_absorbed"))),
             *((f"dropped: {reason}", f"{count:,}") for reason, count in (result.drops or {}).items()),

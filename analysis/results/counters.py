@@ -78,8 +78,8 @@ class RunCounters:
 
     @property
     def unexplained_loss(self) -> int:
-        """Frames sent or generated that nobody received, absorbed, holds or dropped with a reason; negative: gained."""
+        """Frames sent, generated or duplicated, less those received, absorbed, held or dropped; negative: gained."""
         packets = self.packets
-        entered = packets.sent + packets.switch_generated
+        entered = packets.sent + packets.switch_generated + packets.link_duplicated
         left = packets.received + packets.switch_absorbed + packets.in_flight + sum(self.drops.values())
         return entered - left

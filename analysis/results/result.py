@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from analysis.metrics.buffers import BufferFigures
 from analysis.metrics.figures import Figure, Figures, Interval
@@ -51,7 +51,8 @@ class FlowCounts(Figures):
 
 
 class PacketCounts(Figures):
-    """Frames counted by hosts and switches; `sent + switch_generated` ends up in the other fields and in `drops`."""
+    """Frames counted by hosts and switches; what is sent, generated and duplicated ends up in the other fields and in
+    `drops`."""
 
     sent: int
     """By hosts."""
@@ -59,10 +60,17 @@ class PacketCounts(Figures):
     """By hosts."""
     switch_generated: int
     """Made by switches: BTS, PFC and other signals."""
+    link_duplicated: int = 0
+    """Copies that a fault of a link made; in the file where there were any."""
     switch_absorbed: int
     """Consumed by switches as intended: PFC frames, a BTS turned into a pause."""
     in_flight: int
     """In a switch's queue when the run ended."""
+
+    @model_serializer(mode="wrap")
+    def _without_copies_that_nobody_made(self, handler: SerializerFunctionWrapHandler) -> dict[str, int]:
+        fields: dict[str, int] = handler(self)
+        return {name: count for name, count in fields.items() if count or name != "link_duplicated"}
 
 
 class BtsCounts(Figures):

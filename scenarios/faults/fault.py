@@ -75,6 +75,10 @@ class Fault(BaseModel):
         """When it holds."""
         raise NotImplementedError
 
+    def seeded(self, seed: int) -> Fault:
+        """The same with what is left to chance settled by a run's seed."""
+        return self
+
     def __str__(self) -> str:
         """The text that gives it back, every default told."""
         values = self.model_dump(by_alias=True, exclude={"place"}, exclude_none=True)

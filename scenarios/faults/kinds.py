@@ -10,6 +10,7 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from scenarios.faults.fault import Duration, Fault, LinkedFault, Span
+from scenarios.faults.impairments import IMPAIRMENTS
 
 
 class LinkDown(LinkedFault):
@@ -39,4 +40,5 @@ class LinkDown(LinkedFault):
         return (Span(f"{self.place} down", self.down_ns, self.up_ns),)
 
 
-FAULTS: Mapping[str, type[Fault]] = {kind.kind: kind for kind in (LinkDown,)}
+_KINDS: tuple[type[Fault], ...] = (LinkDown, *IMPAIRMENTS)
+FAULTS: Mapping[str, type[Fault]] = {kind.kind: kind for kind in _KINDS}

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from scenarios.faults.fault import Fault, FaultError
+from scenarios.faults.impairments import check_overlaps
 from scenarios.faults.kinds import FAULTS
 from topologies.model import Topology
 from wire.input.validation import refusal, shown
@@ -19,6 +20,7 @@ def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:
     faults = tuple(map(parse_fault, texts))
     for fault in faults:
         fault.check(topology)
+    check_overlaps(faults, topology)
     return faults
 
 

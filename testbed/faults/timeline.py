@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from scenarios.faults.fault import Fault
 from scenarios.faults.kinds import LinkDown
+from testbed.faults.impairments import impairment_commands
 from topologies.model import Link, Topology
 from topologies.rerouting import Rerouting
+from wire.dilation import Dilation
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,15 @@ class _Outage:
         return _Outage(self.link, self.begin_ns + delay_ns, None if self.end_ns is None else self.end_ns + delay_ns)
 
 
-def fault_commands(topology: Topology, faults: Iterable[Fault]) -> Sequence[PlannedCommand]:
-    """All commands in order of time; of one time, links change before routes do."""
+def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilation) -> Sequence[PlannedCommand]:
+    """All commands in order of time; of one time, links change before routes do, and one fault ends before another
+    begins. Times in a command are wall ns."""
     cut = [(link, fault) for fault in faults if isinstance(fault, LinkDown) for link in fault.links(topology)]
     outages = [_Outage(link, fault.down_ns, fault.up_ns) for link, fault in cut]
     known = [outage.later(fault.detect_ns) for outage, (_, fault) in zip(outages, cut, strict=True)]
-    commands = [*_link_commands(topology, outages), *_route_commands(topology, known)]
-    return sorted(commands, key=lambda each: each.time_ns)
+    impairments = [PlannedCommand(*each) for each in impairment_commands(topology, faults, dilation)]
+    commands = [*_link_commands(topology, outages), *_route_commands(topology, known), *impairments]
+    return sorted(commands, key=lambda each: (each.time_ns, not each.line.endswith(" off")))
 
 
 def _link_commands(topology: Topology, outages: Sequence[_Outage]) -> Iterator[PlannedCommand]:

@@ -33,6 +33,7 @@ from hosts.protocol import (
 from hosts.records import SwitchClock
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
+from testbed.faults.impairments import longest_hold_ns
 from testbed.faults.timeline import PlannedCommand, fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
@@ -212,7 +213,7 @@ class _Run:
         if self._background is not None:
             self._background.start()
         self._interrupt.stop_if_requested()
-        faults = fault_commands(self._plan.topology, self._plan.faults)
+        faults = fault_commands(self._plan.topology, self._plan.faults, self._plan.dilation)
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self._plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
         self._start_ns = time.monotonic_ns() + margin_ns
@@ -303,7 +304,8 @@ class _Run:
             if queued < least:
                 least, deadline = queued, time.monotonic() + patience_s
             self._read_agents(_POLL_SECONDS / 5)
-        rest = time.monotonic() + _DRAIN_RTTS * self._plan.dilation.wall_ns(self._plan.transport.base_rtt_ns) / 1e9
+        rest_ns = _DRAIN_RTTS * self._plan.transport.base_rtt_ns + longest_hold_ns(self._plan.faults)
+        rest = time.monotonic() + self._plan.dilation.wall_ns(rest_ns) / 1e9
         while time.monotonic() < rest:
             self._interrupt.stop_if_urgent()
             self._read_agents(_POLL_SECONDS / 5)

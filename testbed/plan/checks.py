@@ -82,10 +82,10 @@ def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> Fl
         raise UsageError(str(error)) from error
 
 
-def faults_in(topology: Topology, texts: Sequence[str]) -> tuple[Fault, ...]:
-    """The faults of these texts in this network."""
+def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Fault, ...]:
+    """The faults of these texts in this network, chance settled."""
     try:
-        return parse_faults(texts, topology)
+        return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
     except ScenarioError as error:
         raise UsageError(f"--fault {error}") from error
 

@@ -80,7 +80,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
     flows = number_flows(listed.requests)
     target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
-    faults = checks.faults_in(topology, (*scale.faults, *request.faults))
+    faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
     base_rtt_ns = settings.physics.base_rtt_ns
     asked = request.dilation if request.retry is None else request.retry.dilation
     factor = asked or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)

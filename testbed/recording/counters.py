@@ -43,6 +43,7 @@ def run_counters(
             sent=sum(host.nic.frames_sent for host in hosts),
             received=sum(host.nic.frames_received for host in hosts),
             switch_generated=counted.generated,
+            link_duplicated=sum(part.duplicated for part in parts),
             switch_absorbed=sum(part.absorbed for part in parts),
             in_flight=sum(part.held for part in parts),
         ),

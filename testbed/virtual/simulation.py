@@ -190,7 +190,7 @@ def _engines(plan: RunPlan) -> dict[str, SwitchEngine]:
         engines[switch.name] = engine
         for line in switch_commands(plan, switch.name):
             engine.command(line)
-    for planned in fault_commands(plan.topology, plan.faults):
+    for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
         engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
     return engines
 

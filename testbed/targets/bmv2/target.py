@@ -24,9 +24,11 @@ from testbed.targets.common.interfaces import interface_of
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import (
+    OF_LINKS,
     Wire,
     WireProcess,
     check_netem,
+    command_of_wire,
     cut_links,
     has_netem,
     netem_command,
@@ -81,14 +83,12 @@ class Bmv2Target:
 
     def plan(self, switch: str, at_ns: int, line: str) -> None:
         """Links are the wires' business, at the very instant; routes BMv2 is told by this process when it is time."""
-        name, _, rest = line.partition(" ")
-        if name != "port_link":
+        if not line.startswith(OF_LINKS):
             [running] = [each for each in self._switches if each.name == switch]
             self._planned.add(at_ns, lambda: running.command(line))
             return
-        port, _, state = rest.partition(" ")
-        end = Port(switch, int(port))
-        if not any(process.plan(end, at_ns, f"port_link {{port}} {state}") for process in self._wire_processes):
+        port, command = command_of_wire(line)
+        if not any(process.plan(Port(switch, port), at_ns, command) for process in self._wire_processes):
             raise RunError(f"no wire stands in for port {port} of {switch}")
 
     def other_parts(self) -> Sequence[PartStatistics]:

@@ -12,12 +12,15 @@ DOWN = "link_down"
 """Lost on a link that was down."""
 
 _COUNTED_BY_PROGRAM = ("ingress", "egress")
+_OUR_NAMES = {"link_udp_loss": "link_bts_loss"}
+"""softswitch knows ports and no signals."""
 
 
 def target_only_drops(statistics: Mapping[str, Any]) -> Counter[str]:
     """Drops that the target made by itself; what the program drops, the program has counted with a reason."""
     drops: Mapping[str, int] = statistics["drops"]
-    return Counter({name: count for name, count in drops.items() if count and name not in _COUNTED_BY_PROGRAM})
+    own = {name: count for name, count in drops.items() if count and name not in _COUNTED_BY_PROGRAM}
+    return Counter({_OUR_NAMES.get(name, name): count for name, count in own.items()})
 
 
 def absorbed_frames(statistics: Mapping[str, Any]) -> int:

@@ -30,6 +30,8 @@ class PartStatistics:
     held: int = 0
     """Frames that wait in its queues."""
     kernel_drops: int = 0
+    duplicated: int = 0
+    """Copies that impaired links made of frames."""
     refused: int = 0
     """Planned commands that it refused when their time came."""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -46,6 +48,7 @@ def softswitch_statistics(name: str, found: Mapping[str, Any]) -> PartStatistics
         absorbed=absorbed_frames(found),
         held=found["queued_packets"],
         kernel_drops=found["kernel_drops"],
+        duplicated=found["duplicated"],
         refused=found["planned_failed"],
         details=found,
     )

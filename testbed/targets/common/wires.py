@@ -24,6 +24,8 @@ from wire.dilation import Dilation
 
 PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "wire.json"
 LINKS_PER_PROCESS = 254
+OF_LINKS = ("port_link ", "port_impair ")
+"""How commands to a switch begin that are about the link behind its port."""
 _READY_SECONDS = 20.0
 _NETEM_LIMIT_PACKETS = 1_000_000
 _NETEM_TOLERANCE = 0.01
@@ -127,6 +129,17 @@ class WireProcess:
         if self._control is not None:
             self._control.close()
         self._child.stop()
+
+
+def command_of_wire(line: str) -> tuple[int, str]:
+    """A command about the link of a switch's port: the port, and what the port that stands in is told (`plan`).
+
+    What leaves the switch arrives at the wire, and the reverse.
+    """
+    name, port, *words = line.split(" ")
+    if name == "port_impair":
+        words[0] = {"in": "out", "out": "in"}[words[0]]
+    return int(port), " ".join([name, "{port}", *words])
 
 
 def start_wires(

@@ -7,12 +7,13 @@ from __future__ import annotations
 from scenarios.faults.spec import parse_faults
 from testbed.faults.timeline import PlannedCommand, fault_commands
 from topologies.shapes import shape
+from wire.dilation import Dilation
 
 CLOS = shape("clos", {"hosts_per_tor": 1}).build()
 
 
 def _planned(*texts: str) -> list[PlannedCommand]:
-    return list(fault_commands(CLOS, parse_faults(texts, CLOS)))
+    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation()))
 
 
 def _links(*texts: str) -> list[tuple[int, str, str]]:

@@ -50,7 +50,7 @@ SWITCHES = [
 PARTS = [
     PartStatistics("tor1", LatenessSummary(10, 1, 7, 8), drops=Counter(no_device=1), absorbed=2, held=4),
     PartStatistics("tor2", LatenessSummary(10, 2, 5, 9), held=1, kernel_drops=3),
-    PartStatistics("wires", NOTHING),
+    PartStatistics("wires", NOTHING, duplicated=6),
     PartStatistics("probe", None),
 ]
 
@@ -59,7 +59,7 @@ def test_every_counter_has_its_place() -> None:
     """Sums over all, maxima of any one, drops of the program beside those of the target."""
     counters = run_counters(HOSTS, SWITCHES, PARTS, interrupted=True, wall_s=2.0)
     assert counters.packets.model_dump() == {
-        "sent": 150, "received": 130, "switch_generated": 7, "switch_absorbed": 2, "in_flight": 5,
+        "sent": 150, "received": 130, "switch_generated": 7, "link_duplicated": 6, "switch_absorbed": 2, "in_flight": 5,
     }  # fmt: skip
     assert counters.drops == {"buffer_full": 5, "ttl_expired": 1, "no_device": 1}
     assert counters.kernel_drops == 6
@@ -69,7 +69,7 @@ def test_every_counter_has_its_place() -> None:
     assert counters.pfc.sent == 2
     assert counters.switch_events == {"queue_underflow": 6}
     assert counters.host_events == {}
-    assert counters.unexplained_loss == 150 + 7 - 130 - 2 - 5 - 7
+    assert counters.unexplained_loss == 150 + 7 + 6 - 130 - 2 - 5 - 7
     assert (counters.interrupted, counters.wall_s) == (True, 2.0)
 
 
@@ -119,6 +119,7 @@ def test_what_waits_in_a_switch_is_in_flight() -> None:
         "queued_packets": 4,
         "kernel_drops": 0,
         "planned_failed": 0,
+        "duplicated": 0,
     }
     part = softswitch_statistics("tor1", told)
     assert (part.held, part.absorbed, part.drops) == (4, 3, {"no_device": 1})

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from testbed.errors import RunError
-from testbed.targets.common.wires import LINKS_PER_PROCESS, check_netem, cut_links, netem_command
+from testbed.targets.common.wires import LINKS_PER_PROCESS, check_netem, command_of_wire, cut_links, netem_command
 from topologies.shapes import shape
 
 
@@ -32,6 +32,19 @@ def test_a_link_without_delay_stays_whole() -> None:
     first, second = topology.links
     [wire] = cut_links(replace(topology, links=(replace(first, delay_ns=0), second)))
     assert wire.link == second
+
+
+@pytest.mark.parametrize(
+    ("line", "port", "command"),
+    [
+        ("port_link 3 down", 3, "port_link {port} down"),
+        ("port_impair 12 out loss rate_ppb=5 seed=1", 12, "port_impair {port} in loss rate_ppb=5 seed=1"),
+        ("port_impair 1 in jitter off", 1, "port_impair {port} out jitter off"),
+    ],
+)
+def test_what_a_switch_would_do_to_its_link_the_wire_does(line: str, port: int, command: str) -> None:
+    """What leaves the switch comes to the wire."""
+    assert command_of_wire(line) == (port, command)
 
 
 def test_netem_is_read_back() -> None:

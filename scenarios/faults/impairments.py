@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Links that carry frames badly: a share of them is lost, damaged, doubled, overtaken or late. Model units.
+
+The kinds bear netem's names where netem has them. A link is impaired in both directions unless `towards` says which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
+
+from scenarios.faults.fault import Duration, Fault, FaultError, LinkedFault, Span
+from scenarios.model.scenario import random_stream
+from topologies.model import Link, Port, Topology
+from wire.constants import BTS_UDP_PORT
+from wire.input.validation import shown
+
+ALL_LINKS = "all"
+_PPB = 1_000_000_000
+_PPB_PER_PERCENT = _PPB // 100
+_MAX_SEED = 2**63 - 1
+_SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(%?)")
+_COMMON = "[,from=TIME][,until=TIME][,towards=NODE][,seed=NUMBER]"
+_PLACE = "A-B|NODE|all"
+
+
+def _read_share(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    found = _SHARE.fullmatch(value)
+    if found is None:
+        raise ValueError(f"must be a share such as 1% or 0.01, not {shown(value)}")
+    share_ppb = round(float(found[1]) * (_PPB_PER_PERCENT if found[2] else _PPB))
+    if not 1 <= share_ppb <= _PPB:
+        raise ValueError(f"must be above 0 and at most 100%, not {value}")
+    return share_ppb
+
+
+def _write_share(share_ppb: int) -> str:
+    percent, rest = divmod(share_ppb, _PPB_PER_PERCENT)
+    return f"{percent}.{rest:07d}".rstrip("0").rstrip(".") + "%"
+
+
+def _read_seed(value: object) -> object:
+    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value) else value
+
+
+def _some_time(duration_ns: int) -> int:
+    if duration_ns == 0:
+        raise ValueError("must be longer than nothing")
+    return duration_ns
+
+
+Share = Annotated[int, BeforeValidator(_read_share), PlainSerializer(_write_share)]
+"""Of the frames, in 10^-9; written as 1% or 0.01."""
+Seed = Annotated[int, BeforeValidator(_read_seed)]
+Hold = Annotated[Duration, AfterValidator(_some_time)]
+
+
+class Impairment(LinkedFault):
+    """What happens to a share of the frames on a link from one time to another, drawn anew for each frame.
+
+    `place` is a link as ever, a node for all of its links, or `all`. A seed that is not told follows from the run's.
+    """
+
+    switch_kind: ClassVar[str]
+    """As the switch calls it (softswitch/src/control/impairments.c)."""
+    udp_port: ClassVar[int | None] = None
+    """Only packets towards this port."""
+
+    rate_ppb: Share = Field(alias="rate")
+    from_ns: Duration = Field(0, alias="from", ge=0)
+    until_ns: Duration | None = Field(None, alias="until")
+    towards: str | None = None
+    seed: Seed | None = Field(None, ge=0, le=_MAX_SEED)
+
+    @model_validator(mode="after")
+    def _until_after_from(self) -> Impairment:
+        if self.until_ns is not None and self.until_ns <= self.from_ns:
+            raise ValueError("until must come after from")
+        return self
+
+    @property
+    def hold_ns(self) -> int:
+        """How long a frame that it hits is held back, at the most."""
+        return 0
+
+    def links(self, topology: Topology) -> tuple[Link, ...]:
+        if self.place == ALL_LINKS:
+            return topology.links
+        if "-" in self.place:
+            return super().links(topology)
+        if self.place not in topology.host and self.place not in topology.switch:
+            raise FaultError(f"{self.kind}:{self.place}: no node {self.place!r} in this network")
+        return tuple(link for link in topology.links if self.place in (link.a.node, link.b.node))
+
+    def directions(self, topology: Topology) -> tuple[tuple[Port, Port], ...]:
+        """The senders and receivers that it stands between."""
+        ends = [ends for link in self.links(topology) for ends in ((link.a, link.b), (link.b, link.a))]
+        found = tuple(pair for pair in ends if self.towards in (None, pair[1].node))
+        if not found:
+            raise FaultError(f"{self.kind}:{self.place}: none of its links leads towards {shown(self.towards)}")
+        return found
+
+    def check(self, topology: Topology) -> None:
+        self.directions(topology)
+
+    def spans(self) -> Sequence[Span]:
+        return (Span(f"{self.place} {self.kind} {_write_share(self.rate_ppb)}", self.from_ns, self.until_ns),)
+
+    def seeded(self, seed: int) -> Fault:
+        if self.seed is not None:
+            return self
+        drawn = int(random_stream(seed, f"fault {self}").integers(2**32))
+        return self.model_copy(update={"seed": drawn})
+
+    def meets(self, other: Impairment) -> bool:
+        """Whether there is a time at which both hold."""
+        first, second = sorted((self, other), key=lambda each: each.from_ns)
+        return first.until_ns is None or second.from_ns < first.until_ns
+
+
+class Loss(Impairment):
+    """Frames vanish, whatever they are: data, acknowledgments, signals, pause frames."""
+
+    kind: ClassVar[str] = "loss"
+    switch_kind: ClassVar[str] = "loss"
+    summary: ClassVar[str] = "a link loses frames"
+    usage: ClassVar[str] = f"loss:{_PLACE},rate=SHARE{_COMMON}"
+
+
+class BtsLoss(Impairment):
+    """BTS packets vanish, all else arrives. A BTS that crosses several such links may be lost on each of them."""
+
+    kind: ClassVar[str] = "bts-loss"
+    switch_kind: ClassVar[str] = "udp_loss"
+    udp_port: ClassVar[int | None] = BTS_UDP_PORT
+    summary: ClassVar[str] = "a link loses BTS packets, and nothing else"
+    usage: ClassVar[str] = f"bts-loss:{_PLACE},rate=SHARE{_COMMON}"
+
+
+class Corruption(Impairment):
+    """Frames are damaged and dropped by whoever receives them, switch or host, since their check sequence is wrong."""
+
+    kind: ClassVar[str] = "corrupt"
+    switch_kind: ClassVar[str] = "corrupt"
+    summary: ClassVar[str] = "a link damages frames; the MAC at its end finds out and drops them"
+    usage: ClassVar[str] = f"corrupt:{_PLACE},rate=SHARE{_COMMON}"
+
+
+class Duplication(Impairment):
+    """Frames arrive twice, the copy right behind the frame."""
+
+    kind: ClassVar[str] = "duplicate"
+    switch_kind: ClassVar[str] = "duplicate"
+    summary: ClassVar[str] = "a link delivers frames twice"
+    usage: ClassVar[str] = f"duplicate:{_PLACE},rate=SHARE{_COMMON}"
+
+
+class Reordering(Impairment):
+    """Frames are held back for a time, and what is sent meanwhile overtakes them.
+
+    The default is ours: a dozen packets of 1 KB go past at 100 Gb/s, more than any recovery forgives.
+    """
+
+    kind: ClassVar[str] = "reorder"
+    switch_kind: ClassVar[str] = "reorder"
+    summary: ClassVar[str] = "a link holds frames back, and others overtake them"
+    usage: ClassVar[str] = f"reorder:{_PLACE},rate=SHARE[,by=TIME]{_COMMON}"
+
+    by_ns: Hold = Field(1_000, alias="by")
+
+    @property
+    def hold_ns(self) -> int:
+        return self.by_ns
+
+
+class Jitter(Impairment):
+    """Frames are late by a time drawn evenly from nothing to `max`; none overtakes another or comes too close to it."""
+
+    kind: ClassVar[str] = "jitter"
+    switch_kind: ClassVar[str] = "jitter"
+    summary: ClassVar[str] = "a link delays frames by chance, in order"
+    usage: ClassVar[str] = f"jitter:{_PLACE},max=TIME[,rate=SHARE]{_COMMON}"
+
+    rate_ppb: Share = Field(_PPB, alias="rate")
+    max_ns: Hold = Field(alias="max")
+
+    @property
+    def hold_ns(self) -> int:
+        return self.max_ns
+
+
+IMPAIRMENTS: tuple[type[Impairment], ...] = (Loss, BtsLoss, Corruption, Duplication, Reordering, Jitter)
+
+
+def check_overlaps(faults: Iterable[Fault], topology: Topology) -> None:
+    """FaultError where a link would have one kind of impairment twice at a time: which rate counts, nobody can tell."""
+    seen: dict[tuple[str, Port], list[Impairment]] = {}
+    for fault in faults:
+        if not isinstance(fault, Impairment):
+            continue
+        for sender, receiver in fault.directions(topology):
+            before = seen.setdefault((fault.kind, sender), [])
+            if any(fault.meets(each) for each in before):
+                raise FaultError(
+                    f"{fault.kind}:{fault.place}: the link from {sender.node} to {receiver.node} has a "
+                    f"{fault.kind} at that time already"
+                )
+            before.append(fault)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whole runs in virtual time over links that carry frames badly: flows finish, every frame is accounted for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.results.result import RunResult, counted, read_result
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+_SCHEMES = ("gbn", "irn", "sfc", "pfc")
+_SETTINGS = {"pfc": ("switch.buffer_bytes=400000",)}  # so small that ports pause each other
+_JITTER = "jitter:all,max=2us"
+_KINDS = {
+    "loss:all,rate=1%": "link_loss",
+    "corrupt:all,rate=1%": "link_corrupted",
+    "duplicate:all,rate=2%": None,
+    "reorder:all,rate=1%": None,
+    _JITTER: None,
+}
+_ALL_AT_ONCE = (
+    "loss:all,rate=0.2%",
+    "corrupt:all,rate=0.2%",
+    "duplicate:all,rate=1%",
+    "reorder:all,rate=0.2%,by=200ns",
+    "jitter:all,max=200ns",
+    "bts-loss:all,rate=50%",
+    "link:tor2-spine1,down=60us,up=70us",
+)
+
+
+def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = ()) -> tuple[RunResult, Path]:
+    """Long enough for several timeouts in a row."""
+    request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings, duration_ms=100.0)
+    finished = execute(plan_run(request), folder, Silent())
+    return finished.result, finished.folder
+
+
+@pytest.mark.parametrize(
+    ("fault", "scheme"), [*((fault, scheme) for fault in _KINDS for scheme in _SCHEMES), ("loss:all,rate=1%", "sfc-p")]
+)
+def test_an_incast_outlives_bad_links(tmp_path: Path, fault: str, scheme: str) -> None:
+    """All flows arrive whole, what happened is counted as what it is and once, the balance closes."""
+    result, _ = _run(tmp_path, fault, scheme=scheme, settings=_SETTINGS.get(scheme, ()))
+    drops, packets = counted(result.drops), counted(result.packets)
+    assert (result.flows.completed, result.flows.corrupted) == (8, 0)
+    assert result.unexplained_loss == 0
+    assert result.verdict == "faithful", result.verdict_reasons
+    assert {name for name in drops if name.startswith("link_")} == ({_KINDS[fault]} - {None})
+    assert (packets.link_duplicated > 0) is fault.startswith("duplicate")
+    lossless = fault.startswith("duplicate") or (fault.startswith("jitter") and scheme != "pfc")
+    assert (counted(result.flows.packets_resent) > 0) is not lossless
+    if scheme == "pfc":
+        assert counted(result.pfc).sent > 0
+
+
+def test_a_headroom_for_one_delay_is_none_for_a_longer_one(tmp_path: Path) -> None:
+    """PFC loses nothing over links of the length it knows; jitter makes them longer, and the buffer overflows."""
+    small = _SETTINGS["pfc"]
+    drops = [counted(_run(tmp_path, *faults, scheme="pfc", settings=small)[0].drops) for faults in ((), (_JITTER,))]
+    assert "buffer_full" not in drops[0]
+    assert drops[1]["buffer_full"] > 0
+
+
+def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
+    """SFC asks again every time: some loss costs some buffer, no BTS at all is what the hosts do without them."""
+    runs = [_run(tmp_path, f"bts-loss:all,rate={rate}")[0] for rate in ("1%", "50%", "100%")]
+    unpaused = _run(tmp_path, scheme="irn")[0]
+    peaks = [counted(each.max_buffer_bytes) for each in runs]
+    assert peaks[0] < peaks[1] < peaks[2] == unpaused.max_buffer_bytes
+    for result in runs:
+        assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
+        assert result.verdict == "faithful"
+        assert 0 < counted(result.drops)["link_bts_loss"] <= counted(result.bts).sent
+        assert set(counted(result.drops)) == {"link_bts_loss"}
+        assert result.flows.packets_resent == 0
+    assert runs[2].signals.received == 0
+
+
+def test_a_direction_and_a_time_bound_what_is_lost(tmp_path: Path) -> None:
+    """Acknowledgments and signals of the receiver's rack lost for a while; data crosses untouched."""
+    whole, _ = _run(tmp_path, "loss:tor2,rate=100%,from=20us,until=30us,towards=spine1")
+    late, _ = _run(tmp_path, "loss:tor2,rate=100%,from=50ms,towards=spine1")
+    assert (whole.flows.completed, whole.unexplained_loss) == (8, 0)
+    assert counted(whole.drops)["link_loss"] > 0
+    assert "link_loss" not in counted(late.drops)
+
+
+def test_flows_that_lose_everything_are_reported(tmp_path: Path) -> None:
+    """A receiver that nothing reaches: what could not finish stands so in the result, every frame is explained."""
+    request = RunRequest("incast", "irn", clock="virtual", faults=("loss:h16,rate=100%",), duration_ms=0.5)
+    result = execute(plan_run(request), tmp_path, Silent()).result
+    assert (result.flows.completed, result.flows.total, result.unexplained_loss) == (0, 8, 0)
+    assert counted(result.drops)["link_loss"] > 0
+
+
+def test_all_kinds_at_once_and_a_dead_link(tmp_path: Path) -> None:
+    """Nothing is counted twice."""
+    result, _ = _run(tmp_path, *_ALL_AT_ONCE)
+    drops = counted(result.drops)
+    assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
+    assert all(drops[name] > 0 for name in ("link_loss", "link_corrupted", "link_bts_loss", "link_down"))
+    assert counted(result.packets).link_duplicated > 0
+
+
+def test_one_seed_gives_one_trace(tmp_path: Path) -> None:
+    """Chance is part of what a seed decides."""
+    folders = [_run(tmp_path, *_ALL_AT_ONCE)[1] for _ in range(2)]
+    for name in ("flows", "queues", "signals", "goodput"):
+        first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
+        assert first.equals(second)
+
+
+def test_another_seed_hits_other_frames(tmp_path: Path) -> None:
+    """One that is told stands for a run's own."""
+    folders = [_run(tmp_path, f"loss:all,rate=1%,seed={seed}")[1] for seed in (1, 2)]
+    first, second = (pl.read_parquet(folder / "queues.parquet") for folder in folders)
+    assert not first.equals(second)
+
+
+def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
+    """Every number stands in config.json, the seed too; the page marks the span and counts the copies."""
+    spec = "duplicate:all,rate=2%,from=20us,until=100us"
+    config = plan_run(RunRequest("incast", clock="virtual", faults=(spec,))).config
+    [fault] = config.faults
+    assert fault.spec.startswith(f"{spec},seed=")
+    assert (fault.label, fault.begin_us, fault.end_us) == ("all duplicate 2%", 20.0, 100.0)
+    assert f"--fault {spec}" in config.command
+    _, by_text = _run(tmp_path, spec)
+    _, by_config = _run(tmp_path, fault.spec)
+    first, second = (pl.read_parquet(folder / "queues.parquet") for folder in (by_text, by_config))
+    assert first.equals(second)
+    page = (by_text / "report.html").read_text()
+    assert "all duplicate 2%" in page
+    assert "made by links that duplicate" in page
+    assert counted(read_result(by_text).packets).link_duplicated > 0

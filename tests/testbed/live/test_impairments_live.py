@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Links that carry frames badly on live Mininet: flows finish, what happened is counted once.
+
+How late this machine was is not asked: other tests may run beside these.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.targets.bmv2.installation import missing_bmv2
+from tests.testbed import running
+
+pytestmark = running.NEEDS_MININET
+
+_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
+_KINDS = {
+    "loss:all,rate=1%": ("drops", "link_loss"),
+    "bts-loss:all,rate=50%": ("drops", "link_bts_loss"),
+    "corrupt:all,rate=1%": ("drops", "link_corrupted"),
+    "duplicate:all,rate=5%": ("packets", "link_duplicated"),
+    "reorder:all,rate=1%": ("flows", "packets_resent"),
+    "jitter:all,max=2us": None,
+}
+
+
+@pytest.mark.parametrize(("switch", "dilation"), [("soft", "10000"), pytest.param("bmv2", "50000", marks=_BMV2)])
+@pytest.mark.parametrize("fault", _KINDS)
+def test_an_incast_outlives_bad_links(tmp_path: Path, fault: str, switch: str, dilation: str) -> None:
+    """All flows arrive whole, the kind shows where it is counted, the balance closes."""
+    words = ["incast", "--switch", switch, "--dilation", dilation, "--fault", fault, "--json", "--out", str(tmp_path)]
+    done = running.run("run", *words)
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    told = f"{result['verdict']}: {result['verdict_reasons']} {result['drops']}"
+    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), told
+    assert result["unexplained_loss"] == 0, told
+    counted = _KINDS[fault]
+    if counted is not None:
+        assert result[counted[0]][counted[1]] > 0, told
