@@ -43,7 +43,9 @@ BackgroundName = Annotated[
 Faults = Annotated[
     list[str] | None,
     typer.Option(
-        "--fault", metavar="SPEC", help="What goes wrong: link:tor1-spine1,down=200us,up=500us. See docs/workloads.md."
+        "--fault",
+        metavar="SPEC",
+        help="What goes wrong, see `list`: link:tor1-spine1,down=200us, loss:all,rate=1%. docs/workloads.md has all.",
     ),
 ]
 Retry = Annotated[

@@ -22,7 +22,7 @@ def verb() -> None:
         ),
         ("schemes", [(each.name, each.summary) for each in SCHEMES.values()]),
         ("rate control of a scheme", [(f"+{suffix}", name) for suffix, name in CONGESTION_SUFFIXES.items()]),
-        ("faults", [(each.kind, f"{each.summary}: {each.usage}") for each in FAULTS.values()]),
+        ("faults", [(each.kind, each.summary) for each in FAULTS.values()]),
         ("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]),
     ):
         table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 3, 0, 0))

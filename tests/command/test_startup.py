@@ -14,6 +14,7 @@ import pytest
 
 from command import verbs
 from command.app import VERBS, app_for
+from scenarios.faults.kinds import FAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
@@ -48,6 +49,13 @@ def test_what_only_names_things_loads_nothing_heavy(word: str) -> None:
     assert status == 0
     assert not {name.partition(".")[0] for name in modules} & (HEAVY | OURS)
     assert "sfc" in done.stdout.lower() or "sweep" in done.stdout
+
+
+def test_list_names_every_kind_of_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    """A word and what it means, so that nobody has to provoke an error to learn them."""
+    app_for(["list"])(["list"], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines if line.strip()} >= set(FAULTS)
 
 
 def test_the_table_has_every_verb() -> None:
