@@ -16,11 +16,11 @@ from wire.dilation import Dilation
 def impairment_commands(
     topology: Topology, faults: Iterable[Fault], dilation: Dilation
 ) -> Iterator[tuple[int, str, str]]:
-    """When which switch is told what."""
-    for fault in faults:
-        if isinstance(fault, Impairment):
-            for sender, receiver in fault.directions(topology):
-                yield from _commands(topology, fault, sender, receiver, dilation)
+    """When which switch is told what; where one impairment ends as another begins, the end comes first."""
+    found = [each for each in faults if isinstance(each, Impairment)]
+    for fault in sorted(found, key=lambda each: each.from_ns):
+        for sender, receiver in fault.directions(topology):
+            yield from _commands(topology, fault, sender, receiver, dilation)
 
 
 def longest_hold_ns(faults: Iterable[Fault]) -> int:

@@ -41,14 +41,13 @@ class _Outage:
 
 
 def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilation) -> Sequence[PlannedCommand]:
-    """All commands in order of time; of one time, links change before routes do, and one fault ends before another
-    begins. Times in a command are wall ns."""
+    """All commands in order of time; of one time, links change before routes do. Times in a command are wall ns."""
     cut = [(link, fault) for fault in faults if isinstance(fault, LinkDown) for link in fault.links(topology)]
     outages = [_Outage(link, fault.down_ns, fault.up_ns) for link, fault in cut]
     known = [outage.later(fault.detect_ns) for outage, (_, fault) in zip(outages, cut, strict=True)]
     impairments = [PlannedCommand(*each) for each in impairment_commands(topology, faults, dilation)]
     commands = [*_link_commands(topology, outages), *_route_commands(topology, known), *impairments]
-    return sorted(commands, key=lambda each: (each.time_ns, not each.line.endswith(" off")))
+    return sorted(commands, key=lambda each: each.time_ns)
 
 
 def _link_commands(topology: Topology, outages: Sequence[_Outage]) -> Iterator[PlannedCommand]:
