@@ -67,5 +67,7 @@ int sw_do_set_queue_depth(struct sw_command *command);
 int sw_do_set_queue_rate(struct sw_command *command);
 int sw_do_get_time_elapsed(struct sw_command *command);
 int sw_do_statistics(struct sw_command *command);
+int sw_do_power(struct sw_command *command); /* outages.c */
+int sw_do_stall(struct sw_command *command);
 
 #endif /* SW_COMMANDS_H */

@@ -27,6 +27,7 @@ struct command_row {
 static int help(struct sw_command *command);
 static int at(struct sw_command *command);
 static int at_clear(struct sw_command *command);
+static int past(struct sw_command *command);
 
 static const struct command_row commands[] = {
     {"help", "[COMMAND]", 0, 1, help},
@@ -82,6 +83,9 @@ static const struct command_row commands[] = {
     {"port_mac_control", "PORT on|off", 2, 2, sw_do_port_mac_control},
     {"port_link", "PORT up|down", 2, 2, sw_do_port_link},
     {"port_impair", "PORT in|out KIND off|KEY=VALUE...", 4, 7, sw_do_port_impair},
+    {"power", "off|on", 1, 1, sw_do_power},
+    {"stall", "on|off [FRAMES]", 1, 2, sw_do_stall},
+    {"past", "[LIFE COMMAND...]", 0, ANY_WORDS, past},
     {"at", "NS COMMAND...", 2, ANY_WORDS, at},
     {"at_clear", "", 0, 0, at_clear},
     {"memory_limit", "BYTES", 1, 1, sw_do_memory_limit},
@@ -176,6 +180,34 @@ static int at_clear(struct sw_command *command)
 {
     sw_schedule_clear(&command->sw->schedule);
     return 0;
+}
+
+/* past: how many lives of the program a loss of power has ended; past LIFE COMMAND...: reads in one of them. */
+static int past(struct sw_command *command)
+{
+    struct sw_command inner = *command;
+    const struct command_row *row;
+    uint64_t life;
+
+    if (command->n_words == 1) {
+        sw_text_add(command->out, "%" PRIu32 "\n", command->sw->outage.n_past);
+        return 0;
+    }
+    if (sw_read_number(command, command->words[1], "life", UINT32_MAX, &life) < 0)
+        return -1;
+    inner.pipeline = sw_outage_past(command->sw, life);
+    if (!inner.pipeline)
+        return sw_command_fail(command, "no life '%s' has ended", command->words[1]);
+    if (command->n_words < 3)
+        return sw_command_fail(command, "too few words: past LIFE COMMAND...");
+    inner.words = command->words + 2;
+    inner.n_words = command->n_words - 2;
+    row = checked_row(command, inner.words[0], inner.n_words - 1);
+    if (!row)
+        return -1;
+    if (row->run != sw_do_register_read && row->run != sw_do_counter_read)
+        return sw_command_fail(command, "of a past life registers and counters are to be read, no more");
+    return row->run(&inner);
 }
 
 int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *out)

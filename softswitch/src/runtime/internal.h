@@ -41,6 +41,8 @@ int sw_register_init(struct sw_register *reg, const struct sw_array_info *info);
 int sw_digests_init(struct sw_digest_queue *queue, const struct sw_program *program);
 int sw_counters_init(struct sw_counters *counters, uint32_t count);
 int sw_meters_init(struct sw_meters *meters, const struct sw_array_info *info, uint32_t count);
+/* Every bucket holds its burst, as if no packet had come. */
+void sw_meters_fill(struct sw_meters *meters);
 
 /* Zeroes what a table's direct counter and meter hold for an entry. */
 void sw_direct_reset(struct sw_pipeline *p, const struct sw_table_info *info, uint32_t index);

@@ -17,6 +17,16 @@ int sw_meters_init(struct sw_meters *meters, const struct sw_array_info *info, u
     return meters->cells ? 0 : -ENOMEM;
 }
 
+void sw_meters_fill(struct sw_meters *meters)
+{
+    for (uint32_t at = 0; at < meters->count; at++) {
+        struct sw_meter *meter = &meters->cells[at];
+
+        for (unsigned i = 0; i < meter->n_rates; i++)
+            meter->rates[i].tokens = meter->rates[i].burst;
+    }
+}
+
 uint32_t sw_meter_execute(struct sw_meters *meters, uint64_t index, uint32_t bytes, uint64_t now_us)
 {
     struct sw_meter *meter = &meters->cells[index];

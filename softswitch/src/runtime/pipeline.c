@@ -86,6 +86,23 @@ void sw_pipeline_destroy(struct sw_pipeline *p)
     free(p);
 }
 
+struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *p)
+{
+    struct sw_pipeline *fresh = sw_pipeline_create(p->program, 0);
+    struct sw_register *registers = p->registers;
+    struct sw_counters *counters = p->counters;
+
+    if (!fresh)
+        return NULL;
+    p->registers = fresh->registers;
+    p->counters = fresh->counters;
+    fresh->registers = registers;
+    fresh->counters = counters;
+    for (unsigned i = 0; i < p->program->n_meters; i++)
+        sw_meters_fill(&p->meters[i]);
+    return fresh;
+}
+
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *p)
 {
     return p->program;

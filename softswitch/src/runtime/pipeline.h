@@ -190,6 +190,9 @@ extern const struct sw_program sw_program;
 /* `seed` feeds the program's random() extern only. NULL when out of memory. */
 struct sw_pipeline *sw_pipeline_create(const struct sw_program *program, uint64_t seed);
 void sw_pipeline_destroy(struct sw_pipeline *pipeline);
+/* Begins anew with registers and counters of 0, full meters, and the same tables, profiles and rates; gives back a
+ * pipeline with the registers and counters that were. NULL, and nothing changed, when out of memory. */
+struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *pipeline);
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *pipeline);
 
 /* The clock of meters and idle timeouts; the target sets it before each pass, microseconds. */

@@ -6,13 +6,14 @@
  * time_ns              the switch's clock, since the epoch
  * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
  * drops                {reason: packets} over all ports, every reason present: ingress and egress (the program's own),
- *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit,
- * link_down, link_loss, link_udp_loss, link_corrupted duplicated           copies that impaired links made of frames
+ *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit, link_down,
+ *                      link_loss, link_udp_loss, link_corrupted, restart, receive_ring
+ * duplicated           copies that impaired links made of frames
  * kernel_drops         frames that the kernel had no room for before the switch saw them
  * malformed            packets whose parser ended with an error (the program still ran)
  * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
  * pause_frames         802.3x and 802.1Qbb frames that the MACs obeyed; mac_control_ignored: other MAC control frames
- * queued_packets, queued_bytes   in all queues now; buffer_bytes: memory that packets hold now; memory_limit_bytes
+ * queued_packets, queued_bytes   in all queues and receive rings now; buffer_bytes: memory that packets hold now; memory_limit_bytes
  * telemetry_lost       records that found no memory
  * digests_lost         digests that nobody took in time (digest_read)
  * planned_failed       commands that were refused when their time came (at)
@@ -42,6 +43,8 @@ static const char *const drop_names[SW_DROP_COUNT] = {
     [SW_DROP_LINK_LOSS] = "link_loss",
     [SW_DROP_LINK_UDP_LOSS] = "link_udp_loss",
     [SW_DROP_LINK_CORRUPTED] = "link_corrupted",
+    [SW_DROP_RESTART] = "restart",
+    [SW_DROP_RECEIVE_RING] = "receive_ring",
 };
 
 static void add_number(struct sw_text *out, const char *key, uint64_t value)
@@ -60,11 +63,12 @@ static void close_object(struct sw_text *out, const char *after)
 static void add_sums(const struct sw_switch *sw, struct sw_text *out)
 {
     struct sw_port_counters sum = {0};
-    uint64_t queued_packets = 0, queued_bytes = 0;
+    uint64_t queued_packets = 0, queued_bytes = sw->outage.ring_bytes;
 
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
         const struct sw_port_counters *c = &sw->target.counters.ports[port];
 
+        queued_packets += sw->outage.waiting[port];
         sum.rx_packets += c->rx_packets;
         sum.rx_bytes += c->rx_bytes;
         sum.tx_packets += c->tx_packets;

@@ -18,6 +18,7 @@ struct sw_switch *sw_switch_create(const struct sw_program *program, const struc
     sw = calloc(1, sizeof(*sw));
     if (!sw)
         return NULL;
+    sw_outage_init(&sw->outage);
     if (sw_target_init(&sw->target, program, config) == 0)
         sw->shadow = sw_shadow_create(program);
     if (!sw->shadow) {
@@ -34,6 +35,7 @@ void sw_switch_destroy(struct sw_switch *sw)
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         free(sw->port_names[port]);
     sw_shadow_destroy(sw->shadow);
+    sw_outage_free(&sw->outage);
     sw_schedule_free(&sw->schedule);
     sw_arrivals_free(&sw->arrivals);
     sw_target_free(&sw->target);
@@ -165,27 +167,44 @@ static void set_time(struct sw_switch *sw, int64_t time_ns)
     sw->target.now_ns = time_ns;
 }
 
-static void arrive(struct sw_switch *sw, struct sw_frame *frame)
+/* Lets a frame into the pipeline. */
+static void enter(struct sw_switch *sw, struct sw_frame *frame)
 {
-    const struct sw_port *port = &sw->target.tm.ports[frame->port];
     struct sw_standard_metadata *std = &frame->packet.std;
 
-    if (port->is_down) {
-        sw_target_drop(&sw->target, frame, frame->port, SW_DROP_LINK_DOWN);
-        return;
-    }
-    if (port->decodes_mac_control && sw_mac_control_receive(&sw->target, frame))
-        return;
     std->ingress_port = frame->port;
     std->packet_length = frame->length;
     std->ingress_global_timestamp = sw_target_us(&sw->target);
     sw_v1model_ingress(&sw->target, frame);
 }
 
+static void arrive(struct sw_switch *sw, struct sw_frame *frame)
+{
+    const struct sw_port *port = &sw->target.tm.ports[frame->port];
+
+    if (port->is_down) {
+        sw_target_drop(&sw->target, frame, frame->port, SW_DROP_LINK_DOWN);
+        return;
+    }
+    if (sw->outage.is_on) {
+        sw_outage_take(sw, frame);
+        return;
+    }
+    if (port->decodes_mac_control && sw_mac_control_receive(&sw->target, frame))
+        return;
+    enter(sw, frame);
+}
+
+/* When the next packet starts on a wire: none while the switch stands still. */
+static int64_t next_wire_ns(const struct sw_switch *sw)
+{
+    return sw->outage.is_still ? SW_NEVER : sw_tm_next_ns(&sw->target.tm);
+}
+
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 {
     for (;;) {
-        int64_t wire_ns = sw_tm_next_ns(&sw->target.tm);
+        int64_t wire_ns = next_wire_ns(sw);
         int64_t next_ns = sw_switch_next_ns(sw);
 
         if (sw->target.loopback.head) {
@@ -199,6 +218,8 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
             sw_schedule_run_next(&sw->schedule, sw);
         else if (next_ns == wire_ns)
             sw_v1model_egress(&sw->target, sw_tm_next_port(&sw->target.tm));
+        else if (next_ns == sw->outage.resumes_ns)
+            enter(sw, sw_outage_pop(sw));
         else
             arrive(sw, sw_arrivals_pop(&sw->arrivals));
     }
@@ -207,11 +228,13 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 
 int64_t sw_switch_next_ns(const struct sw_switch *sw)
 {
-    int64_t wire_ns = sw_tm_next_ns(&sw->target.tm);
+    int64_t wire_ns = next_wire_ns(sw);
     int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
     int64_t planned_ns = sw_schedule_next_ns(&sw->schedule);
     int64_t packet_ns = wire_ns < arrival_ns ? wire_ns : arrival_ns;
 
+    if (sw->outage.resumes_ns < packet_ns)
+        packet_ns = sw->outage.resumes_ns;
     return planned_ns < packet_ns ? planned_ns : packet_ns;
 }
 

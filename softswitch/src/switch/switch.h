@@ -10,7 +10,8 @@
  *   1. packets that recirculate or are resubmitted, first in first out;
  *   2. planned commands, in the order in which they were planned;
  *   3. packets that start on a wire, lower port first;
- *   4. frames that arrive, in the order of reception.
+ *   4. frames that waited while the switch stood still (outage.h), in the order of reception;
+ *   5. frames that arrive, in the order of reception.
  */
 #ifndef SW_SWITCH_H
 #define SW_SWITCH_H

@@ -6,6 +6,7 @@
 #ifndef SW_SWITCH_STATE_H
 #define SW_SWITCH_STATE_H
 
+#include "switch/outage.h"
 #include "switch/schedule.h"
 #include "switch/shadow.h"
 #include "switch/switch.h"
@@ -16,6 +17,7 @@ struct sw_switch {
     struct sw_target target;
     struct sw_arrivals arrivals;
     struct sw_schedule schedule;
+    struct sw_outage outage;
     struct sw_lateness departure_lateness, ingress_lateness;
     struct sw_spacing spacing;
     struct sw_shadow *shadow; /* what control commands put into tables, for table_dump */

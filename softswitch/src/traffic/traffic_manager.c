@@ -126,3 +126,23 @@ void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_
     tm->ports[port].rate_bps = rate_bps;
     tm->ports[port].wire_remainder = 0;
 }
+
+void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_list *lost, int64_t now_ns)
+{
+    struct sw_port *p = &tm->ports[port];
+
+    for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
+        struct sw_queue *queue = &p->queues[class_];
+        struct sw_frame *frame;
+
+        while ((frame = sw_frame_list_pop(&queue->frames)))
+            sw_frame_list_push(lost, frame);
+        if (p->has_device)
+            tm->bytes -= queue->bytes;
+        queue->packets = 0;
+        queue->bytes = 0;
+        queue->pause_until_ns = 0;
+    }
+    p->waiting = 0;
+    plan(tm, port, now_ns);
+}

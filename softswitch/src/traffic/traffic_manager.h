@@ -63,6 +63,9 @@ int64_t sw_tm_occupy(struct sw_traffic_manager *tm, uint32_t port, int64_t start
 /* Holds a class until a time (SW_NEVER: for ever; the present or past: resume). The packet on the wire goes on. */
 void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, int64_t until_ns, int64_t now_ns);
 
+/* Moves all that waits at a port to the end of `lost` and forgets its pauses. */
+void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_list *lost, int64_t now_ns);
+
 void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_bps);
 
 #endif /* SW_TRAFFIC_MANAGER_H */

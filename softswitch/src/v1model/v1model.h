@@ -38,6 +38,8 @@ enum sw_drop {
     SW_DROP_LINK_LOSS,       /* lost on a link that loses frames */
     SW_DROP_LINK_UDP_LOSS,   /* lost on a link that loses frames towards one UDP port */
     SW_DROP_LINK_CORRUPTED,  /* damaged on a link: the MAC at its end finds the check sequence wrong */
+    SW_DROP_RESTART,         /* held by a switch that lost its power, or reached it while it had none */
+    SW_DROP_RECEIVE_RING,    /* found the ring of its port full while the switch stood still */
     SW_DROP_COUNT,
 };
 
