@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from hosts.agent_config import TAP, AgentConfig, AgentHost
-from hosts.build import build_nic, incoming_message, outgoing_message
+from hosts.build import build_nic, incoming_message, outgoing_message, plan_stalls
 from hosts.io.event_loop import EventLoop
 from hosts.io.kernel_silence import silence_kernel
 from hosts.io.late_bins import LateBins, late_bin_ns
@@ -103,7 +103,8 @@ class Agent:
                 self._resources.callback(silencer.close)
             socket = PacketSocket(served.interface, HOST_FRAMES if self._config.programs else NIC_FRAMES)
         self._resources.callback(socket.close)
-        nic = build_nic(served.host, settings, self._dilation, epoch_ns=self._config.epoch_ns)
+        epoch_ns = self._config.epoch_ns
+        nic = build_nic(served.host, settings, self._dilation, epoch_ns=epoch_ns, stalls=served.stalls)
         self._nics[served.host.name] = nic
         self._sockets[served.host.name] = socket
         self._loop.add_nic(nic, socket)
@@ -153,6 +154,8 @@ class Agent:
         self._records = RecordWriter(self._tell, self._dilation, start_ns, self._config.switches)
         for nic in self._nics.values():
             nic.count_intervals_from(start_ns)
+        for served in self._config.hosts:
+            plan_stalls(self._nics[served.host.name], served.stalls, self._dilation, start_ns)
         self._start_ns = start_ns
         self._loop.late_bins = LateBins(start_ns, late_bin_ns(self._dilation))
         self._send(self._config.flows, self._config.addresses)

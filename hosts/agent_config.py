@@ -7,6 +7,7 @@ Dumped as JSON by the testbed, loaded by `hosts.agent`; all that follows is said
 
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,12 +26,21 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class HostStall(_Part):
+    """The host stands still, in model time since the start of the run."""
+
+    at_ns: int = Field(ge=0)
+    for_ns: int = Field(gt=0)
+    ring_frames: int = Field(ge=0, description="How many frames may wait to be read.")
+
+
 class AgentHost(_Part):
     """A host this agent serves."""
 
     host: Host
     pid: int = Field(gt=0, description="A process whose network namespace is the host's.")
     interface: str = Field(description="The host's interface in that namespace.")
+    stalls: tuple[HostStall, ...] = ()
 
 
 class AgentConfig(_Part):
@@ -58,6 +68,7 @@ def agent_configs(
     agents: int,
     epoch_ns: int,
     programs: bool = False,
+    stalls: Mapping[str, tuple[HostStall, ...]] = MappingProxyType({}),
 ) -> list[AgentConfig]:
     """Shares hosts out among so many agents (fewer if there are fewer hosts), each with the flows it needs.
 
@@ -79,7 +90,7 @@ def agent_configs(
             dilation=dilation.factor,
             settings=settings.as_dict(),
             programs=programs,
-            hosts=[_agent_host(host, pids) for host in topology.hosts[number::count]],
+            hosts=[_agent_host(host, pids, stalls.get(host.name, ())) for host in topology.hosts[number::count]],
             flows=flows_of[number],
             addresses={end: topology.host[end].ip for flow in flows_of[number] for end in (flow.src, flow.dst)},
             switches=dict(switches),
@@ -88,9 +99,10 @@ def agent_configs(
     ]
 
 
-def _agent_host(host: Host, pids: Mapping[str, int]) -> AgentHost:
+def _agent_host(host: Host, pids: Mapping[str, int], stalls: tuple[HostStall, ...]) -> AgentHost:
     return AgentHost(
         host=host,
         pid=pids[host.name],
         interface=INTERFACE.format(name=host.name),
+        stalls=stalls,
     )

@@ -2,24 +2,44 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """From a network and flows as data to NICs with their messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Address
+from types import MappingProxyType
 
+from hosts.agent_config import HostStall
 from hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
+from hosts.transport.standstill import StallingNic, Standstill
 from scenarios.model.flow import Flow
 from topologies.model import Host, Topology
 from wire.addresses import parse_mac
 from wire.dilation import Dilation
 
 
-def build_nic(host: Host, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0) -> Nic:
-    """The NIC of one host, no faster than its link."""
+def build_nic(
+    host: Host, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0, stalls: Sequence[HostStall] = ()
+) -> Nic:
+    """The NIC of one host, no faster than its link; one with stalls is to be told when they are (`plan_stalls`)."""
     own = replace(settings, line_rate_bps=min(settings.line_rate_bps, host.rate_bps))
     address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
-    return Nic(address, own, dilation, epoch_ns=epoch_ns)
+    if not stalls:
+        return Nic(address, own, dilation, epoch_ns=epoch_ns)
+    return StallingNic(address, own, dilation, epoch_ns=epoch_ns)
+
+
+def plan_stalls(nic: Nic, stalls: Iterable[HostStall], dilation: Dilation, start_ns: int) -> None:
+    """Tells a NIC when it stands still; `start_ns` is the wall instant of model time 0."""
+    if isinstance(nic, StallingNic):
+        nic.stand_still(
+            Standstill(
+                start_ns + dilation.wall_ns(stall.at_ns),
+                start_ns + dilation.wall_ns(stall.at_ns + stall.for_ns),
+                stall.ring_frames,
+            )
+            for stall in stalls
+        )
 
 
 def outgoing_message(flow: Flow, destination_ip: IPv4Address, dilation: Dilation, start_ns: int) -> OutgoingMessage:
@@ -46,10 +66,20 @@ def incoming_message(flow: Flow, source_ip: IPv4Address) -> IncomingMessage:
 
 
 def build_nics(
-    topology: Topology, flows: Iterable[Flow], settings: TransportSettings, dilation: Dilation, *, start_ns: int = 0
+    topology: Topology,
+    flows: Iterable[Flow],
+    settings: TransportSettings,
+    dilation: Dilation,
+    *,
+    start_ns: int = 0,
+    stalls: Mapping[str, Sequence[HostStall]] = MappingProxyType({}),
 ) -> list[Nic]:
-    """A NIC for each host, in order, each told of its messages. The epoch is `start_ns`."""
-    nics = {host.name: build_nic(host, settings, dilation, epoch_ns=start_ns) for host in topology.hosts}
+    """A NIC for each host, in order, each told of its messages and stalls. The epoch is `start_ns`."""
+    nics: dict[str, Nic] = {}
+    for host in topology.hosts:
+        own = stalls.get(host.name, ())
+        nics[host.name] = build_nic(host, settings, dilation, epoch_ns=start_ns, stalls=own)
+        plan_stalls(nics[host.name], own, dilation, start_ns)
     for flow in flows:
         nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, start_ns))
         nics[flow.dst].expect_message(incoming_message(flow, topology.host[flow.src].ip))

@@ -63,6 +63,8 @@ class NicStatistics:
     """ACKs, NAKs and CNPs of those counted as sent that found too many waiting before them."""
     receiver_overruns: int = 0
     """Data packets that found the slow receiver's buffer full."""
+    ring_overruns: int = 0
+    """Frames that found the receive ring full while the host stood still; they are not among those received."""
     pauses: int = 0
     """Times the data class was stopped by an 802.1Qbb frame."""
     malformed: int = 0

@@ -132,6 +132,10 @@ class WireSchedule:
         self.frames_sent += len(done)
         return done
 
+    def next_finish_ns(self) -> int | None:
+        """When the last bit of the frame on the wire will have left; None without one."""
+        return self._on_wire[0][0] if self._on_wire and not self.is_quiet else None
+
     def next_event_ns(self) -> int | None:
         """Earliest time at which `advance` or `finished` will have something to do."""
         if self.is_quiet:
