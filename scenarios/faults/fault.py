@@ -79,6 +79,10 @@ class Fault(BaseModel):
         """The same with what is left to chance settled by a run's seed."""
         return self
 
+    def switches(self, topology: Topology) -> frozenset[str]:
+        """The switches that it makes do what only softswitch can."""
+        return frozenset()
+
     def __str__(self) -> str:
         """The text that gives it back, every default told."""
         values = self.model_dump(by_alias=True, exclude={"place"}, exclude_none=True)

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from scenarios.faults.fault import Duration, Fault, LinkedFault, Span
 from scenarios.faults.impairments import IMPAIRMENTS
+from scenarios.faults.nodes import Stall, SwitchRestart
 
 
 class LinkDown(LinkedFault):
@@ -40,5 +41,5 @@ class LinkDown(LinkedFault):
         return (Span(f"{self.place} down", self.down_ns, self.up_ns),)
 
 
-_KINDS: tuple[type[Fault], ...] = (LinkDown, *IMPAIRMENTS)
+_KINDS: tuple[type[Fault], ...] = (LinkDown, SwitchRestart, Stall, *IMPAIRMENTS)
 FAULTS: Mapping[str, type[Fault]] = {kind.kind: kind for kind in _KINDS}

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from scenarios.faults.fault import Fault
 from scenarios.faults.kinds import LinkDown
+from scenarios.faults.nodes import SwitchRestart
 from testbed.faults.impairments import impairment_commands
+from testbed.faults.nodes import node_lines
 from topologies.model import Link, Topology
 from topologies.rerouting import Rerouting
 from wire.dilation import Dilation
@@ -41,13 +43,27 @@ class _Outage:
 
 
 def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilation) -> Sequence[PlannedCommand]:
-    """All commands in order of time; of one time, links change before routes do. Times in a command are wall ns."""
+    """All commands in order of time; of one time, links and nodes change before routes do. Their times are wall ns."""
     cut = [(link, fault) for fault in faults if isinstance(fault, LinkDown) for link in fault.links(topology)]
     outages = [_Outage(link, fault.down_ns, fault.up_ns) for link, fault in cut]
     known = [outage.later(fault.detect_ns) for outage, (_, fault) in zip(outages, cut, strict=True)]
-    impairments = [PlannedCommand(*each) for each in impairment_commands(topology, faults, dilation)]
-    commands = [*_link_commands(topology, outages), *_route_commands(topology, known), *impairments]
+    known += _known_restarts(topology, faults)
+    lines = [*node_lines(topology, faults), *impairment_commands(topology, faults, dilation)]
+    commands = [
+        *_link_commands(topology, outages),
+        *(PlannedCommand(*line) for line in lines),
+        *_route_commands(topology, known),
+    ]
     return sorted(commands, key=lambda each: each.time_ns)
+
+
+def _known_restarts(topology: Topology, faults: Iterable[Fault]) -> Iterator[_Outage]:
+    """To others a switch that is down is one whose links are."""
+    for fault in faults:
+        if isinstance(fault, SwitchRestart) and fault.detect_ns is not None:
+            for link in topology.links:
+                if fault.place in (link.a.node, link.b.node):
+                    yield _Outage(link, fault.at_ns, fault.up_ns).later(fault.detect_ns)
 
 
 def _link_commands(topology: Topology, outages: Sequence[_Outage]) -> Iterator[PlannedCommand]:

@@ -15,6 +15,7 @@ from hosts.protocol import AgentEvent, Command, ProtocolError, Ready, Refused, S
 from hosts.records import SwitchClock
 from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
+from testbed.faults.nodes import host_stalls
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
@@ -145,5 +146,6 @@ def start_agents(
         agents=agent_count(len(plan.topology.hosts)),
         epoch_ns=epoch_ns,
         programs=programs or plan.config.background is not None,
+        stalls=host_stalls(plan.topology, plan.faults),
     )
     return [AgentProcess(config, run_id, logs) for config in configs]

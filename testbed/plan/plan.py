@@ -23,6 +23,7 @@ from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
+from testbed.plan.switch_targets import check_faults
 from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings
@@ -81,6 +82,7 @@ def plan_run(request: RunRequest) -> RunPlan:
     flows = number_flows(listed.requests)
     target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
     faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
+    check_faults(target, faults, topology)
     base_rtt_ns = settings.physics.base_rtt_ns
     asked = request.dilation if request.retry is None else request.retry.dilation
     factor = asked or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)

@@ -7,10 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from scenarios.faults.fault import Fault
 from testbed.errors import UsageError
+from topologies.model import Topology
 from topologies.settings import SwitchSettings
 
 DEFAULT_TARGET = "soft"
@@ -28,6 +30,8 @@ class SwitchTarget:
     """Why it has no virtual clock; None: it has one."""
     no_pfc: str | None = None
     """Why its queues cannot be paused; None: they can."""
+    no_outage: str | None = None
+    """Why a switch can neither be restarted within a run nor made to stand still; None: it can."""
 
 
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
@@ -39,6 +43,7 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
             500_000,
             no_virtual_clock="BMv2 reads the machine's",
             no_pfc="a queue of BMv2 cannot be paused",
+            no_outage="a queue of BMv2 can be neither emptied nor held",
         ),
     )
 }
@@ -54,3 +59,11 @@ def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarg
     if settings.pfc and target.no_pfc is not None:
         raise UsageError(f"--switch {name} cannot do pfc: {target.no_pfc}; use --switch {DEFAULT_TARGET}")
     return target
+
+
+def check_faults(target: SwitchTarget, faults: Iterable[Fault], topology: Topology) -> None:
+    """UsageError for one that this target cannot make."""
+    for fault in faults:
+        if target.no_outage is not None and fault.switches(topology):
+            where = f"--switch {target.name} cannot {fault.kind} {fault.place}"
+            raise UsageError(f"{where}: {target.no_outage}; use --switch {DEFAULT_TARGET}")

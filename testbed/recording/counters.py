@@ -13,7 +13,7 @@ from hosts.io.lateness import LatenessSummary
 from hosts.io.spacing import SpacingSummary
 from hosts.protocol import HostStatistics
 from testbed.targets.common.counters import SwitchCounts
-from testbed.targets.common.drops import DOWN
+from testbed.targets.common.drops import DOWN, RECEIVE_RING
 from testbed.targets.common.statistics import PartStatistics
 
 
@@ -64,9 +64,12 @@ def run_counters(
     )
 
 
-def _lost_at_hosts(hosts: Sequence[HostStatistics]) -> Counter[str]:
-    """What hosts sent into links that were down."""
-    return Counter({DOWN: sum(host.link_down for host in hosts)})
+def _lost_at_hosts(hosts: Iterable[HostStatistics]) -> Counter[str]:
+    """What hosts sent into dead links, and what found their rings full, by the names that softswitch has for it."""
+    lost: Counter[str] = Counter()
+    for host in hosts:
+        lost.update({DOWN: host.link_down, RECEIVE_RING: host.nic.ring_overruns})
+    return +lost
 
 
 def _refused(parts: Iterable[PartStatistics]) -> Iterator[str]:

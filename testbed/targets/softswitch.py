@@ -19,7 +19,7 @@ from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
 from testbed.targets.common.commands import PROGRAM, SAMPLE_NS, switch_commands
-from testbed.targets.common.counters import SwitchCounts, read_counts
+from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.interfaces import SWITCH_INTERFACE
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
@@ -75,7 +75,7 @@ class SoftswitchProcess:
             raise RunError(self._child.why_silent(error)) from error
 
     def counts(self) -> SwitchCounts:
-        return read_counts(self.command, self._ports)
+        return read_all_lives(self.command, self._ports)
 
     def queued_bytes(self) -> int:
         found: int = self.statistics().details["queued_bytes"]

@@ -19,6 +19,7 @@ from hosts.protocol import HostStatistics
 from hosts.records import RecordWriter, SwitchClock
 from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
+from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.capture import VirtualCapture, capture_folder
@@ -27,7 +28,7 @@ from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
-from testbed.targets.common.counters import read_counts
+from testbed.targets.common.counters import read_all_lives
 from testbed.targets.common.statistics import softswitch_statistics
 from topologies.model import Topology
 
@@ -60,7 +61,8 @@ class _Simulation:
         self._fabric = Fabric()
         self._index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(plan.topology, self._fabric, self._engines)
-        self._nics: list[Nic] = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation)
+        stalls = host_stalls(plan.topology, plan.faults)
+        self._nics: list[Nic] = build_nics(plan.topology, plan.flows, plan.transport, plan.dilation, stalls=stalls)
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
         self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
         self._edge_of_host, self._host_of_edge = _edges(plan.topology, self._index)
@@ -99,10 +101,12 @@ class _Simulation:
         self._progress.flows_done(self._recorder.completed, total)
 
     def drain(self, interrupt: Interrupt) -> None:
-        """Hosts fall silent; what is on the way arrives and is counted. Faults that lie ahead do not happen."""
+        """Hosts fall silent; what is on the way arrives and is counted. Faults that lie ahead do not happen, and what
+        stands still goes on."""
         self._is_sending = False
         for engine in self._engines.values() if self._plan.faults else ():
             engine.command("at_clear")
+            engine.command(END_OF_STALL)
         for nic in self._nics:
             nic.quiesce()
         while self._step(_NEVER - 1):
@@ -130,7 +134,7 @@ class _Simulation:
         return run_counters(
             [HostStatistics(nic.address.name, nic.statistics()) for nic in self._nics],
             [
-                read_counts(engine.command, (port.number for port in ports[name]))
+                read_all_lives(engine.command, [port.number for port in ports[name]])
                 for name, engine in self._engines.items()
             ],
             [softswitch_statistics(name, engine.statistics()) for name, engine in self._engines.items()],

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from wire.counters import COUNTERS, PEAKS, BtsEvent, CounterEvent, PfcEvent, Role
 
@@ -102,6 +103,18 @@ def read_counts(command: Command, ports: Iterable[int]) -> SwitchCounts:
     for peak in PEAKS:
         counts.peaks[peak.field] = _value(command(f"register_read {peak.register} {peak.index}"))
     return counts
+
+
+def read_all_lives(command: Command, ports: Sequence[int]) -> SwitchCounts:
+    """The same of softswitch, with what it counted before it was restarted."""
+    counts = read_counts(command, ports)
+    for life in range(int(command("past"))):
+        counts.add(read_counts(partial(_command_past, command, life), ports))
+    return counts
+
+
+def _command_past(command: Command, life: int, line: str) -> str:
+    return command(f"past {life} {line}")
 
 
 def _packets(text: str) -> int:

@@ -10,6 +10,8 @@ from typing import Any
 
 DOWN = "link_down"
 """Lost on a link that was down."""
+RECEIVE_RING = "receive_ring"
+"""A frame found the ring of a node that stood still full."""
 
 _COUNTED_BY_PROGRAM = ("ingress", "egress")
 _OUR_NAMES = {"link_udp_loss": "link_bts_loss"}

@@ -27,6 +27,10 @@ def test_a_link_goes_down_and_up() -> None:
         "link:tor1-spine1,down=200us,up=500us,detect=50us",
         "link:tor1-spine1#2,down=0us,detect=0us",
         "link:h1-tor1,down=1ms,up=2s,detect=30ns",
+        "restart:tor1,at=200us,down=50us",
+        "restart:spine1,at=0us,down=0us,detect=10us",
+        "stall:spine2,at=200us,for=1500ns,ring=1024",
+        "stall:h1,at=1ms,for=30us,ring=0",
     ],
 )
 def test_a_fault_is_given_back_as_it_is_typed(text: str) -> None:
@@ -63,6 +67,18 @@ def test_parallel_links_are_named_one_by_one_or_together() -> None:
         ("link:tor1-spine1,down", "'down' is not NAME=VALUE"),
         ("link:tor1-spine1,down=2us,rate=1", "rate: there is no such setting"),
         ("link:tor1-spine1,down=2us,up=2us", "up must come after down"),
+        ("restart:h1,at=1us", "only switches restart, and h1 is a host"),
+        ("restart:tor9,at=1us", "no switch 'tor9' in this network"),
+        ("restart:tor1", "at is missing; it is written restart:SWITCH,at=TIME"),
+        ("restart:tor1,at=1us,for=2us", "for: there is no such setting"),
+        ("restart:tor1,at=1us,detect=soon", "detect: must be a time"),
+        ("stall:h99,at=1us,for=2us", "no node 'h99' in this network"),
+        ("stall:h1,at=1us", "for is missing; it is written stall:NODE,at=TIME,for=DURATION"),
+        ("stall:h1,for=1us", "at is missing"),
+        ("stall:h1,at=1us,for=0us", "for: must be"),
+        ("stall:h1,at=1us,for=1us,ring=few", "ring: must be a whole number"),
+        ("stall:h1,at=1us,for=1us,ring=-1", "ring: must be a whole number"),
+        ("stall:h1,at=1us,for=1us,ring=1234567", "ring: must be a whole number of at most 6 digits"),
     ],
 )
 def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+from hosts.agent_config import HostStall
 from scenarios.faults.spec import parse_faults
+from testbed.faults.nodes import host_stalls
 from testbed.faults.timeline import PlannedCommand, fault_commands
 from topologies.shapes import shape
 from wire.dilation import Dilation
@@ -62,3 +64,59 @@ def test_commands_come_in_order_of_time() -> None:
     times = [each.time_ns for each in _planned("link:tor2-spine1,down=300us", "link:tor1-spine1,down=1us,up=900us")]
     assert times == sorted(times)
     assert len(times) > 6
+
+
+def _nodes(*texts: str) -> list[tuple[int, str, str]]:
+    words = ("power", "stall")
+    return [(each.time_ns, each.switch, each.line) for each in _planned(*texts) if each.line.startswith(words)]
+
+
+def test_a_restart_is_power_off_and_on() -> None:
+    """With the default it is down for 50 us; in no time it forgets all the same."""
+    assert _nodes("restart:spine1,at=200us") == [(200_000, "spine1", "power off"), (250_000, "spine1", "power on")]
+    assert _nodes("restart:tor1,at=7us,down=0us") == [(7_000, "tor1", "power off"), (7_000, "tor1", "power on")]
+
+
+def test_nobody_routes_around_a_restart_unless_told() -> None:
+    """With `detect` routes change as if all its links had died and come back."""
+    assert {each.line.split()[0] for each in _planned("restart:spine1,at=200us")} == {"power"}
+    told = _planned("restart:spine1,at=200us,down=100us,detect=30us")
+    links = _planned(*(f"link:{tor}-spine1,down=200us,up=300us,detect=30us" for tor in ("tor1", "tor2")))
+    routes = [[each for each in planned if "ipv4_lpm" in each.line] for planned in (told, links)]
+    assert routes[0] == routes[1] != []
+
+
+def test_restarts_that_overlap_end_with_the_last() -> None:
+    """Each empties the switch; it has power when none holds it down."""
+    assert _nodes("restart:tor1,at=10us,down=20us", "restart:tor1,at=20us,down=20us") == [
+        (10_000, "tor1", "power off"),
+        (20_000, "tor1", "power off"),
+        (40_000, "tor1", "power on"),
+    ]
+
+
+def test_stalls_that_overlap_end_with_the_last() -> None:
+    """One within another ends with it; those that touch are one; of another switch it is none of their business."""
+    stalls = ("stall:tor1,at=10us,for=30us,ring=7", "stall:tor1,at=20us,for=5us", "stall:tor1,at=40us,for=5us")
+    assert _nodes(*stalls, "stall:tor2,at=12us,for=1us") == [
+        (10_000, "tor1", "stall on 7"),
+        (12_000, "tor2", "stall on 1024"),
+        (13_000, "tor2", "stall off"),
+        (20_000, "tor1", "stall on 1024"),
+        (40_000, "tor1", "stall on 1024"),
+        (45_000, "tor1", "stall off"),
+    ]
+
+
+def test_the_stall_of_a_host_is_no_switchs_business() -> None:
+    """Its NIC is told, and no switch."""
+    faults = parse_faults(
+        ["stall:h1,at=10us,for=30us,ring=7", "stall:h1,at=50us,for=1us", "stall:tor1,at=1us,for=1us"], CLOS
+    )
+    assert host_stalls(CLOS, faults) == {
+        "h1": (
+            HostStall(at_ns=10_000, for_ns=30_000, ring_frames=7),
+            HostStall(at_ns=50_000, for_ns=1_000, ring_frames=1024),
+        )
+    }
+    assert {each.switch for each in fault_commands(CLOS, faults, Dilation())} == {"tor1"}

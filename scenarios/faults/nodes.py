@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Faults of nodes: a switch that restarts, a switch or host that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from scenarios.faults.fault import Duration, Fault, FaultError, Span
+from topologies.model import Topology
+from wire.input.validation import shown
+
+_MOST_DIGITS = 6
+
+
+def _read_count(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if not (value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS):
+        raise ValueError(f"must be a whole number of at most {_MOST_DIGITS} digits, not {shown(value)}")
+    return int(value)
+
+
+class SwitchRestart(Fault):
+    """A switch that loses its power, and all that it held and knew; its control plane sets it up anew.
+
+    `down` is ours: real switches take seconds to minutes, of which a run of a millisecond would see nothing. Without
+    `detect` nobody routes around it; with it, switches do `detect` after it went down, and over it again `detect`
+    after it came back, as around a link.
+    """
+
+    kind: ClassVar[str] = "restart"
+    summary: ClassVar[str] = "a switch loses what it holds and knows, and is down for a while"
+    usage: ClassVar[str] = "restart:SWITCH,at=TIME[,down=DURATION][,detect=TIME]"
+
+    at_ns: Duration = Field(alias="at", ge=0)
+    down_ns: Duration = Field(50_000, alias="down", ge=0)
+    detect_ns: Duration | None = Field(None, alias="detect", ge=0)
+
+    @property
+    def up_ns(self) -> int:
+        """When it works again."""
+        return self.at_ns + self.down_ns
+
+    def check(self, topology: Topology) -> None:
+        if self.place in topology.host:
+            raise FaultError(f"{self.kind}:{self.place}: only switches restart, and {self.place} is a host")
+        if self.place not in topology.switch:
+            raise FaultError(f"{self.kind}:{self.place}: no switch {self.place!r} in this network")
+
+    def switches(self, topology: Topology) -> frozenset[str]:
+        return frozenset({self.place})
+
+    def spans(self) -> Sequence[Span]:
+        return (Span(f"{self.place} restarts", self.at_ns, self.up_ns),)
+
+
+class Stall(Fault):
+    """A switch or host that stands still: it takes nothing in and sends nothing, then goes on.
+
+    What arrives meanwhile waits in the receive ring of its port; 1024 frames are ours. The frame that is on a wire is
+    finished.
+    """
+
+    kind: ClassVar[str] = "stall"
+    summary: ClassVar[str] = "a switch or host stands still for a while"
+    usage: ClassVar[str] = "stall:NODE,at=TIME,for=DURATION[,ring=FRAMES]"
+
+    at_ns: Duration = Field(alias="at", ge=0)
+    for_ns: Duration = Field(alias="for", gt=0)
+    ring_frames: Annotated[int, BeforeValidator(_read_count)] = Field(1024, alias="ring", ge=0)
+
+    @property
+    def until_ns(self) -> int:
+        """When it goes on."""
+        return self.at_ns + self.for_ns
+
+    def check(self, topology: Topology) -> None:
+        if self.place not in topology.host and self.place not in topology.switch:
+            raise FaultError(f"{self.kind}:{self.place}: no node {self.place!r} in this network")
+
+    def switches(self, topology: Topology) -> frozenset[str]:
+        return frozenset({self.place} & topology.switch.keys())
+
+    def spans(self) -> Sequence[Span]:
+        return (Span(f"{self.place} stalled", self.at_ns, self.until_ns),)

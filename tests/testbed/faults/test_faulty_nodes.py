@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whole runs in virtual time in which a switch restarts, or a switch or host stands still."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.results.result import RunResult, counted
+from testbed.errors import UsageError
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+# A 24:1 incast into h50 in a buffer so small that PFC reaches back to the senders.
+PFC = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=1000000")
+SCHEMES = ("gbn", "irn", "sfc", "sfc-p", "sfc+hpcc")
+
+
+def _run(
+    folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, ...] = (), duration_ms: float | None = None
+) -> tuple[RunResult, Path]:
+    request = RunRequest("incast", scheme, clock="virtual", faults=faults, settings=settings, duration_ms=duration_ms)
+    finished = execute(plan_run(request), folder, Silent())
+    return finished.result, finished.folder
+
+
+def _check_all_arrived(result: RunResult) -> None:
+    assert (result.flows.completed, result.flows.corrupted) == (result.flows.total, 0)
+    assert result.unexplained_loss == 0
+    assert counted(result.packets).in_flight == 0
+    assert result.verdict == "faithful"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_an_incast_outlives_the_restart_of_its_receivers_switch(tmp_path: Path, scheme: str) -> None:
+    """What it held and what reached it meanwhile is one reason of loss; every flow completes, the balance closes."""
+    result, _ = _run(tmp_path, "restart:tor2,at=30us", scheme=scheme)
+    _check_all_arrived(result)
+    assert counted(result.drops).keys() == {"restart"}
+    assert result.flows.packets_resent
+
+
+@pytest.mark.parametrize("scheme", ["irn", "sfc"])
+def test_others_route_around_a_spine_that_restarts(tmp_path: Path, scheme: str) -> None:
+    """Told to detect it, they lose less than when they go on sending into it."""
+    spec = "restart:spine1,at=30us,down=60us"
+    (aware, _), (unaware, _) = (_run(tmp_path, each, scheme=scheme) for each in (f"{spec},detect=5us", spec))
+    for result in (aware, unaware):
+        _check_all_arrived(result)
+    assert counted(aware.drops)["restart"] < counted(unaware.drops)["restart"]
+
+
+def test_what_a_switch_counted_before_its_restart_counts(tmp_path: Path) -> None:
+    """A restart in no time late in an incast: BTS of both lives are in the result, and so is each one's obedience."""
+    result, folder = _run(tmp_path, "restart:tor2,at=60us,down=0us")
+    _check_all_arrived(result)
+    signals = pl.read_parquet(folder / "signals.parquet")
+    sent = signals.filter(pl.col("switch") == "tor2")["sent_us"]
+    assert sent.min() < 60 < sent.max()  # type: ignore[operator]
+    assert counted(result.bts).sent >= signals.height > 0
+
+
+def test_a_peer_that_was_paused_goes_on(tmp_path: Path) -> None:
+    """The switch has forgotten whom it had paused and never resumes them: their quanta run out."""
+    results = [_run(tmp_path, *faults, scheme="pfc", settings=PFC)[0] for faults in ((), ("restart:tor2,at=100us",))]
+    for result in results:
+        _check_all_arrived(result)
+    whole, restarted = (counted(result.pfc).sent for result in results)
+    assert whole > 0
+    assert restarted > 0
+    assert counted(results[1].drops).keys() == {"restart"}
+
+
+@pytest.mark.parametrize(
+    ("place", "scheme"), [*(("tor2", scheme) for scheme in SCHEMES), ("spine1", "sfc"), ("h1", "sfc"), ("h16", "irn")]
+)
+def test_an_incast_outlives_a_stall(tmp_path: Path, place: str, scheme: str) -> None:
+    """Of the receiver, its switch, a spine or a sender: what waits goes on and nothing is lost."""
+    result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us", scheme=scheme)
+    _check_all_arrived(result)
+    assert counted(result.drops) == {}
+
+
+@pytest.mark.parametrize("scheme", ["gbn", "sfc"])
+@pytest.mark.parametrize("place", ["tor2", "h16"])
+def test_a_stall_with_a_short_ring_loses(tmp_path: Path, place: str, scheme: str) -> None:
+    """Hosts and switches count it under one reason; retransmission repairs it."""
+    result, _ = _run(tmp_path, f"stall:{place},at=30us,for=40us,ring=4", scheme=scheme)
+    _check_all_arrived(result)
+    assert counted(result.drops).keys() == {"receive_ring"}
+
+
+def test_pfc_loses_nothing_over_a_stall(tmp_path: Path) -> None:
+    """Pauses are obeyed while a switch stands still."""
+    result, _ = _run(tmp_path, "stall:spine1,at=100us,for=50us", scheme="pfc", settings=PFC)
+    _check_all_arrived(result)
+    assert counted(result.drops) == {}
+
+
+def test_nothing_moves_while_the_receivers_switch_stands_still(tmp_path: Path) -> None:
+    """No goodput within the stall but what was on the wire, and as much afterwards as without it."""
+    stalled, folder = _run(tmp_path, "stall:tor2,at=30us,for=100us", settings=("transport.goodput_interval_ns=5000",))
+    goodput = pl.read_parquet(folder / "goodput.parquet")
+    within = goodput.filter((pl.col("from_us") >= 35) & (pl.col("until_us") <= 130))
+    after = goodput.filter(pl.col("from_us") >= 130)
+    assert within["delivered_bytes"].sum() == 0
+    assert after["delivered_bytes"].sum() > 0
+    _check_all_arrived(stalled)
+
+
+@pytest.mark.parametrize(
+    "fault", ["stall:tor2,at=30us,for=1s", "stall:h16,at=30us,for=1s", "restart:tor2,at=30us,down=1s"]
+)
+def test_what_outlasts_the_run_is_reported(tmp_path: Path, fault: str) -> None:
+    """The flows did not finish, and every packet is accounted for."""
+    result, _ = _run(tmp_path, fault, duration_ms=0.2)
+    assert result.flows.completed < result.flows.total == 8
+    assert (result.unexplained_loss, counted(result.packets).in_flight) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "fault", ["restart:tor2,at=30us", "stall:tor2,at=30us,for=40us,ring=9", "stall:h16,at=30us,for=9us"]
+)
+def test_one_seed_gives_one_trace(tmp_path: Path, fault: str) -> None:
+    """Faults are part of what a seed decides."""
+    folders = [_run(tmp_path, fault)[1] for _ in range(2)]
+    for name in ("flows", "queues", "signals", "goodput"):
+        first, second = (pl.read_parquet(folder / f"{name}.parquet") for folder in folders)
+        assert first.equals(second)
+
+
+def test_the_page_marks_when_they_hold(tmp_path: Path) -> None:
+    """And config.json has all their numbers."""
+    specs = ("restart:spine1,at=30us", "stall:h1,at=20us,for=10us")
+    config = plan_run(RunRequest("incast", clock="virtual", faults=specs)).config
+    assert [(each.spec, each.begin_us, each.end_us) for each in config.faults] == [
+        ("restart:spine1,at=30us,down=50us", 30.0, 80.0),
+        ("stall:h1,at=20us,for=10us,ring=1024", 20.0, 30.0),
+    ]
+    page = (_run(tmp_path, *specs)[1] / "report.html").read_text()
+    assert "spine1 restarts" in page
+    assert "h1 stalled" in page
+
+
+@pytest.mark.parametrize(
+    ("fault", "verb"), [("restart:tor1,at=1us", "restart"), ("stall:tor1,at=1us,for=1us", "stall")]
+)
+def test_bmv2_is_refused_by_name(fault: str, verb: str) -> None:
+    """Before anything starts; the stall of a host is none of its business."""
+    with pytest.raises(UsageError, match=f"--switch bmv2 cannot {verb} tor1: .*; use --switch soft"):
+        plan_run(RunRequest("incast", switch="bmv2", faults=(fault,)))
+    assert plan_run(RunRequest("incast", switch="bmv2", faults=("stall:h1,at=1us,for=1us",))).faults
