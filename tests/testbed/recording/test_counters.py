@@ -73,6 +73,14 @@ def test_every_counter_has_its_place() -> None:
     assert (counters.interrupted, counters.wall_s) == (True, 2.0)
 
 
+def test_what_a_standing_host_had_no_room_for_is_a_drop() -> None:
+    """Under one reason with what its switch lost so."""
+    hosts = [HostStatistics("h1", NicStatistics(frames_sent=9, frames_received=2, ring_overruns=4))]
+    parts = [PartStatistics("tor1", NOTHING, drops=Counter(receive_ring=3))]
+    counters = run_counters(hosts, [], parts, interrupted=False, wall_s=1.0)
+    assert (counters.drops, counters.unexplained_loss) == ({"receive_ring": 7}, 0)
+
+
 def test_what_honest_hosts_do_not_do_is_told_where_it_happened() -> None:
     """Over all hosts; what did not happen is left out."""
     dishonest = [
