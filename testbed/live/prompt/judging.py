@@ -71,6 +71,8 @@ def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
     settings = [word for word in words[1:] if "=" in word]
     plan = session.plan_scenario(words[0], scales[0] if scales else "ci", settings)
     terminal.say(f"{len(plan.flows)} flows of {words[0]}, {plan.config.duration_ms:g} ms at most")
+    if unfinished := session.journal.unfinished():
+        terminal.say(f"messages under way end unfinished: {len(unfinished)} (`wait` first to let them finish)")
     with session.emptied():
         stored = execute(plan, _RUNS, Silent(), _on(session))
     return _told(stored.result, stored.report)

@@ -38,8 +38,9 @@ def incast(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> st
 def wait(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if session.wait():
         return _summary(session.journal.messages())
-    left = [message for message in session.journal.messages() if not message.is_done]
-    raise VerbError(f"{len(left)} messages are not done after a minute: try `flows`, `pauses`, `links`")
+    raise VerbError(
+        f"{len(session.journal.unfinished())} messages are not done after a minute: try `flows`, `pauses`, `links`"
+    )
 
 
 def flows(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -100,6 +101,8 @@ def _line(message: Message, state: MessageState | None, now_us: float) -> str:
     head = f"{flow.flow_id}: {flow.src} to {flow.dst}, {flow.size_bytes} B: "
     if message.sent is not None and message.fct_us is not None:
         return f"{head}{_done(message, message.sent)}"
+    if message.is_abandoned:
+        return head + "unfinished when a scenario took over the hosts"
     if state is None:
         return head + ("about to start" if flow.start_ns / 1000 > now_us - _STARTING_US else "not under way")
     return f"{head}{100 * state.acknowledged_bytes / flow.size_bytes:.0f} % acknowledged, {_under_way(state)}"

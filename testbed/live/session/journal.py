@@ -23,6 +23,8 @@ class Message:
     """How long it takes in an otherwise idle network."""
     sent: FlowSent | None = None
     received: FlowReceived | None = None
+    is_abandoned: bool = False
+    """Unfinished when the NICs that knew of it gave way to a scenario's."""
 
     @property
     def is_done(self) -> bool:
@@ -70,10 +72,16 @@ class Journal:
             self._failure = self._failure or reason
             self._changed.notify_all()
 
-    def forget_unfinished(self) -> None:
-        """The NICs that knew of them are gone."""
+    def abandon_unfinished(self) -> None:
+        """The NICs that knew of them are gone: they stay, as what they are."""
         with self._changed:
-            self._messages = {number: each for number, each in self._messages.items() if each.is_done}
+            for each in self._messages.values():
+                each.is_abandoned = not each.is_done
+            self._changed.notify_all()
+
+    def unfinished(self) -> list[Message]:
+        """Messages that may be done yet."""
+        return [each for each in self.messages() if not each.is_done and not each.is_abandoned]
 
     def messages(self) -> list[Message]:
         """All so far, oldest first."""

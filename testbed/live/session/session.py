@@ -92,8 +92,8 @@ class LiveSession:
         return self._start([(src, dst, size_bytes, round(self._random.uniform(0, window_ns))) for src in chosen])
 
     def wait(self, messages: Sequence[Message] | None = None, seconds: float = 60) -> bool:
-        """Waits (wall time) until these messages, or all so far, are done; whether they are. RunError without NICs."""
-        are_done = self.journal.wait(self.journal.messages() if messages is None else messages, seconds)
+        """Waits (wall time) until these messages, or all under way, are done; whether so. RunError without NICs."""
+        are_done = self.journal.wait(self.journal.unfinished() if messages is None else messages, seconds)
         if not are_done and self._hub.failure is not None:
             raise RunError(self._hub.failure)
         return are_done
@@ -215,7 +215,7 @@ class LiveSession:
             yield
         finally:
             self._restart_switches()
-            self.journal.forget_unfinished()
+            self.journal.abandon_unfinished()
             self._hub = self._start_hub(Interrupt())
 
     def _restart_switches(self) -> None:

@@ -35,8 +35,22 @@ def test_a_message_is_done_when_both_ends_say_so() -> None:
     assert journal.wait([first], seconds=0)
     assert (first.fct_us, first.slowdown) == (10.0, 5.0)
     assert (second.fct_us, second.slowdown) == (None, None)
-    journal.forget_unfinished()
-    assert journal.messages() == [first]
+
+
+def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
+    """They are shown as what they are, and nobody waits for them; what is done stays done."""
+    journal = Journal()
+    first, second = _message(1), _message(2)
+    journal.add([first, second])
+    journal.take([FlowSent(1, 15.0, 0.5, SendingCounts(packets_sent=1)), FlowReceived(1, corrupted=False)])
+    assert journal.unfinished() == [second]
+    journal.abandon_unfinished()
+    assert journal.messages() == [first, second]
+    assert (first.is_abandoned, second.is_abandoned) == (False, True)
+    assert journal.unfinished() == []
+    later = _message(3)
+    journal.add([later])
+    assert journal.unfinished() == [later]
 
 
 def test_a_cut_off_message_is_not_sent() -> None:
