@@ -141,7 +141,7 @@ def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], 
             for _ in feature_commands(topology, switch.name, settings.switch, Dilation(told["dilation"])):
                 pass
     except FixedPointError as error:
-        raise UsageError(f"{error} at dilation {told['dilation']}") from error
+        raise UsageError(f"{error} at dilation {told['dilation']}; another --dilation may do") from error
     config = RunConfig(
         **told,
         topology=topology.name,

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenarios.catalogue import SCENARIOS
 from telemetry.queue_samples import samples_from_bytes
 from testbed.errors import UsageError
 from testbed.execution import capabilities
@@ -138,6 +139,20 @@ def test_a_refusal_names_the_scheme_and_what_to_use_instead(request_: RunRequest
     assert str(refused.value) == (
         f"{wanted_by}: --switch bmv2 cannot do pfc: a queue of BMv2 cannot be paused; use --switch soft"
     )
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_scenario_can_be_had_without_pfc(scenario: str) -> None:
+    """And with it in none: buffers without end are refused for their own sake."""
+    assert plan_run(RunRequest(scenario, "sfc-p", switch="bmv2")).flows
+    with pytest.raises(UsageError, match=r"a queue of BMv2 cannot be paused; use --switch soft|pfc needs a buffer"):
+        plan_run(RunRequest(scenario, "pfc", switch="bmv2"))
+
+
+def test_a_clock_too_slow_for_the_program_says_so() -> None:
+    """Nobody need have asked for it: `auto` may choose it."""
+    with pytest.raises(UsageError, match="too long for the estimator at dilation 500000; another --dilation may do"):
+        plan_run(RunRequest("incast", "sfc-est", switch="bmv2", dilation=500_000))
 
 
 def test_bmv2_gets_a_slower_clock_and_is_repeatable() -> None:
