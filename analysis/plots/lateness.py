@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,7 +20,6 @@ from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_
 
 _LEAST_PERCENT = 0.1
 """Lowest point of a logarithmic axis: what is less is drawn there."""
-
 
 PART_COLORS = {"host": OTHER_COLORS[0], "switch": OTHER_COLORS[1]}
 PART_NAMES = {"host": "hosts", "switch": "switches"}
@@ -39,13 +39,13 @@ def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequenc
     highest = 100 * INVALID_ABOVE
     for part, name in PART_NAMES.items():
         rows = latest.filter(pl.col("part") == part)
-        shares = 100 * rows["max_us"].to_numpy() / base_rtt_us
+        shares = np.maximum(100 * rows["max_us"].to_numpy() / base_rtt_us, _LEAST_PERCENT)
         if rows.height:
             steps = thin(Steps(rows["time_us"].to_numpy(), shares))
             color, dashes = PART_COLORS[part], DASH_CYCLE[0 if part == "host" else 1]
             axes.plot(steps.times_us, steps.values, color=color, linestyle=dashes, marker=".", markersize=4, label=name)
             highest = max(highest, float(shares.max()))
-    axes.set_ylim(0, 1.08 * highest)
+    log_y(axes, _LEAST_PERCENT / 1.1, 1.5 * highest)
     axes.set_xlim(0, float(latest["time_us"].to_numpy().max()))
     _draw_level(axes, "P99 of a faithful run", DEGRADED_ABOVE)
     _draw_level(axes, "P99 of an invalid run", INVALID_ABOVE)

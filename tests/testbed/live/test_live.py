@@ -19,8 +19,8 @@ import pytest
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
-SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=4"]
-LONG = ["--scale", "ci", "--dilation", "10000", "--set", "message_bytes=100000000", "--duration", "1000"]
+SMALL = ["--scale", "ci", "--dilation", "20000", "--set", "degree=4"]
+LONG = ["--scale", "ci", "--dilation", "20000", "--set", "message_bytes=100000000", "--duration", "1000"]
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,12 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
     assert done.returncode == 0
     [folder] = tmp_path.iterdir()
     assert pl.read_parquet(folder / "goodput.parquet")["delivered_bytes"].sum() == 4 * 250_000
+    late = pl.read_parquet(folder / "lateness.parquet")
+    assert set(late["part"]) == {"host", "switch"}
+    assert late.filter(pl.col("part") == "host")["departures"].sum() == result["packets"]["sent"]
+    for part in ("host", "switch"):
+        assert result["spacing"][part]["pairs"] > 0
+        assert result["spacing"][part]["ideal_us"] > 0
 
 
 def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
