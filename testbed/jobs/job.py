@@ -40,7 +40,7 @@ class Job:
     out: Path
     name: str | None = None
     code: str | None = None
-    """Digest of the code that must run it (`testbed.jobs.code`); None: whatever is there."""
+    """Digest of the code that must run it (`testbed.system.code`); None: whatever is there."""
 
 
 class JobFinished(BaseModel):

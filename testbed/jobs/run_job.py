@@ -22,11 +22,11 @@ from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.room import check_room
-from testbed.jobs.code import code_digest
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
 from testbed.jobs.task import begin_task
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
+from testbed.system.code import code_digest
 from testbed.system.limits import hear_processor_time
 from testbed.system.out_of_room import out_of_room
 from testbed.system.run_ids import state_root

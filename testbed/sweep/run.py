@@ -10,10 +10,10 @@ from pathlib import Path
 
 from telemetry.atomic_file import replace_file, replace_text
 from testbed.execution.execute import give_to_caller
-from testbed.jobs.code import code_digest
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
 from testbed.sweep.sweep import JOBS, TABLE, SweepFile, SweepJob, results_table, unfinished
+from testbed.system.code import code_digest
 
 SWEEP_COPY = "sweep.json"
 

@@ -25,11 +25,11 @@ from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_re
 from analysis.results.row import result_row
 from scenarios.model.flow import Flow
 from testbed.errors import UsageError
-from testbed.jobs.code import code_digest
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.sweep.yaml_file import read_yaml
+from testbed.system.code import code_digest
 from wire.input.validation import STRICT, refusal
 
 JOBS = "jobs"

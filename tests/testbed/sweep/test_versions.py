@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 from scenarios.traffic.sizes import load_sizes
-from testbed.jobs.code import FOLDERS, SHOWS_OR_SCHEDULES
 from testbed.jobs.job import Job, JobFailed
 from testbed.jobs.run_job import run_job
 from testbed.plan.plan import RunRequest
 from testbed.sweep.sweep import jobs_of, read_sweep
+from testbed.system.code import FOLDERS, SHOWS_OR_SCHEDULES
 
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = (*FOLDERS, "command", "reproduction", "runner.py")

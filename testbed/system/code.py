@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -30,21 +30,21 @@ _PACKAGES = ("numpy", "polars", "pydantic")
 
 
 @cache
-def code_digest(root: Path = ROOT) -> str:
-    """Hexadecimal; of the sources as they are on disk now."""
+def code_digest(root: Path = ROOT, folders: Sequence[str] = FOLDERS) -> str:
+    """Hexadecimal; of the sources in these folders as they are on disk now."""
     digest = hashlib.sha256()
     for word in (platform.python_version(), *(f"{name} {metadata.version(name)}" for name in _PACKAGES)):
         digest.update(f"{word}\0".encode())
-    for path in _sources(root):
+    for path in _sources(root, folders):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
 
 
-def _sources(root: Path) -> Iterator[Path]:
+def _sources(root: Path, folders: Sequence[str]) -> Iterator[Path]:
     left_out = tuple(root / folder for folder in SHOWS_OR_SCHEDULES)
-    for folder in FOLDERS:
+    for folder in folders:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in _SUFFIXES and not any(path.is_relative_to(each) for each in left_out):
                 yield path
