@@ -16,6 +16,7 @@ import typer
 from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
+from command.dilation import say_dilations
 from command.options import (
     ClockName,
     DilationFactor,
@@ -80,6 +81,7 @@ def verb(
         check_retry(request.clock)
     requests = [replace(request, scheme=name.strip()) for name in schemes.split(",")]
     plans = checked(requests, out)
+    say_dilations(plans)
     runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
     with _kept(runs, missing):
         folder = make_folder(out, f"{scenario}-compare")

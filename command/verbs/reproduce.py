@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from command.dilation import say_dilations
 from command.options import Json, Out, ScaleName, SchedulerAddress, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, clock_of
@@ -37,7 +38,7 @@ def verb(
     """Runs experiments and holds their claims against what was measured."""
     chosen = None if clock is None else clock_of(clock)
     jobs = [job for name in _experiments(experiment) for job in jobs_of(EXPERIMENTS[name], scale, chosen)]  # type: ignore[arg-type]
-    checked([job.request for job in jobs], out)
+    say_dilations(checked([job.request for job in jobs], out))
     with JobProgress(errors, "runs") as progress:
         found = reproduce(scale, jobs, out.absolute(), executor_for(scheduler, workers), progress.tell)  # type: ignore[arg-type]
     if json:

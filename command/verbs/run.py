@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from analysis.report.tables import run_table
+from command.dilation import say_dilations
 from command.options import (
     BackgroundName,
     ClockName,
@@ -77,6 +78,7 @@ def verb(
     if retry:
         check_retry(request.clock)
     [plan] = checked([request], out)
+    say_dilations([plan])
     run = execute_retrying(request, plan, out, quiet=json, retry=retry)
     with interruptible():  # all is stored: what is left is to say so
         if json:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from analysis.report.validation import write_validation_page
+from command.dilation import say_dilations
 from command.options import DilationFactor, Out, Retry, ScaleName, Settings, SwitchName, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, dilation_of
@@ -65,6 +66,8 @@ def verb(
     plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out)
     if not json and (told := announcement(plans)) is not None:
         errors.print(told, markup=False, highlight=False, soft_wrap=True)
+    if scenario != ALL:
+        say_dilations(plans)
     with JobProgress(errors, "runs") as progress:
         stored = validate(
             pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from testbed.live.agents import agent_count
+from testbed.load.agents import agent_count
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS
 

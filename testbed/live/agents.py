@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from telemetry.atomic_file import replace_text
 from testbed.errors import RunError
 from testbed.faults.nodes import host_stalls
 from testbed.interrupt import Interrupt
+from testbed.load.agents import agent_count
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
 from testbed.system.waiting import readable
@@ -25,7 +25,6 @@ _READY_SECONDS = 60.0
 _READY_SECONDS_PER_FLOW = 0.0005
 _REPORT_SECONDS = 20.0
 _POLL_SECONDS = 0.2
-_HOSTS_PER_AGENT = 256
 
 
 class AgentProcess:
@@ -115,11 +114,6 @@ class AgentProcess:
 
     def _fail(self, reason: str) -> None:
         self.failure = self.failure or reason
-
-
-def agent_count(hosts: int) -> int:
-    """One agent a core, more where one would serve too many hosts, never more than hosts."""
-    return max(1, min(hosts, max(len(os.sched_getaffinity(0)), -(-hosts // _HOSTS_PER_AGENT))))
 
 
 def start_agents(

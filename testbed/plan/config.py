@@ -41,6 +41,18 @@ class FaultConfig(BaseModel):
     end_us: float | None = Field(description="null: until the end of the run.")
 
 
+class DilationConfig(BaseModel):
+    """Why a live run has the dilation that it has."""
+
+    model_config = ConfigDict(frozen=True)
+
+    peak_load: float = Field(description="Predicted share of all cores in the busiest base RTT.")
+    late_share: float = Field(description="Predicted P99 lateness as a share of the base RTT.")
+    cores: int
+    calibrated: str | None = Field(description="The day on which this machine was measured; null: it was not.")
+    enough: int | None = Field(default=None, description="Where the one asked for will not do: one that would.")
+
+
 class RunConfig(BaseModel):
     """The file. Model units."""
 
@@ -55,6 +67,7 @@ class RunConfig(BaseModel):
     dilation: int
     dilation_given: bool = Field(default=False, description="By whoever asked for the run, not chosen for it.")
     retry_of: str | None = Field(default=None, description="Folder of the late run that this one tries again.")
+    dilation_choice: DilationConfig | None = None
     seed: int
     duration_ms: float
     topology: str

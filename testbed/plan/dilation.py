@@ -1,46 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How much slower than the model a run's clock must run. A simple rule until calibration measures the machine."""
+"""How much slower than the model a run's clock must run: the least with which this machine is predicted to be on time.
+
+Its flows and its scheme say how many frames there will be at a time (`testbed.load.traffic`), a calibration or what is
+built in how much work they are, and `testbed.load.prediction` how late they will be.
+"""
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
+from testbed.load.costs import Costs
+from testbed.load.prediction import LoadModel, Prediction, least_dilation
+from testbed.load.stored import known
+from testbed.load.traffic import SendingRules, traffic_of
+from testbed.plan.config import DilationConfig
+from testbed.plan.network_settings import NetworkSettings
+from testbed.plan.request import MAX_DILATION, NETWORK_DILATION, ClockName
 from testbed.plan.switch_targets import SwitchTarget
 from topologies.model import Topology
+from topologies.settings import SwitchSettings
 
 VIRTUAL_DILATION = 1_000
 
-# How much of the cores the packets may use.
-_CPU_SHARE = 0.5
-_PACKET_BITS = 8 * 1_058
 
-# A base RTT takes no less than this: a sleeper wakes up to 1 ms late.
-_LEAST_RTT_WALL_NS = 20_000_000
-_STEPS = (1, 2, 3, 5)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The factor D of a run, and for a live one what is predicted of it."""
+
+    factor: int
+    prediction: Prediction | None = None
+    cores: int = 0
+    calibrated: str | None = None
+    """The day on which this machine was measured; None: it was not."""
+    enough: int | None = None
+    """Where somebody asked for this factor and it will not do: one that would."""
 
 
 def choose_dilation(
-    clock: str, target: SwitchTarget, topology: Topology, flows: Iterable[Flow], base_rtt_ns: int
-) -> int:
-    """The factor D of a run: fixed in virtual time, else so slow that all senders at line rate take half the cores."""
+    clock: ClockName,
+    target: SwitchTarget,
+    topology: Topology,
+    flows: Sequence[Flow],
+    settings: NetworkSettings,
+    duration_ms: float,
+    asked: int | None = None,
+) -> Choice:
+    """The factor that was asked for, else one that suits the clock; a network without flows has a fixed one."""
     if clock == "virtual":
-        return VIRTUAL_DILATION
-    senders = Counter(flow.src for flow in flows)
-    packets_per_model_second = sum(topology.host_link[name].rate_bps for name in senders) / _PACKET_BITS
-    cores = len(os.sched_getaffinity(0))
-    needed = packets_per_model_second * target.cpu_ns_per_packet / 1e9 / (cores * _CPU_SHARE)
-    return _round_up(max(_LEAST_RTT_WALL_NS / base_rtt_ns, needed))
+        return Choice(asked or VIRTUAL_DILATION)
+    if not flows:
+        return Choice(asked or NETWORK_DILATION)
+    rules = sending_rules(topology, settings.switch, settings.transport, settings.config.window_bytes)
+    traffic = traffic_of(topology, flows, rules, duration_ms * 1e6)
+    costs = known().costs
+    model = LoadModel(topology, traffic, costs, target.name, telemetry=settings.switch.int_telemetry)
+    return _chosen(model, costs, asked)
 
 
-def _round_up(value: float) -> int:
-    """The next 1, 2, 3 or 5 times a power of ten."""
-    magnitude = 1
-    while True:
-        for step in _STEPS:
-            if step * magnitude >= value:
-                return step * magnitude
-        magnitude *= 10
+def _chosen(model: LoadModel, costs: Costs, asked: int | None) -> Choice:
+    factor, found = (asked, model.at(asked)) if asked else least_dilation(model, MAX_DILATION)
+    enough = None
+    if asked and not found.is_enough:
+        least, prediction = least_dilation(model, MAX_DILATION)
+        enough = least if prediction.is_enough else None
+    return Choice(factor, found, costs.cores, costs.measured, enough)
+
+
+def dilation_config(choice: Choice) -> DilationConfig | None:
+    """The choice as config.json has it."""
+    if choice.prediction is None:
+        return None
+    return DilationConfig(
+        peak_load=round(choice.prediction.peak_load, 4),
+        late_share=round(choice.prediction.late_share, 4),
+        cores=choice.cores,
+        calibrated=choice.calibrated,
+        enough=choice.enough,
+    )
+
+
+def sending_rules(
+    topology: Topology, switch: SwitchSettings, transport: TransportSettings, window_bytes: int | None
+) -> SendingRules:
+    """What the fluid model takes of a run's settings; a flow may have no more in flight than IRN's cap either."""
+    cap_bytes = transport.loss_recovery_parameters.get("cap_packets", 0) * transport.payload_bytes
+    rules = SendingRules(
+        payload_bytes=transport.payload_bytes,
+        base_rtt_ns=transport.base_rtt_ns,
+        last_link_ns=max(link.delay_ns for link in topology.host_link.values()),
+        window_bytes=min((each for each in (window_bytes, cap_bytes) if each), default=None),
+    )
+    return _with_pauses(rules, switch, transport)
+
+
+def _with_pauses(rules: SendingRules, switch: SwitchSettings, transport: TransportSettings) -> SendingRules:
+    """SFC pauses by BTS, OnRamp's straw-man by the delay that acknowledgments tell of; its final form hardly holds."""
+    if switch.bts != "off":
+        return replace(
+            rules,
+            pauses_at_bytes=switch.q_th_bytes,
+            pauses_down_to_bytes=switch.q_tg_bytes,
+            pauses_from_ingress=switch.bts == "ingress",
+            suppression_ns=switch.suppression_ns,
+            has_cache=switch.pause_cache,
+            pauses_hosts=switch.sfc_p,
+        )
+    if transport.flow_control == "onramp-straw-man":
+        half_bytes = transport.bdp_bytes / 2  # what half a base RTT of queueing delay is
+        return replace(
+            rules,
+            pauses_at_bytes=half_bytes,
+            pauses_down_to_bytes=half_bytes,
+            pauses_from_ingress=False,
+            uses_frames=False,
+        )
+    return rules

@@ -17,7 +17,7 @@ from scenarios.model.flow import Flow, number_flows
 from testbed.errors import UsageError
 from testbed.plan import checks
 from testbed.plan.config import RunConfig, fault_configs, versions
-from testbed.plan.dilation import choose_dilation
+from testbed.plan.dilation import choose_dilation, dilation_config
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
@@ -83,18 +83,18 @@ def plan_run(request: RunRequest) -> RunPlan:
     target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
     faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
     check_faults(target, faults, topology)
-    base_rtt_ns = settings.physics.base_rtt_ns
     asked = request.dilation if request.retry is None else request.retry.dilation
-    factor = asked or choose_dilation(request.clock, target, topology, flows, base_rtt_ns)
+    choice = choose_dilation(request.clock, target, topology, flows, settings, duration_ms, asked)
     told: dict[str, Any] = {
         "scenario": scenario.name,
         "scheme": scheme.name,
         "scale": request.scale,
         "switch": target.name,
         "clock": request.clock,
-        "dilation": factor,
+        "dilation": choice.factor,
         "dilation_given": request.dilation is not None,
         "retry_of": None if request.retry is None else request.retry.of,
+        "dilation_choice": dilation_config(choice),
         "seed": request.seed,
         "duration_ms": duration_ms,
         "workload": workload.model_dump(),
@@ -102,7 +102,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "background": request.background,
         "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
-        "command": repeat_command(request, factor),
+        "command": repeat_command(request, choice.factor),
     }
     return replace(_plan(told, topology, flows, settings), faults=faults)
 
@@ -118,14 +118,14 @@ def plan_network(request: RunRequest) -> RunPlan:
     transport = (programs, scheme.transport, overrides.transport)
     settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
     target = checks.target_for(request, "real", settings.switch, f"scheme {scheme.name}")
-    base_rtt_ns = settings.physics.base_rtt_ns
+    choice = choose_dilation("real", target, topology, (), settings, 0.0, request.dilation)
     told: dict[str, Any] = {
         "scenario": "none",
         "scheme": scheme.name,
         "scale": "none",
         "switch": target.name,
         "clock": "real",
-        "dilation": request.dilation or choose_dilation("real", target, topology, (), base_rtt_ns),
+        "dilation": choice.factor,
         "seed": request.seed,
         "duration_ms": 0.0,
         "workload": {},

@@ -23,9 +23,6 @@ class SwitchTarget:
     """A target as a plan sees it."""
 
     name: str
-    cpu_ns_per_packet: int
-    """What one data packet and its acknowledgment cost all processes together on a plain core. Generous: too slow a
-    clock costs time, too fast a one costs the run's verdict."""
     no_virtual_clock: str | None = None
     """Why it has no virtual clock; None: it has one."""
     no_pfc: str | None = None
@@ -37,10 +34,9 @@ class SwitchTarget:
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
     target.name: target
     for target in (
-        SwitchTarget("soft", 60_000),
+        SwitchTarget("soft"),
         SwitchTarget(
             "bmv2",
-            500_000,
             no_virtual_clock="BMv2 reads the machine's",
             no_pfc="a queue of BMv2 cannot be paused",
             no_outage="a queue of BMv2 can be neither emptied nor held",

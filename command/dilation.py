@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What is said of a live run's dilation before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from command.output import errors
+from testbed.load.prediction import LATE_SHARE
+from testbed.plan.config import RunConfig
+from testbed.plan.plan import RunPlan
+
+
+def dilation_line(config: RunConfig) -> str | None:
+    """The factor, what is predicted with it, and how that is known; None where nothing was predicted."""
+    choice = config.dilation_choice
+    if choice is None:
+        return None
+    known = f"calibrated {choice.calibrated}" if choice.calibrated else "not calibrated; doctor --calibrate measures"
+    line = (
+        f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {choice.cores} cores, "
+        f"lateness {_percent(choice.late_share)} % of base RTT ({known})"
+    )
+    if choice.late_share <= LATE_SHARE:
+        return line
+    return f"{line}; " + (f"{choice.enough:,} would do" if choice.enough else "no dilation would do")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}" if share < 0.1 else f"{100 * share:,.0f}"
+
+
+def say_dilations(plans: Iterable[RunPlan]) -> None:
+    """On stderr, a line for each live run; with the run's name where there are several."""
+    live = [plan for plan in plans if plan.config.clock == "real"]
+    for plan in live:
+        line = dilation_line(plan.config)
+        name = f"{plan.config.scenario} {plan.config.scheme}: " if len(live) > 1 else ""
+        if line is not None:
+            errors.print(f"{name}{line}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How busy and how late a live run will be at a dilation, and the smallest one at which it is neither.
+
+The frames of each bin are work for the agents and switches that serve them. Work that comes faster than it can be done
+waits, and what comes next waits for it: Lindley's recursion gives how long, for the machine as a whole and for each
+process, which has one core at most. All of it is reckoned with a part of the cores, so that some is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from testbed.load.agents import agent_count
+from testbed.load.costs import Costs, ProcessCost
+from testbed.load.traffic import BINS_PER_RTT, Floats, Traffic
+from testbed.load.visits import switch_visits
+from topologies.model import Topology
+from wire.dilation import next_step
+from wire.units import NS_PER_S
+
+USABLE_SHARE = 0.7
+"""Of the cores, and of the one core of a process; the rest is for the kernel, and for what else the machine does."""
+LATE_SHARE = 0.05
+"""Of the base RTT that the P99 lateness may be predicted to reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Of a run at one dilation."""
+
+    peak_load: float
+    """Share of all cores in the busiest base RTT; above 1 what cannot be done then is done later."""
+    late_share: float
+    """P99 lateness as a share of the base RTT, waking up included."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the run will be as true as it is meant to be."""
+        return self.late_share <= LATE_SHARE
+
+
+class LoadModel:
+    """The work of a run's frames for the processes of this machine."""
+
+    def __init__(self, topology: Topology, traffic: Traffic, costs: Costs, switch: str, *, telemetry: bool) -> None:
+        self._costs = costs
+        self._traffic = traffic
+        self._agent = costs.agent.times(costs.telemetry_agent if telemetry else 1.0)
+        self._switch = costs.switches[switch].times(costs.telemetry_switch if telemetry else 1.0)
+        visits = switch_visits(topology)
+        agents = agent_count(len(topology.hosts))
+        ends = traffic.sent + traffic.received + traffic.signals / 2
+        self._ends = np.stack([ends[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
+        self._visits = traffic.forward @ visits + traffic.backward @ visits
+
+    def at(self, dilation: float) -> Prediction:
+        """The prediction for this dilation."""
+        bin_s = self._traffic.bin_ns * dilation / NS_PER_S
+        shares = np.concatenate(
+            (share_of_core(self._agent, self._ends / bin_s), share_of_core(self._switch, self._visits / bin_s)), axis=1
+        )
+        machine = shares.sum(axis=1) + self._costs.runner_share
+        late = self._late_bins(machine, USABLE_SHARE * self._costs.cores)
+        for process in shares.T:
+            late = np.maximum(late, self._late_bins(process, USABLE_SHARE))
+        base_rtt_wall_ns = self._traffic.bin_ns * BINS_PER_RTT * dilation
+        late_share = self._p99(late) / BINS_PER_RTT + self._costs.latest_wakeup_ns / base_rtt_wall_ns
+        return Prediction(float(self._busiest_rtt(machine)) / self._costs.cores, float(late_share))
+
+    def _late_bins(self, share: Floats, capacity: float) -> Floats:
+        """How long what comes in a bin waits for what came before, in bins of wall time."""
+        gone = np.diff(self._traffic.numbers, prepend=self._traffic.numbers[:1] - 1)
+        steps = np.concatenate(([0.0], np.cumsum(share - capacity * gone)))
+        waiting = steps - np.minimum.accumulate(steps)
+        late: Floats = waiting[1:] / capacity
+        return late
+
+    def _p99(self, late: Floats) -> float:
+        """Over all frames that hosts and switches send, each as late as its bin."""
+        weights = self._ends.sum(axis=1)
+        order = np.argsort(late)
+        reached = np.cumsum(weights[order])
+        if not reached[-1]:
+            return 0.0
+        return float(late[order][np.searchsorted(reached, 0.99 * reached[-1])])
+
+    def _busiest_rtt(self, machine: Floats) -> float:
+        whole = np.concatenate(([0.0], np.cumsum(machine)))
+        width = min(BINS_PER_RTT, len(machine))
+        return float((whole[width:] - whole[:-width]).max() / width)
+
+
+def share_of_core(cost: ProcessCost, frames_per_s: Floats) -> Floats:
+    """What a process takes of a core, at these rates."""
+    many = cost.fixed_share + cost.frame_ns * 1e-9 * frames_per_s
+    share: Floats = np.minimum(many, cost.lone_frame_ns * 1e-9 * frames_per_s)
+    return share
+
+
+def least_dilation(model: LoadModel, most: int) -> tuple[int, Prediction]:
+    """The smallest step at which the run is on time, or the largest of them."""
+    step = 1
+    while not (found := model.at(step)).is_enough and step < most:
+        step = next_step(step + 1)
+    return step, found

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Predicted load and lateness, and the dilation that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from testbed.load.costs import ProcessCost, built_in
+from testbed.load.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
+from testbed.load.traffic import Traffic, traffic_of
+from testbed.load.visits import switch_visits
+from testbed.plan.dilation import VIRTUAL_DILATION, sending_rules
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.request import MAX_DILATION
+from wire.dilation import next_step
+
+COSTS = built_in(2)
+STEPS = sorted({next_step(number * 10**power) for power in range(1, 5) for number in range(1, 10)})
+
+
+def _plan(scheme: str = "sfc", *settings: str, dilation: int | None = None) -> RunPlan:
+    return plan_run(RunRequest("incast", scheme=scheme, settings=settings, dilation=dilation))
+
+
+def _traffic(plan: RunPlan) -> Traffic:
+    rules = sending_rules(plan.topology, plan.switch_settings, plan.transport, plan.config.physics.window_bytes)
+    return traffic_of(plan.topology, plan.flows, rules, plan.config.duration_ms * 1e6)
+
+
+@pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts"])
+def test_slower_is_never_busier_nor_later(scheme: str) -> None:
+    """Load and lateness fall with the dilation."""
+    plan = _plan(scheme)
+    model = LoadModel(plan.topology, _traffic(plan), COSTS, "soft", telemetry=False)
+    found = [model.at(step) for step in STEPS]
+    loads, lates = [each.peak_load for each in found], [each.late_share for each in found]
+    assert loads == sorted(loads, reverse=True)
+    assert lates == sorted(lates, reverse=True)
+    assert lates[0] > LATE_SHARE > lates[-1]
+
+
+def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
+    """That is what least means."""
+    plan = _plan()
+    model = LoadModel(plan.topology, _traffic(plan), COSTS, "soft", telemetry=False)
+    least, prediction = least_dilation(model, MAX_DILATION)
+    before = max(step for step in STEPS if step < least)
+    assert prediction.is_enough
+    assert not model.at(before).is_enough
+    assert plan.config.dilation == least
+
+
+def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
+    """Every cost counts; one core is less than two."""
+    plan = _plan()
+    traffic = _traffic(plan)
+
+    def least(**changes: object) -> int:
+        costs = replace(COSTS, **changes)  # type: ignore[arg-type]
+        return least_dilation(LoadModel(plan.topology, traffic, costs, "soft", telemetry=False), MAX_DILATION)[0]
+
+    assert least(agent=COSTS.agent.times(4)) > least()
+    assert least(switches={"soft": COSTS.switches["soft"].times(4)}) > least()
+    assert least(runner_share=1.2) > least()
+    assert least(cores=1) > least()
+    late = {"agent": replace(COSTS.wakeups["agent"], p99_ns=50_000_000)}
+    assert least(wakeups=late) == 100_000  # a twentieth of a base RTT of 10 us
+
+
+def test_one_process_has_one_core() -> None:
+    """A machine of a hundred cores is held up by the agent that serves all hosts of one."""
+    plan = _plan()
+    traffic = _traffic(plan)
+    free = ProcessCost(1, 1, 0)
+    costs = replace(COSTS, cores=100, switches={"soft": free}, runner_share=0)
+    model = LoadModel(plan.topology, traffic, costs, "soft", telemetry=False)
+    assert model.at(1_000).peak_load < 0.1
+    assert not model.at(1_000).is_enough
+
+
+def test_telemetry_makes_packets_dearer() -> None:
+    """What HPCC puts into them is work."""
+    plan = _plan("sfc+hpcc")
+    traffic = _traffic(plan)
+    plain, told = (
+        LoadModel(plan.topology, traffic, COSTS, "soft", telemetry=telemetry).at(5_000) for telemetry in (False, True)
+    )
+    assert told.peak_load > plain.peak_load
+
+
+def test_frames_cross_the_switches_of_their_paths() -> None:
+    """Both ToRs and half of each of two spines; one switch within a ToR."""
+    topology = _plan().topology
+    names = [switch.name for switch in topology.switches]
+    visits = dict(zip(("11", "12", "21", "22"), switch_visits(topology), strict=True))
+    column = {name: names.index(name) for name in names}
+    for pair, expected in {
+        "11": {"tor1": 1.0},
+        "12": {"tor1": 1.0, "tor2": 1.0, "spine1": 0.5, "spine2": 0.5},
+        "22": {"tor2": 1.0},
+    }.items():
+        assert {name: float(visits[pair][column[name]]) for name in names if visits[pair][column[name]]} == expected
+    assert np.array_equal(visits["21"], visits["12"])
+
+
+def test_a_cost_never_falls_with_the_rate() -> None:
+    """Lone frames cost more each, and never more in all than many."""
+    rates = np.linspace(0, 100_000, 200)
+    shares = share_of_core(COSTS.agent, rates)
+    assert shares[0] == 0
+    assert np.all(np.diff(shares) > 0)
+
+
+def test_config_says_what_was_chosen_and_why() -> None:
+    """Of live runs; one that was asked for and will not do is told what would."""
+    chosen = _plan().config.dilation_choice
+    assert chosen is not None
+    assert (chosen.calibrated, chosen.enough) == (None, None)
+    assert 0 < chosen.late_share <= LATE_SHARE
+    asked = _plan(dilation=500).config
+    assert asked.dilation == 500
+    assert asked.dilation_choice is not None
+    assert asked.dilation_choice.late_share > LATE_SHARE
+    assert asked.dilation_choice.enough == _plan().config.dilation
+    virtual = plan_run(RunRequest("incast", clock="virtual")).config
+    assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A stored calibration: kept for its owner, read only where it is of this machine and this code."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.load.costs import built_in
+from testbed.load.stored import (
+    MAX_FILE_BYTES,
+    Calibration,
+    ProcessFinding,
+    WakeupFinding,
+    calibration_path,
+    costly_code,
+    cpu_model,
+    known,
+    store,
+)
+from testbed.system.limits import cores
+
+
+def calibration() -> Calibration:
+    """One of this machine and this code."""
+    late = WakeupFinding(p50_ns=50_000.0, p99_ns=200_000.0, max_ns=400_000.0)
+    return Calibration(
+        measured=datetime(2026, 11, 22, 12, 0, tzinfo=timezone.utc),
+        cpu_model=cpu_model(),
+        cores=cores(),
+        code=costly_code(),
+        load_before=0.1,
+        agent=ProcessFinding(frame_ns=15_000.0, lone_frame_ns=45_000.0, fixed_share=0.02, spread=0.1),
+        switches={"soft": ProcessFinding(frame_ns=6_000.0, lone_frame_ns=20_000.0, fixed_share=0.03)},
+        telemetry_agent=1.2,
+        telemetry_switch=1.1,
+        runner_share=0.03,
+        wakeups={"agent": late, "switch": late},
+    )
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def _replace(**changes: Any) -> None:
+    path = store(calibration())
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_nothing_stored_means_built_in_costs() -> None:
+    """And no complaint."""
+    found = known()
+    assert (found.calibration, found.problem) == (None, None)
+    assert found.costs == built_in(cores())
+
+
+def test_what_is_stored_is_found_again() -> None:
+    """With the day on which it was measured; a target that was not there then keeps its built-in cost."""
+    store(calibration())
+    costs = known().costs
+    assert known().calibration == calibration()
+    assert costs.measured == "2026-11-22"
+    assert costs.agent.frame_ns == 15_000
+    assert costs.switches["soft"].frame_ns == 6_000
+    assert costs.switches["bmv2"] == built_in(cores()).switches["bmv2"]
+    assert costs.latest_wakeup_ns == 200_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"cpu_model": "Z80"}, "is of another processor (Z80)"),
+        ({"cores": 4096}, "is of 4096 cores"),
+        ({"code": "0" * 64}, "is of other code"),
+        ({"schema": "sfc-testbed/calibration/0"}, "is no calibration of this release (schema"),
+        ({"runner_share": -1.0}, "is no calibration of this release (runner_share"),
+        ({"runner_share": float("nan")}, "is no calibration of this release (runner_share"),
+        ({"telemetry_agent": 0.0}, "is no calibration of this release (telemetry_agent"),
+        ({"agent": {"frame_ns": 1.0}}, "is no calibration of this release (agent"),
+        ({"switches": {}}, "is no calibration of this release (switches"),
+        ({"wakeups": {"agent": {"p50_ns": 1.0, "p99_ns": 1e30, "max_ns": 1.0}}}, "is no calibration of this release"),
+        ({"measured": "yesterday"}, "is no calibration of this release (measured"),
+        ({"more": 1}, "is no calibration of this release (more"),
+    ],
+)
+def test_another_machines_and_wrong_ones_are_passed_over(changes: dict[str, Any], words: str) -> None:
+    """In one line that names the file; the built-in costs count."""
+    _replace(**changes)
+    found = known()
+    assert found.calibration is None
+    assert found.costs == built_in(cores())
+    assert found.problem is not None
+    assert found.problem.startswith(f"{calibration_path()} {words}")
+    assert "\n" not in found.problem
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no calibration of this release"),
+        (b"{", "is no calibration of this release"),
+        (b"[" * 50_000, "is no calibration of this release"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+        (b" " * (MAX_FILE_BYTES + 1), f"has more than {MAX_FILE_BYTES} B"),
+    ],
+)
+def test_damaged_files_are_passed_over(content: bytes, words: str) -> None:
+    """Whatever lies there."""
+    path = store(calibration())
+    path.write_bytes(content)
+    assert known().calibration is None
+    assert words in str(known().problem)
+
+
+def test_a_pipe_is_not_waited_for() -> None:
+    """Nor is any other thing that is no file."""
+    path = calibration_path()
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    assert "is not a regular file" in str(known().problem)
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """Where everybody may look; pytest's own is its user's alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.root
+def test_under_sudo_it_is_the_callers(public_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """File and folders belong to them, and a link of theirs leads to nothing that they may not write."""
+    home, treasure = public_folder / "home", public_folder / "treasure"
+    home.mkdir()
+    os.chown(home, 1234, 1234)
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("SUDO_UID", "1234")
+    monkeypatch.setenv("SUDO_GID", "1234")
+    path = store(calibration())
+    assert {each.stat().st_uid for each in (path, path.parent, path.parent.parent)} == {1234}
+    assert known().calibration == calibration()
+    treasure.write_text("root's")
+    treasure.chmod(0o600)
+    path.with_name(f".{path.name}.partial").symlink_to(treasure)
+    with pytest.raises(PermissionError):
+        store(calibration())
+    assert treasure.read_text() == "root's"
+    assert os.geteuid() == 0
