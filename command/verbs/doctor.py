@@ -4,14 +4,31 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
 from rich.table import Table
 
+from command.calibration import calibrate, print_calibration
 from command.output import console
+from testbed.errors import UsageError
 from testbed.execution.capabilities import CAPABILITIES
 
 
-def verb() -> None:
-    """Prints every capability and whether it is there."""
+def verb(
+    *,
+    measure: Annotated[
+        bool,
+        typer.Option("--calibrate", help="Measure what this machine carries (a minute, root), for --dilation auto."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Calibrate although the machine is busy.")] = False,
+) -> None:
+    """Prints every capability and whether it is there, and what was measured of this machine."""
+    if measure:
+        calibrate(is_forced=force)
+        return
+    if force:
+        raise UsageError("--force goes with --calibrate")
     table = Table(box=None, padding=(0, 3, 0, 0))
     for heading in ("what", "needed for", "state"):
         table.add_column(heading)
@@ -20,3 +37,5 @@ def verb() -> None:
         state = "[green]there[/green]" if missing is None else f"[yellow]missing[/yellow]: {missing}"
         table.add_row(capability.name, capability.needed_for, state)
     console.print(table)
+    console.print()
+    print_calibration()

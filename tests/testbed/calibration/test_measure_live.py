@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Calibrating on this machine: what is measured, not how much it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.calibration.sleeper import KINDS
+from testbed.errors import UsageError
+from testbed.interrupt import Interrupt
+from testbed.load.stored import known, store
+
+pytest.importorskip("mininet")
+
+from testbed.calibration import measure
+
+pytestmark = pytest.mark.root
+
+
+def test_what_is_measured_counts_for_the_next_plan(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Agents, softswitch and sleepers are measured, and a file of it is taken for this machine's."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    monkeypatch.setattr(
+        measure, "_BENCHES", {"soft": measure._Bench(measure._Pace(30_000, 40), measure._Pace(4_000, 300), 1)}
+    )
+    steps: list[str] = []
+    found = measure.measured(0.5, Interrupt(), steps.append)
+    assert [step.partition(":")[0] for step in steps] == [
+        "soft, irn, dilation 30,000",
+        "soft, irn, dilation 4,000",
+        *["soft, irn+hpcc, dilation 4,000"] * 2,
+    ]
+    assert set(found.switches) == {"soft"}
+    assert set(found.wakeups) == set(KINDS)
+    for finding in (found.agent, *found.switches.values()):
+        assert 0 < finding.frame_ns <= finding.lone_frame_ns
+    store(found)
+    assert known().problem is None
+    assert known().calibration == found
+
+
+def test_a_busy_machine_is_not_measured_unless_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line says how busy it was."""
+    monkeypatch.setattr(measure, "busy_cores", lambda seconds: 1.25)
+    with pytest.raises(UsageError, match=r"other processes take 1\.25 of its \d+ cores"):
+        measure.check_idle(is_forced=False)
+    assert measure.check_idle(is_forced=True) == 1.25
+
+
+def test_an_interrupt_ends_it() -> None:
+    """Nothing is returned that could be stored."""
+    interrupt = Interrupt()
+    interrupt.request(2, None)
+    with pytest.raises(KeyboardInterrupt):
+        measure.measured(0.0, interrupt, lambda step: None)
