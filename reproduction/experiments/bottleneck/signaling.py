@@ -33,9 +33,7 @@ _GRID = Grid(
         **GO_BACK_N,
     },
 )
-# Egress BTS lets all 63 senders go at once again and again: 37 000 packets/s at this dilation. Twice that, at half of
-# it, two cores do not carry in time.
-_LIVE = Grid(_GRID.schemes, settings=_GRID.settings, clock="real", dilation=20_000)
+_LIVE = Grid(_GRID.schemes, settings=_GRID.settings, clock="real")
 
 
 def _depths(run: Run, from_us: float) -> NDArray[np.float64]:
