@@ -47,7 +47,8 @@ def merged(stored: Iterable[ValidatedRun], new: Iterable[ValidatedRun]) -> tuple
 
 
 def _identity(run: ValidatedRun) -> tuple[str | int, ...]:
-    return run.scenario, run.place, run.scheme, run.switch, run.scale, run.dilation if run.dilation_given else 0
+    given = (run.dilation, run.seed) if run.dilation_given else ()
+    return run.scenario, run.place, run.scheme, run.switch, run.scale, *given
 
 
 def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:

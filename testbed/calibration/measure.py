@@ -64,7 +64,7 @@ class _Bench:
 
 
 _BENCHES = {
-    "soft": _Bench(_Pace(30_000, 500), _Pace(4_000, 3_000), 3),
+    "soft": _Bench(_Pace(30_000, 500), _Pace(1_500, 8_000), 3),
     "bmv2": _Bench(_Pace(100_000, 120), _Pace(20_000, 600), 2),
 }
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.results.limits import DEGRADED_ABOVE
 from testbed.load.agents import agent_count
 from testbed.load.costs import Costs, ProcessCost
 from testbed.load.traffic import BINS_PER_RTT, Floats, Traffic
@@ -23,7 +24,7 @@ from wire.units import NS_PER_S
 
 USABLE_SHARE = 0.7
 """Of the cores, and of the one core of a process; the rest is for the kernel, and for what else the machine does."""
-LATE_SHARE = 0.05
+LATE_SHARE = DEGRADED_ABOVE / 2
 """Of the base RTT that the P99 lateness may be predicted to reach."""
 
 
