@@ -22,8 +22,8 @@ from topologies.model import Topology
 from wire.dilation import next_step
 from wire.units import NS_PER_S
 
-USABLE_SHARE = 0.7
-"""Of the cores, and of the one core of a process; the rest is for the kernel, and for what else the machine does."""
+USABLE_SHARE = 0.5
+"""Of the cores, and of the one core of a process; the rest is for bursts, which no fluid has, and for all else."""
 LATE_SHARE = DEGRADED_ABOVE / 2
 """Of the base RTT that the P99 lateness may be predicted to reach."""
 

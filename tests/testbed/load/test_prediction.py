@@ -68,7 +68,8 @@ def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
     assert least(runner_share=1.2) > least()
     assert least(cores=1) > least()
     late = {"agent": replace(COSTS.wakeups["agent"], p99_ns=50_000_000)}
-    assert least(wakeups=late) == 100_000  # a twentieth of a base RTT of 10 us
+    assert least(wakeups=late) == 500_000  # 50 ms are at most LATE_SHARE of a base RTT of 10 us
+    assert 50e6 / (10e3 * 500_000) <= LATE_SHARE < 50e6 / (10e3 * 300_000)
 
 
 def test_one_process_has_one_core() -> None:
