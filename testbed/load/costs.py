@@ -46,7 +46,7 @@ class Costs:
     agent: ProcessCost
     """A frame is an end of a data packet here: one sent or one received, with its acknowledgment."""
     switches: Mapping[str, ProcessCost]
-    """By target; of a switch's process, for each frame that it forwards."""
+    """By target that was measured; of a switch's process, for each frame that it forwards."""
     telemetry_agent: float
     """How many times as long a data packet takes in an agent where switches write telemetry into it."""
     telemetry_switch: float
@@ -69,10 +69,7 @@ def built_in(cores: int) -> Costs:
     return Costs(
         cores=cores,
         agent=ProcessCost(frame_ns=30_000, lone_frame_ns=90_000, fixed_share=0.10),
-        switches={
-            "soft": ProcessCost(frame_ns=12_000, lone_frame_ns=60_000, fixed_share=0.12),
-            "bmv2": ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
-        },
+        switches={},
         telemetry_agent=1.4,
         telemetry_switch=1.2,
         runner_share=0.06,

@@ -46,11 +46,14 @@ class Prediction:
 class LoadModel:
     """The work of a run's frames for the processes of this machine."""
 
-    def __init__(self, topology: Topology, traffic: Traffic, costs: Costs, switch: str, *, telemetry: bool) -> None:
+    def __init__(
+        self, topology: Topology, traffic: Traffic, costs: Costs, switch: ProcessCost, *, telemetry: bool
+    ) -> None:
+        """`switch`: what a process of the target that forwards takes."""
         self._costs = costs
         self._traffic = traffic
         self._agent = costs.agent.times(costs.telemetry_agent if telemetry else 1.0)
-        self._switch = costs.switches[switch].times(costs.telemetry_switch if telemetry else 1.0)
+        self._switch = switch.times(costs.telemetry_switch if telemetry else 1.0)
         visits = switch_visits(topology)
         agents = agent_count(len(topology.hosts))
         ends = traffic.sent + traffic.received + traffic.signals / 2

@@ -82,12 +82,12 @@ class Calibration(BaseModel):
 
     @property
     def costs(self) -> Costs:
-        """For predictions; of a target that was not there when it was measured, those that are built in."""
+        """For predictions."""
         found = {name: _cost(finding) for name, finding in self.switches.items()}
         return Costs(
             cores=self.cores,
             agent=_cost(self.agent),
-            switches={**built_in(self.cores).switches, **found},
+            switches=found,
             telemetry_agent=self.telemetry_agent,
             telemetry_switch=self.telemetry_switch,
             runner_share=self.runner_share,

@@ -57,7 +57,8 @@ def choose_dilation(
     rules = sending_rules(topology, settings.switch, settings.transport, settings.config.window_bytes)
     traffic = traffic_of(topology, flows, rules, duration_ms * 1e6)
     costs = known().costs
-    model = LoadModel(topology, traffic, costs, target.name, telemetry=settings.switch.int_telemetry)
+    switch = costs.switches.get(target.name, target.cost)
+    model = LoadModel(topology, traffic, costs, switch, telemetry=settings.switch.int_telemetry)
     return _chosen(model, costs, asked)
 
 

@@ -263,7 +263,9 @@ class PatientTarget(SoftswitchTarget):
             Before('"bmv2": Bmv2Target', '"patient": PatientTarget, '),
         ),
         "testbed/plan/switch_targets.py": (
-            Before('        SwitchTarget("soft"', '        SwitchTarget("patient", 60_000),\n'),
+            Before(
+                '        SwitchTarget("soft"', '        SwitchTarget("patient", ProcessCost(12_000, 60_000, 0.1)),\n'
+            ),
         ),
     },
     (

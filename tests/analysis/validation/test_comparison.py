@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 from analysis.results.counters import Lateness
+from analysis.results.limits import DEGRADED_ABOVE
 from analysis.results.result import BtsCounts, ResultError
 from analysis.results.stored import Run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import MetricFinding, Validation, read_validation, write_validation
-from tests.analysis.conftest import COUNTERS
+from tests.analysis.conftest import COUNTERS, IDENTITY
 from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 
 BTS = BtsCounts(sent=100, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
@@ -92,7 +93,14 @@ def test_a_run_with_damaged_traces_is_not_compared() -> None:
 
 def test_the_verdict_is_the_worse_one_with_its_reasons() -> None:
     """And says which clock it was."""
-    late = small_run(counters=replace(COUNTERS, host_lateness=Lateness(0, 20_000_000, 90_000_000)))
+    late = small_run(
+        counters=replace(
+            COUNTERS,
+            host_lateness=Lateness(
+                0, 1.5 * DEGRADED_ABOVE * IDENTITY.base_rtt_us * 1000 * IDENTITY.dilation, 90_000_000
+            ),
+        )
+    )
     assert late.result.verdict == "degraded"
     faithful = small_run()
     assert compare_clocks(faithful, faithful).verdict == "faithful"

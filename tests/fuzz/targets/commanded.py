@@ -34,8 +34,7 @@ _LONGEST_SAID = LONGEST_LINE + 20
 _TOLD = "! "
 """Begins a line about a file that was passed over: one each, so there may be several."""
 _STARTS = (
-    "command.verbs.run.execute_plan",
-    "command.verbs.compare.execute_plan",
+    "command.retrying.execute_plan",
     "command.verbs.sweep.run_sweep",
     "command.verbs.reproduce.reproduce",
     "command.verbs.validate.validate",

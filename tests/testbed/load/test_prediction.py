@@ -16,9 +16,11 @@ from testbed.load.visits import switch_visits
 from testbed.plan.dilation import VIRTUAL_DILATION, sending_rules
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
+from testbed.plan.switch_targets import SWITCH_TARGETS
 from wire.dilation import next_step
 
 COSTS = built_in(2)
+SOFT = SWITCH_TARGETS["soft"].cost
 STEPS = sorted({next_step(number * 10**power) for power in range(1, 5) for number in range(1, 10)})
 
 
@@ -35,7 +37,7 @@ def _traffic(plan: RunPlan) -> Traffic:
 def test_slower_is_never_busier_nor_later(scheme: str) -> None:
     """Load and lateness fall with the dilation."""
     plan = _plan(scheme)
-    model = LoadModel(plan.topology, _traffic(plan), COSTS, "soft", telemetry=False)
+    model = LoadModel(plan.topology, _traffic(plan), COSTS, SOFT, telemetry=False)
     found = [model.at(step) for step in STEPS]
     loads, lates = [each.peak_load for each in found], [each.late_share for each in found]
     assert loads == sorted(loads, reverse=True)
@@ -46,7 +48,7 @@ def test_slower_is_never_busier_nor_later(scheme: str) -> None:
 def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
     """That is what least means."""
     plan = _plan()
-    model = LoadModel(plan.topology, _traffic(plan), COSTS, "soft", telemetry=False)
+    model = LoadModel(plan.topology, _traffic(plan), COSTS, SOFT, telemetry=False)
     least, prediction = least_dilation(model, MAX_DILATION)
     before = max(step for step in STEPS if step < least)
     assert prediction.is_enough
@@ -59,12 +61,12 @@ def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
     plan = _plan()
     traffic = _traffic(plan)
 
-    def least(**changes: object) -> int:
+    def least(switch: ProcessCost = SOFT, **changes: object) -> int:
         costs = replace(COSTS, **changes)  # type: ignore[arg-type]
-        return least_dilation(LoadModel(plan.topology, traffic, costs, "soft", telemetry=False), MAX_DILATION)[0]
+        return least_dilation(LoadModel(plan.topology, traffic, costs, switch, telemetry=False), MAX_DILATION)[0]
 
     assert least(agent=COSTS.agent.times(4)) > least()
-    assert least(switches={"soft": COSTS.switches["soft"].times(4)}) > least()
+    assert least(SOFT.times(4)) > least()
     assert least(runner_share=1.2) > least()
     assert least(cores=1) > least()
     late = {"agent": replace(COSTS.wakeups["agent"], p99_ns=50_000_000)}
@@ -77,8 +79,8 @@ def test_one_process_has_one_core() -> None:
     plan = _plan()
     traffic = _traffic(plan)
     free = ProcessCost(1, 1, 0)
-    costs = replace(COSTS, cores=100, switches={"soft": free}, runner_share=0)
-    model = LoadModel(plan.topology, traffic, costs, "soft", telemetry=False)
+    costs = replace(COSTS, cores=100, runner_share=0)
+    model = LoadModel(plan.topology, traffic, costs, free, telemetry=False)
     assert model.at(1_000).peak_load < 0.1
     assert not model.at(1_000).is_enough
 
@@ -88,7 +90,7 @@ def test_telemetry_makes_packets_dearer() -> None:
     plan = _plan("sfc+hpcc")
     traffic = _traffic(plan)
     plain, told = (
-        LoadModel(plan.topology, traffic, COSTS, "soft", telemetry=telemetry).at(5_000) for telemetry in (False, True)
+        LoadModel(plan.topology, traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True)
     )
     assert told.peak_load > plain.peak_load
 

@@ -92,8 +92,8 @@ def _result(
     assert int(host.ip) != VICTIM
     monkeypatch.setattr(SilentNic, "sender_qpns", {flow.destination_qpn: flow.source_qpn for flow in plan.flows})
 
-    def hostile(*arguments: object) -> list[Nic]:
-        nics = build_nics(*arguments)  # type: ignore[arg-type]
+    def hostile(*arguments: object, **named: object) -> list[Nic]:
+        nics = build_nics(*arguments, **named)  # type: ignore[arg-type]
         index = plan.topology.hosts.index(host)
         nics[index] = kind(nics[index].address, plan.transport, plan.dilation)
         return nics
