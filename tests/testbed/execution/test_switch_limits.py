@@ -62,6 +62,7 @@ def test_every_switch_port_and_packet_counts() -> None:
 
 
 @pytest.mark.usefixtures("four_free_gigabytes")
+@pytest.mark.root
 def test_more_switches_than_there_is_memory_for_are_refused(tmp_path: Path) -> None:
     """In one line that says what would do; one plan of several is named."""
     large = _plan("topology.tors=64", "topology.hosts_per_tor=2")
@@ -99,6 +100,7 @@ def test_all_leaves_out_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> No
         pairs_of(Wish("resources", switch="bmv2"))
 
 
+@pytest.mark.root
 def test_a_clock_so_slow_that_links_have_other_rates_is_refused(tmp_path: Path) -> None:
     """1.54 packets/s become 2; 15.4 become 15."""
     slow, slower = (_plan("transport.payload_bytes=4000", dilation=each) for each in (200_000, 2_000_000))
