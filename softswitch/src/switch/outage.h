@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * What a switch as a whole suffers: it is without power, or stands still. Without power it holds nothing and remembers
- * nothing but what its control plane puts back (tables, sessions, ports); what reaches it is lost. While it stands still
- * it starts no packet on any wire and lets none into its pipeline: frames wait in a receive ring for each port, and those
- * that find it full are lost. Its MACs go on obeying pause frames. It knows packets, not who asks for it, nor for how
- * long.
+ * nothing but what its control plane puts back (tables, sessions, ports); what reaches it is lost. While it stands
+ * still it starts no packet on any wire and lets none into its pipeline: frames wait in a receive ring for each port,
+ * and those that find it full are lost. Its MACs go on obeying pause frames. It knows packets, not who asks for it, nor
+ * for how long.
  */
 #ifndef SW_OUTAGE_H
 #define SW_OUTAGE_H

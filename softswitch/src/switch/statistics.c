@@ -6,14 +6,15 @@
  * time_ns              the switch's clock, since the epoch
  * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
  * drops                {reason: packets} over all ports, every reason present: ingress and egress (the program's own),
- *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit, link_down,
- *                      link_loss, link_udp_loss, link_corrupted, restart, receive_ring
+ *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit,
+ *                      link_down, link_loss, link_udp_loss, link_corrupted, restart, receive_ring
  * duplicated           copies that impaired links made of frames
  * kernel_drops         frames that the kernel had no room for before the switch saw them
  * malformed            packets whose parser ended with an error (the program still ran)
  * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
  * pause_frames         802.3x and 802.1Qbb frames that the MACs obeyed; mac_control_ignored: other MAC control frames
- * queued_packets, queued_bytes   in all queues and receive rings now; buffer_bytes: memory that packets hold now; memory_limit_bytes
+ * queued_packets, queued_bytes   in all queues and receive rings now; buffer_bytes: memory that packets hold now;
+ *                      memory_limit_bytes: the most that they may
  * telemetry_lost       records that found no memory
  * digests_lost         digests that nobody took in time (digest_read)
  * planned_failed       commands that were refused when their time came (at)
