@@ -22,7 +22,8 @@ from wire.input.validation import shown
 ALL_LINKS = "all"
 _PPB = 1_000_000_000
 _PPB_PER_PERCENT = _PPB // 100
-_MAX_SEED = 2**63 - 1
+_MAX_SEED = 2**31 - 1
+"""A stream's seed has 31 bits of this and 32 of its link."""
 _SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(%?)")
 _COMMON = "[,from=TIME][,until=TIME][,towards=NODE][,seed=NUMBER]"
 _PLACE = "A-B|NODE|all"
@@ -67,8 +68,8 @@ class Impairment(LinkedFault):
     `place` is a link as ever, a node for all of its links, or `all`. A seed that is not told follows from the run's.
     """
 
-    switch_kind: ClassVar[str]
-    """As the switch calls it (softswitch/src/control/impairments.c)."""
+    switch_kind: ClassVar[str | None] = None
+    """As the switch calls it (softswitch/src/control/impairments.c), where that is not `kind`."""
     udp_port: ClassVar[int | None] = None
     """Only packets towards this port."""
 
@@ -115,7 +116,7 @@ class Impairment(LinkedFault):
     def seeded(self, seed: int) -> Fault:
         if self.seed is not None:
             return self
-        drawn = int(random_stream(seed, f"fault {self}").integers(2**32))
+        drawn = int(random_stream(seed, f"fault {self}").integers(_MAX_SEED + 1))
         return self.model_copy(update={"seed": drawn})
 
     def meets(self, other: Impairment) -> bool:
@@ -128,7 +129,6 @@ class Loss(Impairment):
     """Frames vanish, whatever they are: data, acknowledgments, signals, pause frames."""
 
     kind: ClassVar[str] = "loss"
-    switch_kind: ClassVar[str] = "loss"
     summary: ClassVar[str] = "a link loses frames"
     usage: ClassVar[str] = f"loss:{_PLACE},rate=SHARE{_COMMON}"
 
@@ -137,7 +137,7 @@ class BtsLoss(Impairment):
     """BTS packets vanish, all else arrives. A BTS that crosses several such links may be lost on each of them."""
 
     kind: ClassVar[str] = "bts-loss"
-    switch_kind: ClassVar[str] = "udp_loss"
+    switch_kind: ClassVar[str | None] = "udp_loss"
     udp_port: ClassVar[int | None] = BTS_UDP_PORT
     summary: ClassVar[str] = "a link loses BTS packets, and nothing else"
     usage: ClassVar[str] = f"bts-loss:{_PLACE},rate=SHARE{_COMMON}"
@@ -147,7 +147,6 @@ class Corruption(Impairment):
     """Frames are damaged and dropped by whoever receives them, switch or host, since their check sequence is wrong."""
 
     kind: ClassVar[str] = "corrupt"
-    switch_kind: ClassVar[str] = "corrupt"
     summary: ClassVar[str] = "a link damages frames; the MAC at its end finds out and drops them"
     usage: ClassVar[str] = f"corrupt:{_PLACE},rate=SHARE{_COMMON}"
 
@@ -156,7 +155,6 @@ class Duplication(Impairment):
     """Frames arrive twice, the copy right behind the frame."""
 
     kind: ClassVar[str] = "duplicate"
-    switch_kind: ClassVar[str] = "duplicate"
     summary: ClassVar[str] = "a link delivers frames twice"
     usage: ClassVar[str] = f"duplicate:{_PLACE},rate=SHARE{_COMMON}"
 
@@ -168,7 +166,6 @@ class Reordering(Impairment):
     """
 
     kind: ClassVar[str] = "reorder"
-    switch_kind: ClassVar[str] = "reorder"
     summary: ClassVar[str] = "a link holds frames back, and others overtake them"
     usage: ClassVar[str] = f"reorder:{_PLACE},rate=SHARE[,by=TIME]{_COMMON}"
 
@@ -183,7 +180,6 @@ class Jitter(Impairment):
     """Frames are late by a time drawn evenly from nothing to `max`; none overtakes another or comes too close to it."""
 
     kind: ClassVar[str] = "jitter"
-    switch_kind: ClassVar[str] = "jitter"
     summary: ClassVar[str] = "a link delays frames by chance, in order"
     usage: ClassVar[str] = f"jitter:{_PLACE},max=TIME[,rate=SHARE]{_COMMON}"
 

@@ -34,7 +34,7 @@ def _commands(
     """What a host sends is impaired where it arrives; a host's link is its switch's port."""
     is_sent = sender.node in topology.switch
     port = sender if is_sent else receiver
-    words = f"port_impair {port.number} {'out' if is_sent else 'in'} {fault.switch_kind}"
+    words = f"port_impair {port.number} {'out' if is_sent else 'in'} {fault.switch_kind or fault.kind}"
     settings = [f"rate_ppb={fault.rate_ppb}", f"seed={_seed(fault, sender)}"]
     if fault.hold_ns:
         settings.append(f"time_ns={dilation.wall_ns(fault.hold_ns)}")
@@ -47,4 +47,4 @@ def _commands(
 
 def _seed(fault: Impairment, sender: Port) -> int:
     """Links of one fault share no chance, nor do the two directions of a link."""
-    return (fault.seed or 0) << 32 & 2**63 - 1 | crc32(f"{sender.node} {sender.number}".encode())
+    return (fault.seed or 0) << 32 | crc32(f"{sender.node} {sender.number}".encode())

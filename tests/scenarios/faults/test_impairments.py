@@ -50,7 +50,7 @@ def test_a_share_is_written_in_percent_or_not(share: str, rate_ppb: int, written
     [
         "loss:tor1-spine1,rate=1%,from=0us",
         "bts-loss:all,rate=10%,from=20us,until=100us,seed=7",
-        "corrupt:tor1,rate=0.1%,from=0us,towards=tor1,seed=9223372036854775807",
+        "corrupt:tor1,rate=0.1%,from=0us,towards=tor1,seed=2147483647",
         "duplicate:h1-tor1#1,rate=50%,from=0us",
         "reorder:all,rate=1%,from=0us,by=1us",
         "jitter:all,rate=100%,from=0us,max=300ns",

@@ -54,18 +54,23 @@ def test_an_incast_outlives_bad_links(tmp_path: Path, fault: str, scheme: str) -
     assert result.verdict == "faithful", result.verdict_reasons
     assert {name for name in drops if name.startswith("link_")} == ({_KINDS[fault]} - {None})
     assert (packets.link_duplicated > 0) is fault.startswith("duplicate")
-    lossless = fault.startswith("duplicate") or (fault.startswith("jitter") and scheme != "pfc")
-    assert (counted(result.flows.packets_resent) > 0) is not lossless
+    if fault.startswith(("duplicate", "jitter")):
+        assert counted(result.flows.packets_resent) == 0
+    else:
+        assert counted(result.flows.packets_resent) > 0
     if scheme == "pfc":
         assert counted(result.pfc).sent > 0
 
 
 def test_a_headroom_for_one_delay_is_none_for_a_longer_one(tmp_path: Path) -> None:
-    """PFC loses nothing over links of the length it knows; jitter makes them longer, and the buffer overflows."""
-    small = _SETTINGS["pfc"]
-    drops = [counted(_run(tmp_path, *faults, scheme="pfc", settings=small)[0].drops) for faults in ((), (_JITTER,))]
-    assert "buffer_full" not in drops[0]
-    assert drops[1]["buffer_full"] > 0
+    """PFC loses nothing over links of the length it knows; jitter makes them longer, and by chance it drops."""
+
+    def overflowed(*faults: str) -> int:
+        result, _ = _run(tmp_path, *faults, scheme="pfc", settings=_SETTINGS["pfc"])
+        return counted(result.drops).get("buffer_full", 0)
+
+    assert overflowed() == 0
+    assert max(overflowed(f"jitter:all,max=4us,seed={seed}") for seed in range(8)) > 0
 
 
 def test_the_more_bts_are_lost_the_deeper_the_queue(tmp_path: Path) -> None:
