@@ -85,13 +85,19 @@ def queue_depths(topology: Topology, switch: Commanded) -> Iterator[QueueDepth]:
 
 
 def pause_cache(topology: Topology, switch: Commanded, dilation: Dilation, clock_zero_ns: int) -> PauseCache:
-    """Live entries of a switch whose clock began at this instant of CLOCK_MONOTONIC."""
+    """Live entries of a switch whose clock began at this instant of CLOCK_MONOTONIC.
+
+    The ring turns with every packet, also between two reads: a place that is met twice is one entry, and one without a
+    key has been retired meanwhile.
+    """
     head, tail = (register(switch, "cache_ring_ends", end) for end in (0, 1))
     now_ns = time.monotonic_ns() - clock_zero_ns
     entries = []
-    for turn in range(head, tail):
-        place = register(switch, "cache_ring", turn % CACHE_RING_PLACES)
+    turns = range(max(head, tail - CACHE_RING_PLACES), tail)
+    for place in dict.fromkeys(register(switch, "cache_ring", turn % CACHE_RING_PLACES) for turn in turns):
         key = register(switch, "cache_key", place)
+        if not key:
+            continue
         end_ns = register(switch, "cache_end_us", place) * 1000
         address = IPv4Address(key >> CACHE_KEY_ADDRESS_SHIFT)
         host = next((each.name for each in topology.hosts if each.ip == address), "?")

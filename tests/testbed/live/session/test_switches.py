@@ -56,6 +56,22 @@ def test_a_cached_pause_names_its_destination(live: Live) -> None:
     assert later.left_us < 0
 
 
+class TurningLive(Live):
+    """Packets go through between two reads: each turns the ring of the cache by one."""
+
+    def command(self, line: str) -> str:
+        if line == "register_read cache_ring_ends 1":
+            for qpn in (7, 8):
+                self.bench.send(self.bench.data("h2", "h1", qpn=qpn), 2, 0)
+        return super().command(line)
+
+
+def test_an_entry_is_listed_once_while_the_ring_turns(live: Live) -> None:
+    """The head that was read is older than the tail."""
+    found = reading.pause_cache(CLOS, TurningLive(live.bench), DILATION, time.monotonic_ns())
+    assert [entry.host for entry in found.entries] == ["h6"]
+
+
 def test_a_rate_changes_wire_and_program(live: Live) -> None:
     """1 Gb/s of the model is 1 Mb/s at a dilation of 1000: the next frame takes that long."""
     port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
