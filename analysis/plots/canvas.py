@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from analysis.formatting import three_digits
+from analysis.plots.palette import DASH_CYCLE
 from telemetry.atomic_file import replace_file
 
 WIDTH_PIXELS = 1280
@@ -113,6 +114,21 @@ def _plain_log_ticks(axis: Axis, ratio: float) -> None:
     axis.set_major_locator(FixedLocator([digit * 10.0**power for power in range(-3, 7) for digit in digits]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: three_digits(value)))
+
+
+def draw_level(axes: Axes, name: str, value: float) -> None:
+    """A dotted line across the axes with its name at the right."""
+    axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+    axes.annotate(
+        name,
+        (1.0, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        ha="right",
+        color=MUTED,
+        fontsize=9,
+    )
 
 
 def say(axes: Axes, text: str) -> None:

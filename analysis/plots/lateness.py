@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import MUTED, log_x, log_y, new_figure, say, share_legend, styled
+from analysis.plots.canvas import MUTED, draw_level, log_x, log_y, new_figure, say, share_legend, styled
 from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, scheme_looks
 from analysis.plots.series import Steps, thin
@@ -47,25 +47,11 @@ def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequenc
             highest = max(highest, float(shares.max()))
     log_y(axes, _LEAST_PERCENT / 1.1, 1.5 * highest)
     axes.set_xlim(0, float(latest["time_us"].to_numpy().max()))
-    _draw_level(axes, "P99 of a faithful run", DEGRADED_ABOVE)
-    _draw_level(axes, "P99 of an invalid run", INVALID_ABOVE)
+    draw_level(axes, "P99 of a faithful run", 100 * DEGRADED_ABOVE)
+    draw_level(axes, "P99 of an invalid run", 100 * INVALID_ABOVE)
     draw_faults(axes, faults)
     share_legend(figure)
     return figure
-
-
-def _draw_level(axes: Axes, text: str, limit: float) -> None:
-    axes.axhline(100 * limit, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
-    axes.annotate(
-        text,
-        (1.0, 100 * limit),
-        xycoords=("axes fraction", "data"),
-        xytext=(-4, 3),
-        textcoords="offset points",
-        ha="right",
-        color=MUTED,
-        fontsize=9,
-    )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from analysis.metrics.buffers import QueueName, hottest_queue, switches
 from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
-from analysis.plots.canvas import MUTED, byte_axis, log_x, log_y, new_figure, say, share_legend, styled
+from analysis.plots.canvas import byte_axis, draw_level, log_x, log_y, new_figure, say, share_legend, styled
 from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import BACKDROP, DASH_CYCLE, LineLook, scheme_color, scheme_looks
 from analysis.plots.series import (
@@ -203,22 +203,8 @@ def _draw_steps(
             steps.times_us, steps.values / scale, step="pre", color=line.look.color, alpha=0.14, linewidth=0
         )
     axes.set_xlim(0, max(float(line.steps.times_us[-1]) for line in drawn))
-    _draw_thresholds(axes, {name: value / scale for name, value in marks.items()})
-
-
-def _draw_thresholds(axes: Axes, marks: Mapping[str, float]) -> None:
     for name, value in marks.items():
-        axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
-        axes.annotate(
-            name,
-            (1.0, value),
-            xycoords=("axes fraction", "data"),
-            xytext=(-4, 3),
-            textcoords="offset points",
-            ha="right",
-            color=MUTED,
-            fontsize=9,
-        )
+        draw_level(axes, name, value / scale)
 
 
 def _draw_bins(
