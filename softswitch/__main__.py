@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from compiled.cache import CacheRefused
 from softswitch.build import BuildError, build_executable
-from softswitch.cache import CacheRefused
 from softswitch.codegen import CodegenError
 
 USAGE = "usage: python -m softswitch PROGRAM.json -i PORT@IFACE [-i ...] [options, see --help]"

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from softswitch.cache import cache_dir, private_cache
+from compiled.cache import cache_dir, private_cache
 from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Lowest first; a package may import those of lower rows and itself, not its row's others.
 LAYERS = (
+    {"compiled"},
     {"wire"},
     {"telemetry", "topologies", "softswitch"},
     {"hosts.transport", "analysis"},

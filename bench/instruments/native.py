@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from compiled.cache import private_cache
 from softswitch.build import SOURCE_DIR, BuildError
-from softswitch.cache import private_cache
 
 _PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 _FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from compiled.cache import CacheRefused
 from softswitch.build import BuildError
-from softswitch.cache import CacheRefused
 from softswitch.codegen import CodegenError
 from softswitch.stf.engine_target import EngineTarget
 from softswitch.stf.program import ProgramNames

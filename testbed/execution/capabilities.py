@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from softswitch.cache import CacheRefused, private_cache
+from compiled.cache import CacheRefused, private_cache
 from testbed.errors import UsageError
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2

@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiled.cache import cache_dir
 from softswitch.build import build_executable
-from softswitch.cache import cache_dir
 from testbed.errors import UsageError
 from testbed.execution.needs import Needs, needs_of, sum_of
 from testbed.execution.switch_limits import check_switch_limits

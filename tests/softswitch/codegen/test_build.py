@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from compiled.cache import cache_dir
 from softswitch import build
 from softswitch.build import BuildError, build_library
-from softswitch.cache import cache_dir
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from command.app import main
+from compiled.cache import CacheRefused, private_cache
 from softswitch.build import build_library
-from softswitch.cache import CacheRefused, private_cache
 
-PROGRAMS = Path(__file__).parent / "programs" / "artifacts"
+PROGRAMS = Path(__file__).resolve().parents[1] / "softswitch" / "programs" / "artifacts"
 RUN = ["run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000"]
 
 
