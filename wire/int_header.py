@@ -12,7 +12,7 @@ one-way delay that the receiver measured. All times are wall microseconds and wr
 """
 
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wire import ethernet, ipv4, udp
 from wire.constants import (
@@ -30,10 +30,9 @@ COUNTER_MODULUS = 1 << 32
 """Times (us) and byte counts wrap here."""
 
 _UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
-PORT_FIELD = slice(_UDP_OFFSET + 2, _UDP_OFFSET + 4)
-"""Where the UDP destination port stands in a frame, ..."""
-PORT_BYTES = INT_UDP_PORT.to_bytes(2, "big")
-"""... and what stands there if it carries telemetry."""
+_PORT: Final = 36
+_PORT_END: Final = 38
+_PORT_BYTES: Final = INT_UDP_PORT.to_bytes(2, "big")
 _SHIM_OFFSET = _UDP_OFFSET + udp.HEADER_BYTES
 _SHIM_END = _SHIM_OFFSET + INT_SHIM_BYTES
 _SHIM = struct.Struct(">BBH")
@@ -104,7 +103,7 @@ def unpack(shim: bytes) -> Telemetry:
 
 def has_telemetry(frame: bytes) -> bool:
     """Whether a frame may carry telemetry; `TelemetryStripper.strip` tells for certain."""
-    return frame[PORT_FIELD] == PORT_BYTES
+    return frame[_PORT:_PORT_END] == _PORT_BYTES
 
 
 class TelemetryStripper:

@@ -9,8 +9,10 @@ dictionary look-up and one CRC over its changing bytes. This module knows bytes,
 
 import struct
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final
 from zlib import crc32
+
+from mypy_extensions import i64
 
 from wire import ethernet, ipv4, udp
 from wire.constants import (
@@ -25,44 +27,55 @@ from wire.constants import (
     ROCE_SOURCE_PORT_QPN_MASK,
     ROCE_UDP_PORT,
 )
+from wire.crc import CrcShift
 
-BTH_BYTES = 12
-AETH_BYTES = 4
-IMMEDIATE_BYTES = 4
-ICRC_BYTES = 4
-ACK_REQUEST = 1 << 31
+BTH_BYTES: Final = 12
+AETH_BYTES: Final = 4
+IMMEDIATE_BYTES: Final = 4
+ICRC_BYTES: Final = 4
+ACK_REQUEST: Final = 1 << 31
 """Bit of the last BTH word (AckReq, reserved, PSN) that asks the responder for an acknowledgement."""
 
-IP_OFFSET = ethernet.HEADER_BYTES
-UDP_OFFSET = IP_OFFSET + ipv4.HEADER_BYTES
-BTH_OFFSET = UDP_OFFSET + udp.HEADER_BYTES
-PSN_OFFSET = BTH_OFFSET + 8
+IP_OFFSET: Final = 14
+UDP_OFFSET: Final = 34
+BTH_OFFSET: Final = 42
+PSN_OFFSET: Final = 50
 """Where the last BTH word lies: everything before it is equal for all packets of a flow of one opcode and length."""
-BODY_OFFSET = BTH_OFFSET + BTH_BYTES
+BODY_OFFSET: Final = 54
 
 ACK_FRAME_BYTES = BODY_OFFSET + AETH_BYTES + ICRC_BYTES
 """An ACK or a NAK; a NAK of IRN has a selective word more."""
 
 _BTH_HEAD = struct.Struct(">BBHI")
 _WORD = struct.Struct(">I")
-_ICRC = struct.Struct("<I")
 _PSEUDO_LRH = b"\xff" * 8
 _BECN = 1 << 30
 _CACHED_HEADERS = 1 << 16
 """A decoder forgets all headers beyond this many, so that forged ones cannot fill the memory."""
 
 
-class Opcode(IntEnum):
-    """The opcodes this testbed sends: reliable connection SEND, acknowledge, and the RoCEv2 CNP."""
+SEND_FIRST: Final = 0x00
+SEND_MIDDLE: Final = 0x01
+SEND_LAST: Final = 0x02
+SEND_LAST_WITH_IMMEDIATE: Final = 0x03
+SEND_ONLY: Final = 0x04
+SEND_ONLY_WITH_IMMEDIATE: Final = 0x05
+ACKNOWLEDGE: Final = 0x11
+CNP: Final = 0x81
 
-    SEND_FIRST = 0x00
-    SEND_MIDDLE = 0x01
-    SEND_LAST = 0x02
-    SEND_LAST_WITH_IMMEDIATE = 0x03
-    SEND_ONLY = 0x04
-    SEND_ONLY_WITH_IMMEDIATE = 0x05
-    ACKNOWLEDGE = 0x11
-    CNP = 0x81
+
+class Opcode(IntEnum):
+    """The opcodes this testbed sends: reliable connection SEND, acknowledge, and the RoCEv2 CNP. The same by name: an
+    enumeration costs a packet more than its comparison."""
+
+    SEND_FIRST = SEND_FIRST
+    SEND_MIDDLE = SEND_MIDDLE
+    SEND_LAST = SEND_LAST
+    SEND_LAST_WITH_IMMEDIATE = SEND_LAST_WITH_IMMEDIATE
+    SEND_ONLY = SEND_ONLY
+    SEND_ONLY_WITH_IMMEDIATE = SEND_ONLY_WITH_IMMEDIATE
+    ACKNOWLEDGE = ACKNOWLEDGE
+    CNP = CNP
 
 
 SEND_OPCODES: Final = frozenset(range(Opcode.SEND_FIRST, Opcode.SEND_ONLY_WITH_IMMEDIATE + 1))
@@ -78,16 +91,24 @@ class Syndrome(IntEnum):
 
 
 CNP_RESERVED = bytes(16)
-_SELECTIVE_BYTES = 4
+_SELECTIVE_BYTES: Final = 4
 
 
-class Aeth(NamedTuple):
-    """ACK extended header, and the selective word that IRN appends to a NAK."""
+def data_opcode(*, is_first: bool, is_last: bool) -> i64:
+    """Of a packet by its place in the message; the last one carries immediate data."""
+    if is_last:
+        return SEND_ONLY_WITH_IMMEDIATE if is_first else SEND_LAST_WITH_IMMEDIATE
+    return SEND_FIRST if is_first else SEND_MIDDLE
 
-    syndrome: int
-    message_sequence_number: int
-    selective_psn: int
-    """PSN of the out-of-order packet that caused this NAK (IRN §3.1); -1 when the packet does not say."""
+
+def has_immediate(opcode: i64) -> bool:
+    """Whether four bytes of immediate data precede the payload."""
+    return opcode in (SEND_LAST_WITH_IMMEDIATE, SEND_ONLY_WITH_IMMEDIATE)
+
+
+def ends_message(opcode: i64) -> bool:
+    """Whether a data packet is its message's last."""
+    return opcode in (SEND_LAST, SEND_ONLY) or has_immediate(opcode)
 
 
 def data_frame_bytes(payload_bytes: int, *, is_last: bool) -> int:
@@ -103,23 +124,12 @@ def source_port(qpn: int) -> int:
 
 def pack_psn_word(psn: int, *, ack_request: bool = False) -> bytes:
     """The last word of a BTH: AckReq, seven reserved bits, PSN."""
-    return _WORD.pack((ACK_REQUEST if ack_request else 0) | psn & PSN_MASK)
+    return ((ACK_REQUEST if ack_request else 0) | psn & PSN_MASK).to_bytes(4, "big")
 
 
 def pack_aeth(syndrome: int, message_sequence_number: int) -> bytes:
     """The four AETH bytes."""
     return _WORD.pack(syndrome << 24 | message_sequence_number & 0xFFFFFF)
-
-
-def unpack_aeth(body: bytes) -> Aeth | None:
-    """Decode the body of an Acknowledge packet: an AETH, perhaps with a selective word; None for another length."""
-    if len(body) == AETH_BYTES:
-        (word,) = _WORD.unpack(body)
-        return Aeth(word >> 24, word & 0xFFFFFF, -1)
-    if len(body) == AETH_BYTES + _SELECTIVE_BYTES:
-        word, selective = struct.unpack(">II", body)
-        return Aeth(word >> 24, word & 0xFFFFFF, selective) if selective <= PSN_MASK else None
-    return None
 
 
 def pack_selective(psn: int) -> bytes:
@@ -129,7 +139,7 @@ def pack_selective(psn: int) -> bytes:
 
 def pack_immediate(value: int) -> bytes:
     """Immediate data: in this testbed the CRC-32 of the whole message."""
-    return _WORD.pack(value)
+    return value.to_bytes(IMMEDIATE_BYTES, "big")
 
 
 def _icrc_state(header: bytes) -> int:
@@ -142,6 +152,19 @@ def _icrc_state(header: bytes) -> int:
     masked[26] = masked[27] = 0xFF
     masked[32] = 0xFF
     return crc32(masked, crc32(_PSEUDO_LRH))
+
+
+class _Ends:
+    """What all packets of one opcode and length share: what stands before and after the shim (all of it before, where
+    there is none) up to the last BTH word, the CRC's state there, and the padding."""
+
+    __slots__ = ("after", "before", "padding", "state")
+
+    def __init__(self, before: bytes, after: bytes, state: int, padding: bytes) -> None:
+        self.before = before
+        self.after = after
+        self.state = state
+        self.padding = padding
 
 
 class RoceFramer:
@@ -166,26 +189,36 @@ class RoceFramer:
         self._source_port = source_port(source_qpn)
         self._destination_qpn = destination_qpn & QPN_MASK
         self._tos = tos
-        self._ends: dict[int, tuple[bytes, bytes, int, bytes]] = {}
+        self._ends: dict[int, _Ends] = {}
 
     def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
         """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded.
 
         `shim` is the telemetry of `wire.int_header`, which the ICRC does not cover; empty for a plain packet.
         """
-        key = ((len(body) << 8 | len(shim)) << 8 | opcode) << 1 | becn
-        end = self._ends.get(key)
-        if end is None:
-            end = self._ends[key] = self._headers(len(body), len(shim), opcode, becn)
-        before, after, state, padding = end
-        rest = psn_word + body + padding
-        if shim:
-            return before + shim + after + rest + _ICRC.pack(crc32(rest, state))
-        return before + rest + _ICRC.pack(crc32(rest, state))
+        ends = self._ends_of(len(body), len(shim), opcode, becn)
+        rest = psn_word + body + ends.padding
+        icrc = crc32(rest, ends.state).to_bytes(ICRC_BYTES, "little")
+        return b"".join((ends.before, shim, ends.after, rest, icrc))
 
-    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> tuple[bytes, bytes, int, bytes]:
-        """What stands before and after the shim (all of it before, if there is none) up to the last BTH word, the CRC's
-        state there, and the padding."""
+    def full_frame(
+        self, opcode: int, psn_word: bytes, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes
+    ) -> bytes:
+        """The same, without another pass over a body whose CRC-32 is known and whose length is that of `shift`."""
+        if len(body) % 4:
+            return self.frame(opcode, psn_word, body, shim=shim)
+        ends = self._ends_of(len(body), len(shim), opcode, False)
+        icrc: int = shift.past(crc32(psn_word, ends.state)) ^ body_crc
+        return b"".join((ends.before, shim, ends.after, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
+
+    def _ends_of(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
+        key = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 1 | becn
+        ends = self._ends.get(key)
+        if ends is None:
+            ends = self._ends[key] = self._headers(body_bytes, shim_bytes, opcode, becn)
+        return ends
+
+    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
         pad = -body_bytes % 4
         udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
         qpn_word = (_BECN if becn else 0) | self._destination_qpn
@@ -193,8 +226,8 @@ class RoceFramer:
         plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
         state = _icrc_state(plain[IP_OFFSET:])
         if shim_bytes:
-            return self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad)
-        return plain, b"", state, bytes(pad)
+            return _Ends(self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad))
+        return _Ends(plain, b"", state, bytes(pad))
 
     def _outer(self, udp_payload: int, port: int) -> bytes:
         ip = ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos)
@@ -211,8 +244,11 @@ class RoceHeader:
         "destination_ip",
         "destination_mac",
         "destination_qpn",
+        "frame_bytes",
         "icrc_offset",
         "icrc_state",
+        "is_data",
+        "is_whole_words",
         "opcode",
         "source_ip",
         "source_port",
@@ -224,7 +260,8 @@ class RoceHeader:
     ) -> None:
         """`bth` as unpacked from its first eight bytes; `state` of the CRC after it."""
         opcode, flags, _, becn_qpn = bth
-        self.opcode = opcode
+        self.opcode: i64 = opcode
+        self.is_data = opcode in SEND_OPCODES
         self.tos = ip.tos
         self.destination_mac = mac
         self.source_ip = ip.source
@@ -233,22 +270,51 @@ class RoceHeader:
         self.destination_qpn = becn_qpn & QPN_MASK
         self.becn = bool(becn_qpn & _BECN)
         self.congestion_experienced = ip.tos & 0x3 == ECN_CONGESTION_EXPERIENCED
-        self.icrc_offset = IP_OFFSET + ip.total_length - ICRC_BYTES
-        self.body_end = self.icrc_offset - (flags >> 4 & 0x3)
+        self.icrc_offset: i64 = IP_OFFSET + ip.total_length - ICRC_BYTES
+        self.body_end: i64 = self.icrc_offset - (flags >> 4 & 0x3)
+        self.is_whole_words = self.body_end == self.icrc_offset
         self.icrc_state = state
+        self.frame_bytes: i64 = 0
+        """Length of the frames it was learned from, padding of Ethernet's included."""
 
     def psn_word(self, frame: bytes) -> int:
         """AckReq (top bit) and PSN (low 24 bits) of a packet that begins with this header."""
-        return int.from_bytes(frame[PSN_OFFSET:BODY_OFFSET], "big")
+        return word_at(frame, PSN_OFFSET)
 
     def body(self, frame: bytes) -> bytes:
         """What follows the BTH, without padding and ICRC."""
         return frame[BODY_OFFSET : self.body_end]
 
+    def acknowledge_kind(self, frame: bytes) -> i64:
+        """Of an Acknowledge packet: the upper bits of the syndrome, 0 for an ACK and 3 for a NAK; -1 if its body is not
+        as long as an AETH, alone or with a selective word."""
+        size = self.body_end - BODY_OFFSET
+        return i64(frame[BODY_OFFSET]) >> 5 if size == AETH_BYTES or size == AETH_BYTES + _SELECTIVE_BYTES else -1
+
+    def selective_psn(self, frame: bytes) -> i64:
+        """The word that IRN appends to a NAK, -1 without one; above PSN_MASK it is none."""
+        if self.body_end - BODY_OFFSET < AETH_BYTES + _SELECTIVE_BYTES:
+            return -1
+        return word_at(frame, BODY_OFFSET + AETH_BYTES)
+
     def icrc_is_right(self, frame: bytes) -> bool:
         """Whether the invariant CRC of the packet fits its bytes."""
-        stored = frame[self.icrc_offset : self.icrc_offset + ICRC_BYTES]
-        return crc32(frame[PSN_OFFSET : self.icrc_offset], self.icrc_state) == int.from_bytes(stored, "little")
+        end = self.icrc_offset
+        return crc32(frame[PSN_OFFSET:end], self.icrc_state) == self._icrc(frame)
+
+    def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift) -> bool:
+        """The same, of a packet of whole words whose body's CRC-32 is known, and as long as `shift` says."""
+        return shift.past(crc32(frame[PSN_OFFSET:BODY_OFFSET], self.icrc_state)) ^ body_crc == self._icrc(frame)
+
+    def _icrc(self, frame: bytes) -> i64:
+        at = self.icrc_offset
+        return i64(frame[at]) | i64(frame[at + 1]) << 8 | i64(frame[at + 2]) << 16 | i64(frame[at + 3]) << 24
+
+
+def word_at(frame: bytes, offset: i64) -> i64:
+    """Four bytes of a frame as a number."""
+    high: i64 = i64(frame[offset]) << 24 | i64(frame[offset + 1]) << 16
+    return high | i64(frame[offset + 2]) << 8 | i64(frame[offset + 3])
 
 
 class RoceDecoder:
@@ -257,19 +323,20 @@ class RoceDecoder:
     __slots__ = ("_headers",)
 
     def __init__(self) -> None:
-        self._headers: dict[tuple[bytes, int], RoceHeader] = {}
+        self._headers: dict[bytes, RoceHeader] = {}
 
     def header(self, frame: bytes) -> RoceHeader | None:
         """The header of a well-formed RoCEv2 frame, or None for anything else (short, lying, unknown opcode...)."""
-        key = (frame[:PSN_OFFSET], len(frame))
-        return self._headers.get(key) or self._learn(key, frame)
+        known = self._headers.get(frame[:PSN_OFFSET])
+        return known if known is not None and known.frame_bytes == len(frame) else self._learn(frame)
 
-    def _learn(self, key: tuple[bytes, int], frame: bytes) -> RoceHeader | None:
+    def _learn(self, frame: bytes) -> RoceHeader | None:
         header = parse_header(frame)
         if header is not None:
             if len(self._headers) >= _CACHED_HEADERS:
                 self._headers.clear()
-            self._headers[key] = header
+            header.frame_bytes = len(frame)
+            self._headers[frame[:PSN_OFFSET]] = header
         return header
 
 

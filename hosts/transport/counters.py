@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """What a NIC counts."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -99,7 +99,3 @@ class NicStatistics:
     """Incoming messages delivered to the end."""
     messages_corrupted: int = 0
     """Of these, messages whose bytes or length were wrong."""
-
-    def snapshot(self) -> "NicStatistics":
-        """A copy that stays as it is."""
-        return replace(self, bts_by_verdict=dict(self.bts_by_verdict))

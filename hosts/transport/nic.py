@@ -9,9 +9,14 @@ This module dispatches; queue pairs, the wire's schedule, programs' traffic and 
 
 from collections import deque
 from dataclasses import replace
+from typing import Final
+from zlib import crc32
+
+from mypy_extensions import mypyc_attr
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.counters import NicStatistics, SignalVerdict
+from hosts.transport.counting import NicCounters
 from hosts.transport.messages import (
     BtsReceived,
     Event,
@@ -23,8 +28,7 @@ from hosts.transport.messages import (
 )
 from hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from hosts.transport.queue_pairs import IdleSender, QueuePairs
-from hosts.transport.receive_buffer import ReceiveBuffer, WaitingPacket
-from hosts.transport.receiver import is_data
+from hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.wire_schedule import WireSchedule
@@ -38,26 +42,27 @@ from wire.constants import (
     ETHERTYPE_MAC_CONTROL,
     INT_UDP_PORT,
     IP_PROTOCOL_UDP,
+    PSN_MASK,
     ROCE_UDP_PORT,
 )
 from wire.dilation import Dilation
-from wire.int_header import PORT_BYTES, PORT_FIELD, TelemetryStripper
+from wire.int_header import TelemetryStripper, has_telemetry
 from wire.roce import (
     BTH_OFFSET,
+    CNP,
     IP_OFFSET,
     UDP_OFFSET,
-    Opcode,
     RoceDecoder,
     RoceHeader,
     data_frame_bytes,
     source_port,
-    unpack_aeth,
 )
 from wire.units import NS_PER_US
 
-_OWN_PORTS = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
+_OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Nic:
     """A host's NIC. Times are wall ns of one clock.
 
@@ -74,6 +79,9 @@ class Nic:
         self.programs: ProgramTraffic | None = None
         """Traffic of ordinary programs, once `attach_programs` was called."""
         self._mac = pack_mac(address.mac)
+        self._own_mac: int = address.mac
+        self._ip: int = address.ip
+        self._verify: bool = settings.verify
         self._epoch_ns = epoch_ns
         self._settings = wall = settings.dilated(dilation)
         self._algorithms = Algorithms(settings, dilation)
@@ -82,7 +90,7 @@ class Nic:
         self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
         self._stripper = TelemetryStripper()
         self._decoder = RoceDecoder()
-        self._counters = NicStatistics()
+        self._counters = NicCounters()
         self._events: deque[Event] = deque()
         self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events, epoch_ns)
         self._receive_buffer = self._new_receive_buffer(wall) if wall.receiver_rate_bps else None
@@ -134,23 +142,21 @@ class Nic:
         counters.frames_received += 1
         counters.bytes_received += len(frame)
         shim = b""
-        if frame[PORT_FIELD] == PORT_BYTES:
+        if has_telemetry(frame):
             plain = self._stripper.strip(frame)
             if plain is not None:
                 frame, shim = plain
         header = self._decoder.header(frame)
         if header is None:
             self._receive_other(frame, now_ns)
-        elif header.destination_ip != self.address.ip or header.destination_mac != self.address.mac:
+        elif header.destination_ip != self._ip or header.destination_mac != self._own_mac:
             counters.misdelivered += 1
-        elif self._settings.verify and not header.icrc_is_right(frame):
+        elif header.is_data:
+            self._check_data(header, frame, shim, now_ns)
+        elif self._verify and not header.icrc_is_right(frame):
             counters.corrupted += 1
-        elif not is_data(header.opcode):
-            self._receive_control(header, frame, shim, now_ns)
-        elif self._receive_buffer is not None:
-            self._receive_buffer.offer(WaitingPacket(header, frame, shim), now_ns)
         else:
-            self._receive_data(header, frame, shim, now_ns)
+            self._receive_control(header, frame, shim, now_ns)
 
     def send_program_frame(self, frame: bytes, now_ns: int) -> None:
         """A program's frame came at `now_ns`; only after `attach_programs`."""
@@ -207,13 +213,36 @@ class Nic:
 
     # what arrives
 
-    def _receive_data(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
+    def _check_data(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
+        """One pass over the body serves both the packet's CRC and the message's."""
+        shift = self._pairs.shift
+        body = header.body(frame)
+        body_crc = -1
+        if self._verify and header.is_whole_words and len(body) == shift.size_bytes:
+            body_crc = crc32(body)
+            is_right = header.icrc_fits(frame, body_crc, shift)
+        else:
+            is_right = not self._verify or header.icrc_is_right(frame)
+        if not is_right:
+            self._counters.corrupted += 1
+        elif self._receive_buffer is not None:
+            self._receive_buffer.offer(DataPacket(header, frame, shim, body_crc), now_ns)
+        else:
+            self._receive_data(header, header.psn_word(frame), body, body_crc, shim, now_ns)
+
+    def _deliver_late(self, packet: DataPacket, now_ns: int) -> None:
+        header, frame = packet.header, packet.frame
+        self._receive_data(header, header.psn_word(frame), header.body(frame), packet.body_crc, packet.shim, now_ns)
+
+    def _receive_data(
+        self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int
+    ) -> None:
         receiver = self._pairs.receiver(header.destination_qpn, header.source_ip)
         if receiver is None:
             self._counters.unknown_queue_pair += 1
             return
         self._counters.data_received += 1
-        receiver.on_data(header, header.psn_word(frame), frame, shim, now_ns)
+        receiver.on_data(header, word, body, body_crc, shim, now_ns)
 
     def _receive_control(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
         counters = self._counters
@@ -223,7 +252,7 @@ class Nic:
                 counters.late_acknowledgements += 1
             else:
                 counters.unknown_queue_pair += 1
-        elif header.opcode == Opcode.CNP:
+        elif header.opcode == CNP:
             counters.cnps_received += 1
             sender.on_congestion_notice(self._wire.clock_ns)
         else:
@@ -233,16 +262,16 @@ class Nic:
         self, sender: SenderQueuePair, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int
     ) -> None:
         counters = self._counters
-        aeth = unpack_aeth(header.body(frame))
-        kind = -1 if aeth is None else aeth.syndrome >> 5
-        if aeth is None or kind not in (0, 3):
+        kind = header.acknowledge_kind(frame)
+        selective_psn = header.selective_psn(frame)
+        if kind not in (0, 3) or selective_psn > PSN_MASK:
             counters.malformed += 1
             return
         negative = kind == 3
         psn = header.psn_word(frame) + (not negative)
         is_possible = sender.on_acknowledge(
             psn,
-            aeth.selective_psn,
+            selective_psn,
             negative,
             marked=header.becn,
             shim=shim,
@@ -273,7 +302,7 @@ class Nic:
             self._receive_foreign(frame, is_odd=is_odd and ports is None)
         elif ports.destination_port != BTS_UDP_PORT:
             self._counters.malformed += 1
-        elif ip.destination != self.address.ip or frame[:6] != self._mac:
+        elif ip.destination != self._ip or frame[:6] != self._mac:
             self._counters.misdelivered += 1
         else:
             self._receive_signal(frame[BTH_OFFSET : IP_OFFSET + ip.total_length], ports.source_port, ip.source, now_ns)
@@ -361,7 +390,7 @@ class Nic:
             sends_pauses=self._algorithms.flow_control.obeys_class_pause,
             wire=self._wire,
             counters=self._counters,
-            deliver=self._receive_data,
+            deliver=self._deliver_late,
         )
 
 

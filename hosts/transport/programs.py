@@ -9,11 +9,10 @@ network interface, and the program's own transport deals with it. Nothing here k
 from collections import OrderedDict, deque
 from typing import ClassVar, NamedTuple
 
-from hosts.transport.counters import NicStatistics
-from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.counting import NicCounters
 from hosts.transport.messages import ProgramFlowState
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import WireSchedule
+from hosts.transport.wire_schedule import FrameSource, WireSchedule
 from wire import ethernet, ipv4
 from wire.bts import BackToSender
 from wire.constants import (
@@ -40,21 +39,22 @@ class FlowKey(NamedTuple):
     destination_port: int
 
 
-class ProgramFlow:
+class ProgramFlow(FrameSource):
     """The queue of one 5-tuple; a source of frames in the NIC's round."""
 
     __slots__ = (
         "_class_pause_ends_ns", "_counters", "_frames", "_max_pause_ns", "_pause_end_ns", "_traffic_class", "_wire",
-        "deficit", "held_bytes", "queued", "wake_ns",
+        "held_bytes",
     )  # fmt: skip
 
     flow_id: ClassVar[None] = None
     """A program's flow is none of the scenario's."""
 
     def __init__(
-        self, wire: WireSchedule, counters: NicStatistics, class_pause_ends_ns: list[int], max_pause_ns: int
+        self, wire: WireSchedule, counters: NicCounters, class_pause_ends_ns: list[int], max_pause_ns: int
     ) -> None:
         """`class_pause_ends_ns` is the host's, one entry a class; `max_pause_ns` bounds what one BTS may ask for."""
+        super().__init__()
         self._wire = wire
         self._max_pause_ns = max_pause_ns
         self._counters = counters
@@ -63,7 +63,6 @@ class ProgramFlow:
         self._traffic_class = CLASS_DEFAULT
         self.held_bytes = 0
         self._pause_end_ns = 0
-        self.queued, self.deficit, self.wake_ns = False, 0, NEVER
 
     def add(self, frame: bytes, traffic_class: int, now_ns: int) -> None:
         """A frame to send; the class of the newest one is the flow's."""
@@ -112,7 +111,7 @@ class ProgramFlow:
 class ProgramTraffic:
     """All 5-tuples of a host, the least recently used forgotten first."""
 
-    def __init__(self, mac: bytes, wire: WireSchedule, counters: NicStatistics, wall: TransportSettings) -> None:
+    def __init__(self, mac: bytes, wire: WireSchedule, counters: NicCounters, wall: TransportSettings) -> None:
         """`mac` is the host's own; `wall`: the NIC's settings in wall units."""
         self._mac = mac
         self._wire = wire

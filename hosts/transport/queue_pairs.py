@@ -6,10 +6,9 @@ It sees no frame and takes no decision of its own; what arrives is judged by the
 """
 
 from collections import deque
-from typing import NamedTuple
 
 from hosts.transport.algorithms import Algorithms
-from hosts.transport.counters import NicStatistics
+from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import (
     Event,
@@ -21,32 +20,36 @@ from hosts.transport.messages import (
     SendingReport,
     SendingState,
 )
-from hosts.transport.receiver import ReceiverQueuePair
+from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import WireSchedule
-from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
-from wire.roce import RoceFramer
+from hosts.transport.wire_schedule import Wakeable, WireSchedule
+from wire.constants import DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
+from wire.crc import shift_of
 
 
-class IdleSender(NamedTuple):
+class IdleSender:
     """What is kept of a queue pair whose messages are all done, or given up."""
 
-    destination_ip: int
-    destination_qpn: int
-    source_qpn: int
-    next_index: int
-    flow_id: int
-    has_failed: bool
-    """It gave up (TransportSettings.retry_limit) and takes no further message, as a QP in IBTA's error state."""
+    __slots__ = ("destination_ip", "destination_qpn", "flow_id", "has_failed", "next_index", "source_qpn")
+
+    def __init__(self, sender: SenderQueuePair, has_failed: bool) -> None:
+        self.destination_ip = sender.destination_ip
+        self.destination_qpn = sender.destination_qpn
+        self.source_qpn = sender.source_qpn
+        self.next_index = sender.next_index
+        self.flow_id = sender.flow_id
+        self.has_failed = has_failed
+        """It gave up (TransportSettings.retry_limit) and takes no further message, as a QP in IBTA's error state."""
 
 
-class _PendingMessage:
+class _PendingMessage(Wakeable):
     """A message waiting for the time it becomes ready."""
 
-    __slots__ = ("_message", "_pairs", "wake_ns")
+    __slots__ = ("_message", "_pairs")
 
     def __init__(self, pairs: "QueuePairs", message: OutgoingMessage) -> None:
+        super().__init__()
         self._pairs = pairs
         self._message = message
         self.wake_ns = message.ready_ns
@@ -65,12 +68,12 @@ class QueuePairs:
         wall: TransportSettings,
         algorithms: Algorithms,
         wire: WireSchedule,
-        counters: NicStatistics,
+        counters: NicCounters,
         events: deque[Event],
         epoch_ns: int,
     ) -> None:
         """`wall`: the NIC's settings in wall units."""
-        self._address = address
+        self._maker = FramerMaker(address)
         self._wire = wire
         self._counters = counters
         self._events = events
@@ -89,6 +92,8 @@ class QueuePairs:
         """Queue pairs made from now on go by these; those at work end as they began."""
         self._settings = wall
         self._algorithms = algorithms
+        self.shift = shift_of(wall.payload_bytes)
+        """Of a full packet."""
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
 
@@ -195,7 +200,7 @@ class QueuePairs:
         peer = sender.destination_ip, sender.destination_qpn
         del self._senders[sender.source_qpn]
         del self._senders_by_peer[peer]
-        idle = IdleSender(*peer, sender.source_qpn, sender.next_index, sender.flow_id, has_failed)
+        idle = IdleSender(sender, has_failed)
         self._idle[idle.source_qpn] = self._idle_by_peer[peer] = idle
 
     # making them
@@ -204,7 +209,10 @@ class QueuePairs:
         algorithms = self._algorithms
         return SenderQueuePair(
             message,
-            framer=self._framer(message.source_qpn, message.destination_ip, message.destination_qpn, self._data_tos),
+            framer=self._maker.make(
+                message.source_qpn, message.destination_ip, message.destination_qpn, self._data_tos
+            ),
+            shift=self.shift,
             recovery=algorithms.new_recovery(first_index),
             congestion=algorithms.new_congestion(),
             flow_control=algorithms.new_flow_control(),
@@ -217,30 +225,18 @@ class QueuePairs:
         )
 
     def _new_receiver(self, message: IncomingMessage) -> ReceiverQueuePair:
-        def make_framer() -> RoceFramer:
-            return self._framer(message.destination_qpn, message.source_ip, message.source_qpn, DSCP_CONTROL << 2)
-
         return ReceiverQueuePair(
             message.source_ip,
             message.source_qpn,
+            message.destination_qpn,
             order=self._algorithms.new_order(),
-            make_framer=make_framer,
+            maker=self._maker,
+            shift=self.shift,
             cnp_interval_ns=self._settings.cnp_interval_ns,
             goodput_interval_ns=self._settings.goodput_interval_ns,
             intervals_from_ns=self._intervals_from_ns,
             verify=self._settings.verify,
-            send=self._wire.send_control,
+            wire=self._wire,
             counters=self._counters,
             events=self._events,
-        )
-
-    def _framer(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
-        return RoceFramer(
-            destination_mac=self._address.gateway_mac,
-            source_mac=self._address.mac,
-            source_ip=self._address.ip,
-            destination_ip=destination_ip,
-            source_qpn=source_qpn,
-            destination_qpn=destination_qpn,
-            tos=tos,
         )

@@ -8,11 +8,10 @@ finds no room is lost, as in hardware. Control packets do not pass through here:
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
-from hosts.transport.counters import NicStatistics
+from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.wire_schedule import WireSchedule
+from hosts.transport.wire_schedule import Wakeable, WireSchedule
 from wire import pfc
 from wire.constants import CLASS_DATA, PFC_MAX_QUANTA
 from wire.roce import RoceHeader
@@ -21,20 +20,25 @@ from wire.units import NS_PER_S
 _BIT_NS = 8 * NS_PER_S
 
 
-class WaitingPacket(NamedTuple):
-    """A data packet with a right ICRC that has not been processed yet."""
+class DataPacket:
+    """A data packet with a right ICRC."""
 
-    header: RoceHeader
-    frame: bytes
-    shim: bytes
+    __slots__ = ("body_crc", "frame", "header", "shim")
+
+    def __init__(self, header: RoceHeader, frame: bytes, shim: bytes, body_crc: int) -> None:
+        """`shim`: its telemetry, if any; `body_crc`: CRC-32 of its body, -1 where nobody worked it out."""
+        self.header = header
+        self.frame = frame
+        self.shim = shim
+        self.body_crc = body_crc
 
 
-class ReceiveBuffer:
+class ReceiveBuffer(Wakeable):
     """Data packets that the host has not taken yet. Times and rates are wall values."""
 
     __slots__ = (
         "_capacity_bytes", "_counters", "_deliver", "_held_bytes", "_is_pausing", "_pause_frame", "_rate_bps",
-        "_refresh_every_ns", "_refresh_ns", "_resume_frame", "_sends_pauses", "_waiting", "_wire", "wake_ns",
+        "_refresh_every_ns", "_refresh_ns", "_resume_frame", "_sends_pauses", "_waiting", "_wire",
     )  # fmt: skip
 
     def __init__(
@@ -46,10 +50,11 @@ class ReceiveBuffer:
         mac: int,
         sends_pauses: bool,
         wire: WireSchedule,
-        counters: NicStatistics,
-        deliver: Callable[[RoceHeader, bytes, bytes, int], None],
+        counters: NicCounters,
+        deliver: Callable[[DataPacket, int], None],
     ) -> None:
-        """`deliver` gets the parts of each packet and the time at which the receiver is done with it."""
+        """`deliver` gets each packet and the time at which the receiver is done with it."""
+        super().__init__()
         self._rate_bps = rate_bps
         self._capacity_bytes = capacity_bytes
         self._sends_pauses = sends_pauses
@@ -59,13 +64,12 @@ class ReceiveBuffer:
         self._pause_frame = pfc.pack_frame(mac, {CLASS_DATA: PFC_MAX_QUANTA})
         self._resume_frame = pfc.pack_frame(mac, {CLASS_DATA: 0})
         self._refresh_every_ns = pfc.quanta_ns(PFC_MAX_QUANTA, line_rate_bps) // 2
-        self._waiting: deque[tuple[int, WaitingPacket]] = deque()
+        self._waiting: deque[tuple[int, DataPacket]] = deque()
         self._held_bytes = 0
         self._is_pausing = False
         self._refresh_ns = NEVER
-        self.wake_ns = NEVER
 
-    def offer(self, packet: WaitingPacket, now_ns: int) -> bool:
+    def offer(self, packet: DataPacket, now_ns: int) -> bool:
         """A packet has arrived; False (and counted) if there is no room for it."""
         size_bytes = len(packet.frame)
         if self._held_bytes + size_bytes > self._capacity_bytes:
@@ -85,7 +89,7 @@ class ReceiveBuffer:
         while self._waiting and self._waiting[0][0] <= now_ns:
             done_ns, packet = self._waiting.popleft()
             self._held_bytes -= len(packet.frame)
-            self._deliver(*packet, done_ns)
+            self._deliver(packet, done_ns)
         if self._is_pausing and self._held_bytes < self._capacity_bytes // 4:
             self._is_pausing = False
             self._refresh_ns = NEVER

@@ -6,39 +6,66 @@ It does not decide what to do about a gap: that is the loss recovery's PacketOrd
 """
 
 from collections import deque
-from collections.abc import Callable
+from typing import Final
 from zlib import crc32
 
-from hosts.transport.counters import NicStatistics
+from mypy_extensions import i64
+
+from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import Arrival, PacketOrder
-from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived
+from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
+from hosts.transport.wire_schedule import WireSchedule
 from wire import int_header
-from wire.constants import PSN_MASK
+from wire.constants import DSCP_CONTROL, PSN_MASK
+from wire.crc import CrcShift
 from wire.roce import (
     ACK_REQUEST,
+    ACKNOWLEDGE,
+    CNP,
     CNP_RESERVED,
     IMMEDIATE_BYTES,
-    IMMEDIATE_OPCODES,
-    SEND_OPCODES,
-    Opcode,
     RoceFramer,
     RoceHeader,
     Syndrome,
+    ends_message,
+    has_immediate,
     pack_aeth,
     pack_selective,
 )
 from wire.units import NS_PER_US
 
-_PSN_HALF = 1 << 23
-_MESSAGE_ENDS = frozenset(
-    {
-        Opcode.SEND_LAST,
-        Opcode.SEND_ONLY,
-        Opcode.SEND_LAST_WITH_IMMEDIATE,
-        Opcode.SEND_ONLY_WITH_IMMEDIATE,
-    }
-)
-_ZERO_PSN = bytes(4)
+_PSN_HALF: Final = 1 << 23
+_ZERO_PSN: Final = bytes(4)
+_ACK_AETH: Final = Syndrome.ACK << 24
+_MSN_MASK: Final = 0xFFFFFF
+_IN_ORDER: Final = Arrival.IN_ORDER
+_DUPLICATE: Final = Arrival.DUPLICATE
+_NEGATIVE: Final = Arrival.NEGATIVE
+
+
+class FramerMaker:
+    """Makes the framers of one NIC's queue pairs."""
+
+    __slots__ = ("_address",)
+
+    def __init__(self, address: NicAddress) -> None:
+        self._address = address
+
+    def answers(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
+        """Of acknowledgements."""
+        return self.make(source_qpn, destination_ip, destination_qpn, DSCP_CONTROL << 2)
+
+    def make(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
+        """Of any packets between two queue pairs."""
+        return RoceFramer(
+            destination_mac=self._address.gateway_mac,
+            source_mac=self._address.mac,
+            source_ip=self._address.ip,
+            destination_ip=destination_ip,
+            source_qpn=source_qpn,
+            destination_qpn=destination_qpn,
+            tos=tos,
+        )
 
 
 class ReceiverQueuePair:
@@ -46,35 +73,39 @@ class ReceiverQueuePair:
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_interval_bytes",
-        "_interval_end_ns", "_interval_ns", "_make_framer", "_messages_done", "_next_cnp_ns", "_order", "_send",
-        "_verify", "source_ip", "source_qpn",
+        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_shift", "_verify",
+        "_wire", "destination_qpn", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
         self,
         source_ip: int,
         source_qpn: int,
+        destination_qpn: int,
         *,
         order: PacketOrder,
-        make_framer: Callable[[], RoceFramer],
+        maker: FramerMaker,
+        shift: CrcShift,
         cnp_interval_ns: int,
         goodput_interval_ns: int,
         intervals_from_ns: int,
         verify: bool,
-        send: Callable[[bytes], None],
-        counters: NicStatistics,
+        wire: WireSchedule,
+        counters: NicCounters,
         events: deque[Event],
     ) -> None:
-        """`make_framer` builds the framer of the answers when one is due; `send` queues a control frame. Intervals of
-        goodput count from `intervals_from_ns`."""
+        """`maker` makes the framer of the answers when one is due; `shift` of a full packet. Intervals of goodput count
+        from `intervals_from_ns`."""
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
-        self._make_framer = make_framer
+        self.destination_qpn = destination_qpn
+        self._maker = maker
+        self._shift = shift
         self._framer: RoceFramer | None = None
         self._cnp_interval_ns = cnp_interval_ns
         self._verify = verify
-        self._send = send
+        self._wire = wire
         self._counters = counters
         self._events = events
         self._expected: deque[IncomingMessage] = deque()
@@ -98,52 +129,58 @@ class ReceiverQueuePair:
         if self._interval_bytes and self._expected:
             self._events.append(self._goodput())
 
-    def on_data(self, header: RoceHeader, word: int, frame: bytes, shim: bytes, now_ns: int) -> None:
-        """A data packet with a right ICRC arrived; `word` is its AckReq and PSN, `shim` its telemetry (or empty)."""
+    def on_data(self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
+        """A data packet with a right ICRC arrived; `word` is its AckReq and PSN, `shim` its telemetry (or empty),
+        `body_crc` the CRC-32 of its body, -1 where nobody worked it out."""
         if shim:
             shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
-        distance = (word - order.expected) & PSN_MASK
+        expected = order.expected
+        distance = (word - expected) & PSN_MASK
         if distance >= _PSN_HALF:
             distance -= PSN_MASK + 1
-        index = order.expected + distance
+        index = expected + distance
         opcode = header.opcode
         marked = header.congestion_experienced
         if marked and now_ns >= self._next_cnp_ns:
             self._next_cnp_ns = now_ns + self._cnp_interval_ns
             self._send_cnp()
-        body = header.body(frame)
         arrival = order.on_packet(index, opcode, body, now_ns)
-        if arrival == Arrival.IN_ORDER:
-            self._deliver(opcode, body, now_ns)
+        if arrival is _IN_ORDER:
+            self._deliver(opcode, body, body_crc, now_ns)
             held = order.next_held()
             while held is not None:
-                self._deliver(*held, now_ns)
+                self._deliver(held[0], held[1], -1, now_ns)
                 held = order.next_held()
             if word & ACK_REQUEST:
                 self._send_ack(marked, shim)
-        elif arrival == Arrival.DUPLICATE:
+        elif arrival is _DUPLICATE:
             self._counters.duplicates_received += 1
             if order.expected:
                 self._send_ack(marked, shim)
         else:
             self._counters.out_of_order_received += 1
-            if arrival == Arrival.NEGATIVE:
+            if arrival is _NEGATIVE:
                 self._send_nak(index, marked, shim)
 
-    def _deliver(self, opcode: int, body: bytes, now_ns: int) -> None:
-        sent_crc = None
-        if opcode in IMMEDIATE_OPCODES:
+    def _deliver(self, opcode: i64, body: bytes, body_crc: int, now_ns: int) -> None:
+        """`body_crc`: CRC-32 of the body; -1 where nobody worked it out."""
+        sent_crc = -1
+        if has_immediate(opcode):
             sent_crc = int.from_bytes(body[:IMMEDIATE_BYTES], "big")
             body = body[IMMEDIATE_BYTES:]
-        if self._verify:
-            self._crc = crc32(body, self._crc)
+            body_crc = -1
         size_bytes = len(body)
+        if self._verify:
+            if body_crc >= 0 and size_bytes == self._shift.size_bytes:
+                self._crc = self._shift.past(self._crc) ^ body_crc
+            else:
+                self._crc = crc32(body, self._crc)
         self._bytes += size_bytes
         if now_ns > self._interval_end_ns:
             self._next_interval(now_ns)
         self._interval_bytes += size_bytes
-        if opcode in _MESSAGE_ENDS:
+        if ends_message(opcode):
             self._finish(sent_crc, now_ns)
 
     def _next_interval(self, now_ns: int) -> None:
@@ -155,7 +192,7 @@ class ReceiverQueuePair:
         end_ns = self._interval_end_ns
         return Goodput(self._expected[0].flow_id, end_ns - self._interval_ns, end_ns, self._interval_bytes)
 
-    def _finish(self, sent_crc: int | None, now_ns: int) -> None:
+    def _finish(self, sent_crc: int, now_ns: int) -> None:
         counters = self._counters
         self._messages_done += 1
         counters.messages_received += 1
@@ -173,15 +210,17 @@ class ReceiverQueuePair:
 
     def _answers(self) -> RoceFramer:
         """The framer; forgotten between messages, for a host may have thousands of finished queue pairs."""
-        framer = self._framer or self._make_framer()
+        framer = self._framer
+        if framer is None:
+            framer = self._maker.answers(self.destination_qpn, self.source_ip, self.source_qpn)
         self._framer = framer if self._expected else None
         return framer
 
     def _send_ack(self, marked: bool, shim: bytes) -> None:
         self._counters.acks_sent += 1
         psn_word = ((self._order.expected - 1) & PSN_MASK).to_bytes(4, "big")
-        aeth = pack_aeth(Syndrome.ACK, self._messages_done)
-        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, aeth, becn=marked, shim=shim))
+        aeth = (_ACK_AETH | self._messages_done & _MSN_MASK).to_bytes(4, "big")
+        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, aeth, becn=marked, shim=shim))
 
     def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
         self._counters.naks_sent += 1
@@ -189,13 +228,8 @@ class ReceiverQueuePair:
         body = pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, self._messages_done)
         if self._order.selective:
             body += pack_selective(index)
-        self._send(self._answers().frame(Opcode.ACKNOWLEDGE, psn_word, body, becn=marked, shim=shim))
+        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, body, becn=marked, shim=shim))
 
     def _send_cnp(self) -> None:
         self._counters.cnps_sent += 1
-        self._send(self._answers().frame(Opcode.CNP, _ZERO_PSN, CNP_RESERVED, becn=True))
-
-
-def is_data(opcode: int) -> bool:
-    """Whether a packet of this opcode belongs to a receiving half."""
-    return opcode in SEND_OPCODES
+        self._wire.send_control(self._answers().frame(CNP, _ZERO_PSN, CNP_RESERVED, becn=True))

@@ -8,44 +8,38 @@ builds a frame when the NIC's scheduler asks for one; it does not know the wire'
 
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 from zlib import crc32
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, HopTelemetry
-from hosts.transport.counters import NicStatistics
+from mypy_extensions import i64
+
+from hosts.transport.congestion.base import AckSample, CongestionControl, overrides, telemetry_of
+from hosts.transport.counting import NicCounters
 from hosts.transport.flow_control.base import FlowControl
-from hosts.transport.loss_recovery.base import NEVER, LossRecovery
+from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
-from hosts.transport.payload import message_bytes
-from hosts.transport.transmission import Transmission
-from hosts.transport.wire_schedule import WireSchedule
+from hosts.transport.transmission import Transmission, message_bytes, message_crc
+from hosts.transport.wire_schedule import FrameSource, WireSchedule
 from wire import int_header
 from wire.bts import BackToSender
 from wire.constants import PSN_MASK
-from wire.roce import ACK_REQUEST, Opcode, RoceFramer, pack_immediate
+from wire.crc import CrcShift
+from wire.roce import RoceFramer, data_opcode, pack_immediate, pack_psn_word
 from wire.units import NS_PER_S, NS_PER_US
 
-_PSN_HALF = 1 << 23
-_OPCODES = (
-    (Opcode.SEND_FIRST, Opcode.SEND_MIDDLE),
-    (Opcode.SEND_ONLY_WITH_IMMEDIATE, Opcode.SEND_LAST_WITH_IMMEDIATE),
-)
-"""[is the last packet][has packets before it]"""
+_PSN_HALF: Final = 1 << 23
 
 
-def _overrides(plugin: object, base: type, hook: str) -> bool:
-    return getattr(type(plugin), hook) is not getattr(base, hook)
-
-
-class SenderQueuePair:
+class SenderQueuePair(FrameSource):
     """The messages of one flow, one packet after the other, as its three algorithms allow."""
 
     __slots__ = (
         "_ack_every", "_acked_bytes", "_blocked_until_ns", "_class_pause_end_ns", "_congestion", "_counters",
-        "_current", "_end", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_pace",
-        "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery", "_retry_limit", "_samples_wanted",
-        "_scheduler", "_sent_bytes", "_sent_ns", "_shim", "_stamped", "_tell_flow_control", "_tell_sent", "_timed",
-        "_transmissions", "deficit", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "pause_end_ns",
-        "queued", "source_qpn", "wake_ns",
+        "_current", "_end", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_last_bytes",
+        "_last_start_ns", "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery", "_retry_limit",
+        "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_shift", "_shim", "_stamped", "_tell_flow_control",
+        "_tell_sent", "_timed", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
+        "pause_end_ns", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -53,36 +47,42 @@ class SenderQueuePair:
         first: OutgoingMessage,
         *,
         framer: RoceFramer,
+        shift: CrcShift,
         recovery: LossRecovery,
         congestion: CongestionControl,
         flow_control: FlowControl,
         ack_every: int,
         retry_limit: int,
         scheduler: WireSchedule,
-        counters: NicStatistics,
+        counters: NicCounters,
         events: deque[Event],
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
         """Ready for `add_message`; `first` only names the peer. `give_up`: told, with the time, once nothing new was
         acknowledged in more than `retry_limit` timeouts in a row."""
-        self.source_qpn, self.flow_id = first.source_qpn, first.flow_id
-        self.destination_ip, self.destination_qpn = first.destination_ip, first.destination_qpn
+        super().__init__()
+        self.source_qpn: int = first.source_qpn
+        self.flow_id: int = first.flow_id
+        self.destination_ip: int = first.destination_ip
+        self.destination_qpn: int = first.destination_qpn
+        self._shift = shift
         self._framer = framer
         self._recovery = recovery
         self._congestion = congestion
         self._flow_control = flow_control
         self._ack_every = ack_every
-        self._retry_limit, self._fruitless_timeouts = retry_limit, 0
+        self._retry_limit = retry_limit
+        self._fruitless_timeouts = 0
         self._give_up = give_up
         self._scheduler = scheduler
         self._counters = counters
         self._events = events
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
-        self._tell_sent = _overrides(congestion, CongestionControl, "on_sent")
-        self._tell_flow_control = _overrides(flow_control, FlowControl, "on_sent")
-        self._timed = _overrides(congestion, CongestionControl, "next_timer_ns")
-        self._samples_wanted = _overrides(congestion, CongestionControl, "on_ack") or _overrides(
+        self._tell_sent = overrides(congestion, CongestionControl, "on_sent")
+        self._tell_flow_control = overrides(flow_control, FlowControl, "on_sent")
+        self._timed = overrides(congestion, CongestionControl, "next_timer_ns")
+        self._samples_wanted = overrides(congestion, CongestionControl, "on_ack") or overrides(
             flow_control, FlowControl, "on_ack"
         )
         self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
@@ -90,9 +90,11 @@ class SenderQueuePair:
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
         self._sent_ns: dict[int, int] = {}
-        self._end, self._sent_bytes, self._acked_bytes, self._pace = recovery.next_new, 0, 0, (0, 0)
+        self._end = recovery.next_new
+        self._sent_bytes = self._acked_bytes = 0
+        self._last_start_ns = self._last_bytes = 0
         self.pause_end_ns = self._pause_start_ns = self._paused_before_ns = self._class_pause_end_ns = 0
-        self.queued, self.deficit, self.wake_ns, self._blocked_until_ns = False, 0, NEVER, NEVER
+        self._blocked_until_ns: int = NEVER
 
     # what there is to send
 
@@ -127,8 +129,7 @@ class SenderQueuePair:
             return -1
         congestion = self._congestion
         if congestion.rate_bps != self.line_rate_bps:
-            last_start_ns, last_bytes = self._pace
-            next_ns = last_start_ns + last_bytes * 8 * NS_PER_S // congestion.rate_bps
+            next_ns = self._last_start_ns + self._last_bytes * 8 * NS_PER_S // congestion.rate_bps
             if next_ns > now_ns:
                 self._blocked_until_ns = next_ns
                 return -1
@@ -142,42 +143,52 @@ class SenderQueuePair:
         index = self._sendable(now_ns)
         if index < 0:
             return None
-        current = self._current
-        if current is None or not current.first <= index < current.end:
-            current = self._current = next(item for item in self._transmissions if index < item.end)
-        message = current.message
-        counts = current.counts
+        current = self._transmission_of(index)
         offset = (index - current.first) * self._payload_bytes
         is_last = index + 1 == current.end
-        size = message.size_bytes - offset if is_last else self._payload_bytes
-        body = message_bytes(message.flow_id, offset, size)
+        size = current.size_bytes - offset if is_last else self._payload_bytes
+        body = message_bytes(current.flow_id, offset, size)
+        body_crc: i64 = 0 if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         if index == recovery.next_new:
-            current.crc = crc32(body, current.crc)
-            self._sent_ns[index] = now_ns
+            current.crc = crc32(body, current.crc) if is_last else self._shift.past(current.crc) ^ body_crc
             self._sent_bytes += size
+            if self._samples_wanted:
+                self._sent_ns[index] = now_ns
         else:
-            counts.packets_resent += 1
-            counts.bytes_resent += size
+            current.packets_resent += 1
+            current.bytes_resent += size
             self._counters.retransmissions += 1
             self._sent_ns.pop(index, None)
-        counts.packets_sent += 1
+        current.packets_sent += 1
         self._counters.data_sent += 1
         recovery.held_ns = self.paused_ns(now_ns)
         recovery.on_sent(index, now_ns - recovery.held_ns)
-        word = index & PSN_MASK
-        if is_last or (index + 1) % self._ack_every == 0 or self._window_is_full():
-            word |= ACK_REQUEST
-        if is_last:
-            body = pack_immediate(current.crc) + body
+        asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
+        psn_word = pack_psn_word(index, ack_request=asks)
+        opcode = data_opcode(is_first=offset == 0, is_last=is_last)
         shim = self._stamp(now_ns) if self._stamped else self._shim
-        frame = self._framer.frame(_OPCODES[is_last][offset > 0], word.to_bytes(4, "big"), body, shim=shim)
-        self._pace = (now_ns, len(frame))
+        if is_last:
+            frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, shim=shim)
+        else:
+            frame = self._framer.full_frame(opcode, psn_word, body, body_crc, self._shift, shim)
+        self._last_start_ns = now_ns
+        self._last_bytes = len(frame)
         if self._tell_sent or self._tell_flow_control:
             self._tell_of_sending(size, now_ns)
         if self.wake_ns == NEVER:
             self.arm(now_ns)
         return frame
+
+    def _transmission_of(self, index: int) -> Transmission:
+        current = self._current
+        if current is None or not current.first <= index < current.end:
+            for current in self._transmissions:
+                if index < current.end:
+                    break
+            self._current = current
+        assert current is not None  # an index to send lies before the end of the last message
+        return current
 
     def _tell_of_sending(self, size_bytes: int, now_ns: int) -> None:
         self._congestion.on_sent(size_bytes, now_ns)
@@ -213,10 +224,10 @@ class SenderQueuePair:
         before = recovery.cumulative
         cumulative = self._index_of(psn)
         selective = self._index_of(selective_psn) if selective_psn >= 0 else -1
-        if not _is_possible(cumulative, selective, selective_psn >= 0, negative, recovery.next_new):
+        if not is_possible(cumulative, selective, selective_psn >= 0, negative, recovery.next_new):
             return False
         if negative and self._transmissions:
-            self._transmissions[0].counts.naks += 1
+            self._transmissions[0].naks += 1
         if cumulative < before:
             if selective < before:
                 return True
@@ -229,8 +240,8 @@ class SenderQueuePair:
         if self._samples_wanted:
             self._tell_sample(before, cumulative, selective, marked, shim, arrival_ns)
             self.refresh_pause(now_ns)
-        for index in range(before, cumulative):
-            self._sent_ns.pop(index, None)
+            for index in range(before, cumulative):
+                self._sent_ns.pop(index, None)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
         while self._transmissions and self._transmissions[0].end <= cumulative:
@@ -261,7 +272,7 @@ class SenderQueuePair:
         recovery = self._recovery
         flow_now_ns = now_ns - self.paused_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self.pause_end_ns <= now_ns:
-            self._transmissions[0].counts.timeouts += 1
+            self._transmissions[0].timeouts += 1
             self._counters.timeouts += 1
             self._fruitless_timeouts += 1
             if self._fruitless_timeouts > self._retry_limit:
@@ -288,7 +299,7 @@ class SenderQueuePair:
         sent_ns = self._sent_ns.pop(selective if selective >= 0 else cumulative - 1, None)
         acked_bytes = self._bytes_until(before, cumulative)
         self._acked_bytes += acked_bytes
-        delay_ns, hops = _decode(shim) if shim else (None, ())
+        delay_ns, hops = telemetry_of(shim) if shim else (None, ())
         sample = AckSample(
             acked_bytes=acked_bytes,
             in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
@@ -308,13 +319,13 @@ class SenderQueuePair:
         for item in self._transmissions:
             if item.end > end:
                 break
-            total -= (item.end - item.first) * self._payload_bytes - item.message.size_bytes
+            total -= (item.end - item.first) * self._payload_bytes - item.size_bytes
         return total
 
     def _complete(self, done: Transmission, now_ns: int) -> None:
         self._counters.messages_completed += 1
         if self._transmissions:
-            self.flow_id = self._transmissions[0].message.flow_id
+            self.flow_id = self._transmissions[0].flow_id
         self._events.append(MessageCompleted(done.report(self.paused_ns(now_ns)), now_ns))
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
@@ -380,21 +391,3 @@ class SenderQueuePair:
         if earliest < self.wake_ns:
             self.wake_ns = earliest
             self._scheduler.wake_at(earliest, self)
-
-
-def _is_possible(cumulative: int, selective: int, is_selective: bool, negative: bool, next_new: int) -> bool:
-    """Whether a receiver can say so that was sent packets 0..next_new-1: a NAK misses one of them, and tells of a later
-    one if it is selective."""
-    if cumulative < 0 or cumulative > next_new - negative:
-        return False
-    return not is_selective or (negative and cumulative < selective < next_new)
-
-
-def _decode(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
-    """What an echo tells: the one-way delay (ns) if the packet was stamped, and the hops in the order of the path."""
-    telemetry = int_header.unpack(shim)
-    stamp = telemetry.stamp
-    return None if stamp is None else stamp.tx_bytes * NS_PER_US, tuple(
-        HopTelemetry(hop.rate_kbps * 1000, hop.time_us * NS_PER_US, hop.tx_bytes, hop.queue_bytes)
-        for hop in reversed(telemetry.hops)
-    )

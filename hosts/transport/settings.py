@@ -6,7 +6,6 @@ This module does not know what the parameters of an algorithm mean: it translate
 """
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, TypeVar
 
@@ -152,15 +151,14 @@ def dilate(record: Record, dilation: Dilation) -> Record:
     0 and None mean "derive it" or "off" by convention and stay as they are. Bounds are of model units and are not asked
     of the result.
     """
-    dilated = copy(record)
+    dilated = record.__new__(type(record))
     for item in fields(record):  # type: ignore[arg-type]
         value = getattr(record, item.name)
-        if not value:
-            continue
-        if item.name.endswith("_ns"):
-            object.__setattr__(dilated, item.name, dilation.wall_ns(value))
-        elif item.name.endswith("_bps"):
-            object.__setattr__(dilated, item.name, dilation.wall_bps(value))
+        if value and item.name.endswith("_ns"):
+            value = dilation.wall_ns(value)
+        elif value and item.name.endswith("_bps"):
+            value = dilation.wall_bps(value)
+        object.__setattr__(dilated, item.name, value)
     return dilated
 
 

@@ -1,26 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One message on its way: which packets are its own, and what it has cost so far. Knows no algorithm and no frame."""
+"""One message on its way: its bytes, which packets are its own, and what it has cost so far. No algorithm, no frame.
 
-from dataclasses import replace
+The bytes are a deterministic function of (flow_id, offset), cheap enough for every packet. Both ends could compute
+them; only the sender does, and the receiver checks a CRC-32.
+"""
+
+from hashlib import shake_128
+from typing import Final
+from zlib import crc32
+
+from mypy_extensions import i64
 
 from hosts.transport.messages import OutgoingMessage, SendingCounts, SendingReport
+from wire.constants import MAX_PAYLOAD_BYTES
+from wire.crc import CrcShift
+
+_PERIOD: Final = 1 << 16
+_STRIDE: Final = 40_503
+"""Odd, so consecutive flows start far apart in the block."""
+_BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PAYLOAD_BYTES)
+
+
+_CRC_OF_START: Final[list[int]] = []
+"""CRC-32 of the block's first n bytes, for every n: worked out when first wanted, and the same in all processes."""
+
+
+def message_bytes(flow_id: int, offset: int, size: int) -> bytes:
+    """`size` bytes (at most MAX_PAYLOAD_BYTES) of a flow's message from `offset` on: a slice of one shared block."""
+    start = (flow_id * _STRIDE + offset) % _PERIOD
+    return _BLOCK[start : start + size]
+
+
+def message_crc(flow_id: int, offset: int, shift: CrcShift) -> i64:
+    """CRC-32 of as many of them as `shift` says, without a pass over them."""
+    if not _CRC_OF_START:
+        _note_crcs()
+    start: i64 = (flow_id * _STRIDE + offset) % _PERIOD
+    before: i64 = _CRC_OF_START[start]
+    after: i64 = _CRC_OF_START[start + shift.size_bytes]
+    return shift.past(before) ^ after
+
+
+def _note_crcs() -> None:
+    crc = 0
+    _CRC_OF_START.append(crc)
+    for at in range(len(_BLOCK)):
+        crc = crc32(_BLOCK[at : at + 1], crc)
+        _CRC_OF_START.append(crc)
 
 
 class Transmission:
     """Packets `first` to `end` - 1 of a queue pair carry this message."""
 
-    __slots__ = ("counts", "crc", "end", "first", "message", "paused_at_start_ns")
+    __slots__ = (
+        "bytes_resent", "crc", "end", "first", "flow_id", "message", "naks", "packets_resent", "packets_sent",
+        "paused_at_start_ns", "size_bytes", "timeouts",
+    )  # fmt: skip
 
     def __init__(self, message: OutgoingMessage, first: int, packets: int, paused_ns: int) -> None:
         """`paused_ns`: how long the queue pair had been paused when the message became ready."""
         self.message = message
+        self.flow_id: int = message.flow_id
+        self.size_bytes: int = message.size_bytes
         self.first = first
         self.end = first + packets
         self.paused_at_start_ns = paused_ns
         self.crc = 0
-        self.counts = SendingCounts()
+        self.packets_sent = self.packets_resent = self.bytes_resent = self.timeouts = self.naks = 0
 
     def report(self, paused_ns: int) -> SendingReport:
         """Its life so far; `paused_ns` of the queue pair by now."""
-        return SendingReport(self.message, replace(self.counts), paused_ns - self.paused_at_start_ns)
+        counts = SendingCounts(self.packets_sent, self.packets_resent, self.bytes_resent, self.timeouts, self.naks)
+        return SendingReport(self.message, counts, paused_ns - self.paused_at_start_ns)

@@ -9,38 +9,52 @@ what is in them. Fairness is by bytes: a source keeps its turn until it has used
 
 from collections import deque
 from heapq import heappop, heappush
-from typing import Protocol
+from typing import Final
+
+from mypy_extensions import i64, mypyc_attr
 
 from hosts.transport.loss_recovery.base import NEVER
 from wire.units import NS_PER_S
 
-_BIT_NS = 8 * NS_PER_S
-MOST_CONTROL_FRAMES = 16_384
+_BIT_NS: Final = 8 * NS_PER_S
+MOST_CONTROL_FRAMES: Final = 16_384
 """That wait at once: the shortest packet asks for an answer that is longer, and a flood of it must not fill memory."""
 
 
-class Wakeable(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Wakeable:
     """Something with a timer."""
 
-    wake_ns: int
+    __slots__ = ("wake_ns",)
+
+    def __init__(self) -> None:
+        self.wake_ns: int = NEVER
 
     def on_wake(self, now_ns: int) -> None:
         """The time has come."""
+        raise NotImplementedError
 
 
-class FrameSource(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class FrameSource(Wakeable):
     """A queue pair, or the queue of a program's flow."""
 
-    queued: bool
-    """Whether it is in the round."""
-    deficit: int
-    """Bytes it may still send in its turn."""
+    __slots__ = ("deficit", "queued")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queued = False
+        """Whether it is in the round."""
+        self.deficit = 0
+        """Bytes it may still send in its turn."""
 
     def build_frame(self, now_ns: int) -> bytes | None:
         """The frame that starts on the wire now; None if it may not send, which takes it out of the round."""
+        raise NotImplementedError
 
     def arm(self, now_ns: int) -> None:
         """It has left the round: ask to be woken when it may send again."""
+        raise NotImplementedError
 
 
 class WireSchedule:
@@ -169,7 +183,10 @@ class WireSchedule:
             frame = data
         if start_ns > self.wire_free_ns:
             self._remainder = 0
-        duration_ns, self._remainder = divmod(len(frame) * _BIT_NS + self._remainder, self._rate_bps)
+        bits_ns: i64 = len(frame) * _BIT_NS + self._remainder
+        rate_bps: i64 = self._rate_bps
+        duration_ns = bits_ns // rate_bps
+        self._remainder = bits_ns - duration_ns * rate_bps
         self.wire_free_ns = end_ns = start_ns + duration_ns
         self._on_wire.append((end_ns, frame))
 

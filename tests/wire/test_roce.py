@@ -8,7 +8,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 from wire import ipv4, udp
-from wire.constants import ROCE_UDP_PORT
+from wire.constants import PSN_MASK, ROCE_UDP_PORT
 from wire.roce import (
     ACK_FRAME_BYTES,
     CNP_RESERVED,
@@ -23,7 +23,6 @@ from wire.roce import (
     pack_selective,
     parse_header,
     source_port,
-    unpack_aeth,
 )
 from wire.scapy_layers import AETH, BTH
 
@@ -166,10 +165,17 @@ def test_cnp_has_scapys_layout() -> None:
 
 def test_aeth_bodies_round_trip_or_are_refused() -> None:
     """Four bytes, or eight with IRN's selective word whose top byte is zero."""
-    assert unpack_aeth(pack_aeth(0x60, 5)) == (0x60, 5, -1)
-    assert unpack_aeth(pack_aeth(0x60, 5) + pack_selective(9)) == (0x60, 5, 9)
-    assert unpack_aeth(pack_aeth(0x60, 5) + b"\xff\0\0\0") is None
-    assert unpack_aeth(b"abc") is None
+
+    def read(body: bytes) -> tuple[int, int]:
+        frame = framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), body)
+        header = parse_header(frame)
+        assert header is not None
+        return header.acknowledge_kind(frame), header.selective_psn(frame)
+
+    assert read(pack_aeth(0x60, 5)) == (3, -1)
+    assert read(pack_aeth(0x1F, 5) + pack_selective(9)) == (0, 9)
+    assert read(pack_aeth(0x60, 5) + b"\xff\0\0\0")[1] > PSN_MASK
+    assert read(pack_aeth(0x60, 5) + b"a")[0] == -1
 
 
 def test_source_port_carries_the_low_bits_of_the_qp() -> None:

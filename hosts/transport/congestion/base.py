@@ -2,64 +2,86 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """What a congestion control is: hooks that tell it what happened, and two numbers that the queue pair reads.
 
-It never sees a packet, a queue pair or a clock. In-flight bytes, RTT samples and pacing are kept by the queue pair.
+It never sees a packet, a queue pair or a clock; what an echo tells is read for it here. In-flight bytes, RTT and
+pacing are kept by the queue pair.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final
+
+from mypy_extensions import mypyc_attr
 
 from wire import int_header
 from wire.units import NS_PER_US
 
-UNLIMITED_WINDOW = 1 << 62
+UNLIMITED_WINDOW: Final = (1 << 62) - 1
 """`window_bytes` of an algorithm that limits nothing."""
 
 STAMP_MODULUS_NS = int_header.COUNTER_MODULUS * NS_PER_US
 SENT_MODULUS_BYTES = int_header.COUNTER_MODULUS
 
 
-class HopTelemetry(NamedTuple):
+class HopTelemetry:
     """One switch hop's state, as stamped into a data packet and echoed (INT; HPCC §3)."""
 
-    rate_bps: int
-    """Rate of the output port (wall)."""
+    __slots__ = ("queue_bytes", "rate_bps", "sent_bytes", "stamp_ns")
 
-    stamp_ns: int
-    """The switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
+    def __init__(self, rate_bps: int, stamp_ns: int, sent_bytes: int, queue_bytes: int) -> None:
+        self.rate_bps = rate_bps
+        """Rate of the output port (wall)."""
 
-    sent_bytes: int
-    """Bytes the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
+        self.stamp_ns = stamp_ns
+        """The switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
 
-    queue_bytes: int
-    """Bytes left in the port's queues."""
+        self.sent_bytes = sent_bytes
+        """Bytes the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
+
+        self.queue_bytes = queue_bytes
+        """Bytes left in the port's queues."""
 
 
-class AckSample(NamedTuple):
-    """What one acknowledgement tells. Times are wall ns."""
+class AckSample:
+    """What one acknowledgement tells. Times are wall ns. It is read, never changed."""
 
-    acked_bytes: int
-    """Payload bytes it newly acknowledges; a packet past a gap counts when the gap closes."""
+    __slots__ = (
+        "acked_bytes", "cumulative_bytes", "ecn_marked", "hops", "in_flight_bytes", "one_way_delay_ns", "rtt_ns",
+        "sent_bytes",
+    )  # fmt: skip
 
-    in_flight_bytes: int
-    """Bytes still unacknowledged, every packet counted as a full one."""
+    def __init__(
+        self,
+        acked_bytes: int,
+        in_flight_bytes: int,
+        rtt_ns: int | None,
+        ecn_marked: bool,
+        one_way_delay_ns: int | None,
+        hops: tuple[HopTelemetry, ...],
+        cumulative_bytes: int,
+        sent_bytes: int,
+    ) -> None:
+        self.acked_bytes = acked_bytes
+        """Payload bytes it newly acknowledges; a packet past a gap counts when the gap closes."""
 
-    rtt_ns: int | None
-    """From the first sending of the packet it acknowledges; None if that packet was resent (Karn's rule)."""
+        self.in_flight_bytes = in_flight_bytes
+        """Bytes still unacknowledged, every packet counted as a full one."""
 
-    ecn_marked: bool
-    """The acknowledged data packet carried Congestion Experienced."""
+        self.rtt_ns = rtt_ns
+        """From the first sending of the packet it acknowledges; None if that packet was resent (Karn's rule)."""
 
-    one_way_delay_ns: int | None
-    """Sender to receiver; None unless the data packet carried a time stamp (`wants_delay`)."""
+        self.ecn_marked = ecn_marked
+        """The acknowledged data packet carried Congestion Experienced."""
 
-    hops: tuple[HopTelemetry, ...]
-    """In the order of the path; empty unless the data packet carried telemetry."""
+        self.one_way_delay_ns = one_way_delay_ns
+        """Sender to receiver; None unless the data packet carried a time stamp (`wants_delay`)."""
 
-    cumulative_bytes: int
-    """Payload bytes of this queue pair acknowledged so far: HPCC's ack.seq."""
+        self.hops = hops
+        """In the order of the path; empty unless the data packet carried telemetry."""
 
-    sent_bytes: int
-    """Payload bytes of this queue pair sent so far for the first time: HPCC's snd_nxt."""
+        self.cumulative_bytes = cumulative_bytes
+        """Payload bytes of this queue pair acknowledged so far: HPCC's ack.seq."""
+
+        self.sent_bytes = sent_bytes
+        """Payload bytes of this queue pair sent so far for the first time: HPCC's snd_nxt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +112,7 @@ class NoParameters:
     """Parameters of an algorithm that has none."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class CongestionControl:
     """Base of all rows: limits nothing. Override the hooks you need; the queue pair skips those you do not.
 
@@ -142,3 +165,20 @@ class CongestionControl:
     def next_timer_ns(self) -> int | None:
         """When `on_timer` wants to be called; None for never."""
         return None
+
+
+def overrides(plugin: object, base: type, hook: str) -> bool:
+    """Whether an algorithm has a hook of its own, and not the one of its base, which does nothing."""
+    return getattr(type(plugin), hook) is not getattr(base, hook)
+
+
+def telemetry_of(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
+    """What an echo tells: the one-way delay (ns) if the packet was stamped, and the hops in the order of the path."""
+    telemetry = int_header.unpack(shim)
+    stamp = telemetry.stamp
+    return None if stamp is None else stamp.tx_bytes * NS_PER_US, tuple(
+        [
+            HopTelemetry(hop.rate_kbps * 1000, hop.time_us * NS_PER_US, hop.tx_bytes, hop.queue_bytes)
+            for hop in reversed(telemetry.hops)
+        ]
+    )

@@ -9,6 +9,7 @@ Only those at which something can happen are asked for; alpha's are caught up wi
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
@@ -18,6 +19,43 @@ ONE_BDP = -1
 """Value of `window_bytes` that stands for one BDP."""
 
 
+@dataclass(frozen=True, slots=True)
+class DcqcnParameters:
+    """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s; the window is the paper's."""
+
+    window_bytes: Annotated[int, Field(ge=ONE_BDP, le=MAX_BYTES)] = ONE_BDP
+    """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
+
+    alpha_interval_ns: PositiveNanoseconds = 1_000
+    """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
+
+    decrease_interval_ns: Nanoseconds = 4_000
+    """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
+
+    increase_interval_ns: PositiveNanoseconds = 300_000
+    """Period of the increase, from the latest cut (RP_TIMER)."""
+
+    gain: Annotated[float, Field(gt=0, le=1)] = 1 / 256
+    """g: weight of a new sample in alpha (EWMA_GAIN)."""
+
+    fast_recovery_stages: Count = 1
+    """F: increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
+
+    additive_bps: Rate = 20_000_000
+    """R_AI: what R_T gains once after fast recovery."""
+
+    hyper_bps: Rate = 200_000_000
+    """R_HAI: what R_T gains each time after that."""
+
+    min_rate_bps: PositiveRate = 1_000_000_000
+    """R_min."""
+
+    clamp_target: bool = False
+    """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before it; if not, only a cut after an increase
+    does, so that a burst of cuts is undone by halves."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Dcqcn(CongestionControl):
     """State: current rate (`rate_bps`), target rate R_T, alpha, stage, and whether a CNP came since each timer."""
 
@@ -35,47 +73,14 @@ class Dcqcn(CongestionControl):
 
     ecn_capable = True
 
-    @dataclass(frozen=True, slots=True)
-    class Parameters:
-        """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s; the window is the paper's."""
-
-        window_bytes: Annotated[int, Field(ge=ONE_BDP, le=MAX_BYTES)] = ONE_BDP
-        """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
-
-        alpha_interval_ns: PositiveNanoseconds = 1_000
-        """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
-
-        decrease_interval_ns: Nanoseconds = 4_000
-        """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
-
-        increase_interval_ns: PositiveNanoseconds = 300_000
-        """Period of the increase, from the latest cut (RP_TIMER)."""
-
-        gain: Annotated[float, Field(gt=0, le=1)] = 1 / 256
-        """g: weight of a new sample in alpha (EWMA_GAIN)."""
-
-        fast_recovery_stages: Count = 1
-        """F: increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
-
-        additive_bps: Rate = 20_000_000
-        """R_AI: what R_T gains once after fast recovery."""
-
-        hyper_bps: Rate = 200_000_000
-        """R_HAI: what R_T gains each time after that."""
-
-        min_rate_bps: PositiveRate = 1_000_000_000
-        """R_min."""
-
-        clamp_target: bool = False
-        """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before it; if not, only a cut after an increase
-        does, so that a burst of cuts is undone by halves."""
+    Parameters = DcqcnParameters
 
     @classmethod
-    def resolve(cls, parameters: Parameters, path: PathContext) -> Parameters:
+    def resolve(cls, parameters: DcqcnParameters, path: PathContext) -> DcqcnParameters:
         """The static window is the network's BDP."""
         return replace(parameters, window_bytes=path.bdp_bytes) if parameters.window_bytes == ONE_BDP else parameters
 
-    def __init__(self, parameters: Parameters, path: PathContext) -> None:
+    def __init__(self, parameters: DcqcnParameters, path: PathContext) -> None:
         super().__init__(parameters, path)
         self._parameters = parameters
         self.window_bytes = parameters.window_bytes or UNLIMITED_WINDOW

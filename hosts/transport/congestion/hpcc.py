@@ -12,6 +12,7 @@ older packet is none either. Where a hop's clock is back by more than a round tr
 from dataclasses import dataclass
 from typing import Annotated
 
+from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import (
@@ -29,6 +30,27 @@ _LEAST_EXCESS = 1e-9
 """An idle path allows any rate: the clamp decides."""
 
 
+@dataclass(frozen=True, slots=True)
+class HpccParameters:
+    """Defaults are the HPCC simulator's `mix/config.txt` (docs/sources.md#hpcc)."""
+
+    eta: Annotated[float, Field(gt=0, le=2)] = 0.95
+    """Target of U."""
+
+    max_stage: Count = 0
+    """maxStage (MI_THRESH): additive steps before a multiplicative one; 0 takes the latter always. Paper: 5."""
+
+    additive_bps: Rate = 50_000_000
+    """R_AI (RATE_AI): what keeps flows fair."""
+
+    min_rate_bps: PositiveRate = 100_000_000
+    """MIN_RATE."""
+
+    fast_react: bool = True
+    """FAST_REACT: whether acknowledgements within a round trip of the last update change the rate."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Hpcc(CongestionControl):
     """State, in the names of the paper: R (`rate_bps`), R_c, U, incStage, lastUpdateSeq, and L, the last telemetry."""
 
@@ -36,26 +58,9 @@ class Hpcc(CongestionControl):
 
     wants_telemetry = True
 
-    @dataclass(frozen=True, slots=True)
-    class Parameters:
-        """Defaults are the HPCC simulator's `mix/config.txt` (docs/sources.md#hpcc)."""
+    Parameters = HpccParameters
 
-        eta: Annotated[float, Field(gt=0, le=2)] = 0.95
-        """Target of U."""
-
-        max_stage: Count = 0
-        """maxStage (MI_THRESH): additive steps before a multiplicative one; 0 takes the latter always. Paper: 5."""
-
-        additive_bps: Rate = 50_000_000
-        """R_AI (RATE_AI): what keeps flows fair."""
-
-        min_rate_bps: PositiveRate = 100_000_000
-        """MIN_RATE."""
-
-        fast_react: bool = True
-        """FAST_REACT: whether acknowledgements within a round trip of the last update change the rate."""
-
-    def __init__(self, parameters: Parameters, path: PathContext) -> None:
+    def __init__(self, parameters: HpccParameters, path: PathContext) -> None:
         super().__init__(parameters, path)
         self._parameters = parameters
         self.reference_bps = float(path.line_rate_bps)

@@ -7,10 +7,13 @@ It knows neither window nor rate, so it composes with every congestion control.
 
 from typing import Any, ClassVar
 
+from mypy_extensions import mypyc_attr
+
 from hosts.transport.congestion.base import AckSample, NoParameters, PathContext
 from wire.bts import BackToSender
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class FlowControl:
     """Base of all rows: never pauses. Override the hooks you need."""
 

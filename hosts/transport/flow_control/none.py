@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """No flow control: signals are received, recorded and ignored."""
 
+from mypy_extensions import mypyc_attr
+
 from hosts.transport.flow_control.base import FlowControl
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class NoFlowControl(FlowControl):
     """Never pauses."""
 

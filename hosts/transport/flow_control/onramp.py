@@ -12,6 +12,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import AckSample, PathContext
@@ -40,6 +41,7 @@ class OnRampParameters:
     first notice for as long as the queue needs."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class OnRampStrawMan(FlowControl):
     """Pauses for O - T from every acknowledgement whose packet took longer than T."""
 
@@ -73,6 +75,7 @@ class OnRampStrawMan(FlowControl):
         self._pause_end_ns = now_ns + min(duration_ns, self.max_pause_ns)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class OnRamp(OnRampStrawMan):
     """Holds a flow while its delay is too long, allowing for feedback that is late and for other flows.
 

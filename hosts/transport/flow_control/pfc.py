@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Priority flow control at the host: the NIC stops the whole data class (802.1Qbb; PFC and SFC-P schemes)."""
 
+from mypy_extensions import mypyc_attr
+
 from hosts.transport.flow_control.base import FlowControl
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PriorityFlowControl(FlowControl):
     """Obeys class pauses, which the NIC keeps for all flows together; has no state of its own."""
 

@@ -4,12 +4,15 @@
 
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.flow_control.base import FlowControl
 from wire.bts import BackToSender
 from wire.units import NS_PER_US
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SourceFlowControl(FlowControl):
     """Pauses until now + pause time; a newer BTS replaces the end, be it later or earlier (paper §3.2)."""
 

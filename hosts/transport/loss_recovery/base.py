@@ -8,13 +8,15 @@ never runs a retransmission timeout (docs/sources.md#go-back-n).
 """
 
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import NoParameters, PathContext
 from wire.units import two_digits_up
 
-NEVER = 1 << 62
-"""A deadline that does not come."""
+NEVER: Final = (1 << 62) - 1
+"""A deadline that does not come; the largest number that costs a compiled program no more than a small one."""
 
 
 def queue_timeout_ns(path: PathContext) -> int:
@@ -35,6 +37,7 @@ class Arrival(IntEnum):
     """Out of order: drop it, a NAK for the gap has been sent."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PacketOrder:
     """Receiver half: puts packets in order. Holds nothing by default."""
 
@@ -55,6 +58,7 @@ class PacketOrder:
         return None
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class LossRecovery:
     """Sender half. `cumulative` is the first packet not acknowledged, `next_new` the first never sent."""
 
@@ -103,3 +107,11 @@ class LossRecovery:
     def on_timer(self, now_ns: int) -> int:
         """`deadline_ns` has come: a timeout. Returns packets found lost."""
         raise NotImplementedError
+
+
+def is_possible(cumulative: int, selective: int, is_selective: bool, negative: bool, next_new: int) -> bool:
+    """Whether a receiver can say so that was sent packets 0..next_new-1: a NAK misses one of them, and tells of a later
+    one if it is selective."""
+    if cumulative < 0 or cumulative > next_new - negative:
+        return False
+    return not is_selective or (negative and cumulative < selective < next_new)

@@ -8,6 +8,8 @@ has both.
 
 from dataclasses import dataclass
 
+from mypy_extensions import mypyc_attr
+
 from hosts.transport.congestion.base import PathContext
 from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder
 from wire.input.validation import Nanoseconds
@@ -21,6 +23,7 @@ class GoBackNParameters:
     """A gap that persists is reported again after this long (HS attribute "NACK Generation Interval")."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class InOrderOnly(PacketOrder):
     """Accepts the expected packet only. One NAK a gap, repeated at most once per interval."""
 
@@ -46,6 +49,7 @@ class InOrderOnly(PacketOrder):
         return Arrival.NEGATIVE
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class GoBackN(LossRecovery):
     """Resends everything from the first gap on."""
 

@@ -10,6 +10,7 @@ new. Two timeouts, a short one for when hardly anything is in flight, cover lost
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
@@ -39,6 +40,7 @@ class IrnParameters:
     """How far ahead of a gap the receiver keeps packets; beyond, they are dropped."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SelectiveOrder(PacketOrder):
     """Keeps early packets until the gap before them closes."""
 
@@ -71,6 +73,7 @@ class SelectiveOrder(PacketOrder):
         return held
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Irn(LossRecovery):
     """State: which later packets have arrived, and which gaps wait to be resent.
 

@@ -72,7 +72,7 @@ def test_packet_numbers_wrap() -> None:
     link.transfer(1_000)
     link.run()
     pairs = link.a._pairs
-    pairs._idle[1] = pairs._idle_by_peer[IP_B, 101] = pairs._idle[1]._replace(next_index=start)
+    pairs._idle[1].next_index = start
     link.b._pairs._receivers[101]._order.expected = start
     link.transfer(60_000, qpn=1)
     link.run()
@@ -347,8 +347,8 @@ def test_packets_from_nowhere_leave_nothing_behind() -> None:
 
 
 def _held_by(nic: Nic) -> dict[str, int]:
-    parts = {**vars(nic), **vars(nic._pairs)}
-    return {name: len(value) for name, value in parts.items() if isinstance(value, (dict, deque, list, set))}
+    parts = [(name, getattr(part, name)) for part in (nic, nic._pairs) for name in dir(part) if name[:2] != "__"]
+    return {name: len(value) for name, value in parts if isinstance(value, (dict, deque, list, set))}
 
 
 def test_statistics_are_a_snapshot() -> None:

@@ -12,7 +12,6 @@ import pytest
 from analysis.results.result import RunResult
 from hosts.build import build_nics
 from hosts.transport.nic import Nic
-from hosts.transport.receiver import is_data
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
@@ -37,7 +36,7 @@ class SilentNic(Nic):
         self._wire.clock_ns = max(self._wire.clock_ns, now_ns)
         self._counters.frames_received += 1
         header = parse_header(plain(frame))
-        if header is not None and is_data(header.opcode):
+        if header is not None and header.is_data:
             self.answer(header, plain(frame))
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
