@@ -30,16 +30,20 @@ $(READY): pyproject.toml tools/provision.sh
 	PYTHONWARNINGS=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
+.PHONY: engine
+engine: $(READY)
+	@$(PYTHON) -m compiled
+
 $(READY_FOR_TESTS): $(READY)
 	tools/provision.sh tests
 	touch $@
 
-setup: $(READY)  ## install packages and the Python environment
+setup: engine  ## install packages and the Python environment, compile the host engine
 
 demo: $(READY)  ## run an incast on a live Mininet Clos, without and with SFC, and compare
 	$(SUDO) ./runner.py compare incast --schemes irn,sfc --scale laptop --seed 1
 
-test: $(READY_FOR_TESTS)  ## run all tests (those that need root skip without it); PYTEST_ARGS chooses
+test: $(READY_FOR_TESTS) engine  ## run all tests (those that need root skip without it); PYTEST_ARGS chooses
 ifeq ($(strip $(PYTEST_ARGS)),)
 	@status=0; set -x; $(PYTHON) -m pytest $(ON_ALL_CORES) -m "not root" || status=1; \
 	$(PYTHON) -m pytest -m root || status=1; exit $$status
@@ -47,7 +51,7 @@ else
 	$(PYTHON) -m pytest $(PYTEST_ARGS)
 endif
 
-kill-test: $(READY_FOR_TESTS)  ## kill -9 a live run at ten moments, a virtual one at five, and report each
+kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments, a virtual one at five, and report each
 	SFC_TESTBED_ALL_MOMENTS=1 $(PYTHON) -m pytest -v tests/testbed/execution/test_killed_runs.py
 
 fuzz: $(READY_FOR_TESTS)  ## try inputs that nobody would send for MINUTES, on all cores; keeps what it finds as tests
@@ -71,7 +75,7 @@ format: $(READY)  ## format the Python and the C
 p4: $(READY)  ## recompile switch-bmv2/sfc.p4 (p4c on the PATH, else its Docker image)
 	$(PYTHON) -m tools.compile_p4
 
-bench: $(READY)  ## measure packet paths; prints ratios of one run
+bench: engine  ## measure packet paths; prints ratios of one run
 	$(PYTHON) -m bench
 
 docs: $(READY)  ## regenerate the generated parts of docs/

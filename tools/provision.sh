@@ -20,6 +20,7 @@ packages=(
     mininet
     procps
     python3
+    python3-dev     # Python.h: the host engine is compiled
     python3-venv
     tcpdump
     tshark          # decodes captures in tests and for people

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiled.cache import CacheRefused, private_cache
+from compiled.first_use import lacking
 from testbed.errors import UsageError
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
@@ -107,6 +108,7 @@ BMV2_RUN = "--switch bmv2"
 CAPABILITIES: tuple[Capability, ...] = (
     Capability("C compiler", EVERY_RUN, _compiler),
     Capability("cache of compiled code", EVERY_RUN, _cache),
+    Capability("compiled host engine", "hosts at full speed", lacking),
     Capability("root", LIVE_RUN, _root),
     Capability("network namespaces", LIVE_RUN, _namespaces),
     Capability("veth", LIVE_RUN, _veth),

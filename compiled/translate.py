@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`python -m compiled.translate FOLDER SOURCE...`: Python to C, in a process of its own since mypyc ends it on errors.
+
+Writes the C to FOLDER and, to FOLDER/extensions.json, what is to be made of which files; compiles nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import setuptools  # noqa: F401  first: mypyc makes the extensions of whichever of the two is loaded
+from mypyc.build import mypycify
+
+from compiled.sources import EXTENSIONS, GROUP
+
+_OPTIONS = ("--config-file=", "--follow-imports=skip", "--ignore-missing-imports", "--no-warn-unused-configs")
+
+
+def main(folder: str, sources: list[str]) -> None:
+    """The sources become modules of one group. Exits with what mypy says on stdout."""
+    words = [*_OPTIONS, f"--cache-dir={folder}/mypy", *sources]
+    extensions = mypycify(words, target_dir=folder, group_name=GROUP, include_runtime_files=True)
+    described = [
+        {
+            "name": extension.name,
+            "sources": list(extension.sources),
+            "include_dirs": list(extension.include_dirs),
+            "flags": list(extension.extra_compile_args),
+        }
+        for extension in extensions
+    ]
+    (Path(folder) / EXTENSIONS).write_text(json.dumps(described), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Building the host engine: once, at once by several, and where it cannot be done."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiled import build, first_use
+from compiled.build import BuildFailed, build_engine
+from compiled.modules import INTERPRETED
+from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own, not made yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv(INTERPRETED, raising=False)
+    return tmp_path / "home" / "sfc-testbed"
+
+
+def test_two_builds_at_once_leave_one_whole_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both have begun before either is done."""
+    meeting = threading.Barrier(2, timeout=60)
+
+    def compile_both(work: Path, made: Path) -> None:
+        meeting.wait()
+        (made / MANIFEST).write_text("{}")
+
+    monkeypatch.setattr(build, "_compile", compile_both)
+    monkeypatch.setattr(build, "missing", lambda: None)
+    with ThreadPoolExecutor(2) as pool:
+        made = [each.result() for each in [pool.submit(build_engine) for _ in range(2)]]
+    assert made[0] == made[1] and (made[0] / MANIFEST).exists()
+    assert list(cache.iterdir()) == [made[0]]
+
+
+def test_without_a_compiler_there_is_one_line(cache: Path) -> None:
+    """And the sources run."""
+    environment = {**os.environ, "CC": "no-such-compiler"}
+    done = subprocess.run(
+        [sys.executable, "-m", "compiled"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "runs interpreted, several times slower: no C compiler (no-such-compiler)" in done.stderr
+    shown = "import hosts.transport.nic as nic; print(nic.__file__)"
+    found = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(ROOT / "hosts" / "transport" / "nic.py")
+
+
+def test_a_compiler_that_fails_is_one_line(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its first error; nothing half made stays."""
+
+    def translate(work: Path) -> list[str]:
+        broken = work / "broken.c"
+        broken.write_text("this is no C;\n")
+        extension = {"name": "broken", "sources": [str(broken)], "include_dirs": [], "flags": []}
+        (work / EXTENSIONS).write_text(json.dumps([extension]))
+        return [*ENGINE]
+
+    monkeypatch.setattr(build, "_translate", translate)
+    monkeypatch.setattr(build, "missing", lambda: None)
+    monkeypatch.setattr(first_use, "missing", lambda: "asked before")
+    assert not first_use.compile_engine()
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1 and "broken.c:1:" in said[0] and "error" in said[0]
+    assert list(cache.iterdir()) == []
+
+
+def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All others are compiled. An error of the engine's own is none of an algorithm's."""
+    refused = algorithms()[0]
+
+    def run(command: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        said = f"{refused}:3: error: Nested class definitions not supported\n" if refused in command else ""
+        return subprocess.CompletedProcess(command, 1 if said else 0, said, "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert build._translate(tmp_path) == [*ENGINE, *algorithms()[1:]]
+    refused = ENGINE[0]
+    with pytest.raises(BuildFailed, match=f"{refused}:3: error: Nested"):
+        build._translate(tmp_path)
+
+
+def test_only_verbs_that_run_hosts_compile_anything(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not where the sources are asked for."""
+    called: list[Sequence[str]] = []
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: called.append(command))
+    for words in (["list"], ["doctor"], [], ["run", "--help"]):
+        first_use.prepare(words)
+    assert not called
+    first_use.prepare(["run", "incast"])
+    assert [list(each[1:]) for each in called] == [["-m", "compiled"]]
+    monkeypatch.setenv(INTERPRETED, "1")
+    first_use.prepare(["run", "incast"])
+    assert len(called) == 1
