@@ -26,6 +26,7 @@ from wire.input.validation import (
     Rate,
     RoundTrip,
     check_fields,
+    check_values,
 )
 from wire.int_header import MOST_TELEMETRY_BYTES
 from wire.roce import data_frame_bytes
@@ -168,9 +169,8 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
     unknown = sorted(set(chosen) - known)
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {', '.join(sorted(known)) or 'none'}")
-    record = kind(**chosen)
-    check_fields(record)
-    return dilate(record, dilation)
+    check_values(kind, chosen)
+    return dilate(kind(**chosen), dilation)
 
 
 def row_of(table: Mapping[str, Record], name: str, title: str) -> Record:

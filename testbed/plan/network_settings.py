@@ -115,7 +115,7 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
     if unknown:
         raise UsageError(f"transport: there is no setting {', '.join(sorted(unknown))}")
     try:
-        return resolved(TransportSettings(**chosen))
+        return resolved(TransportSettings.from_dict(chosen))
     except (ValueError, TypeError) as error:
         raise UsageError(f"transport: {error}") from error
 

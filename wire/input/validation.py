@@ -7,6 +7,7 @@ Strict: true is no whole number, 2.5 is none either, and "no" is not false. Boun
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from dataclasses import Field as DataclassField
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
@@ -57,9 +58,13 @@ _BOUNDS = {
 
 def check_fields(record: Any) -> None:
     """Holds a dataclass against its annotations. ValueError, one line, that names the field, its bound and unit."""
-    model = _model_of(type(record))  # type: ignore[arg-type]
+    check_values(type(record), {item.name: getattr(record, item.name) for item in fields(record)})
+
+
+def check_values(kind: type[object], values: Mapping[str, Any]) -> None:
+    """The same before there is one: a compiled class takes no value of another type, and says so in its own words."""
     try:
-        model.model_validate({name: getattr(record, name) for name in model.model_fields})
+        _model_of(kind).model_validate(dict(values))  # type: ignore[arg-type]
     except ValidationError as error:
         raise ValueError(refusal(error)) from error
 
@@ -67,11 +72,14 @@ def check_fields(record: Any) -> None:
 @cache
 def _model_of(kind: type[object]) -> type[BaseModel]:
     hints = get_type_hints(kind, include_extras=True)
-    parts: dict[str, Any] = {
-        item.name: (hints[item.name], ... if item.default is MISSING else item.default)
-        for item in fields(kind)  # type: ignore[arg-type]
-    }
+    parts: dict[str, Any] = {item.name: (hints[item.name], _default_of(item)) for item in fields(kind)}  # type: ignore[arg-type]
     return create_model(kind.__name__, __config__=STRICT, **parts)
+
+
+def _default_of(item: DataclassField[Any]) -> object:
+    if item.default_factory is not MISSING:
+        return Field(default_factory=item.default_factory)
+    return ... if item.default is MISSING else item.default
 
 
 def refusal(error: ValidationError) -> str:
