@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from compiled.cache import private_cache
+from compiled.cache import forget_unused, private_cache
 from compiled.sources import (
     ENGINE,
     EXTENSIONS,
@@ -81,6 +81,7 @@ def build_engine() -> Path:
         except OSError:
             if not folder.is_dir():  # else somebody else was faster
                 raise
+    forget_unused()
     return folder
 
 

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import time
+from contextlib import suppress
 from pathlib import Path
 
+_KEPT_S = 60 * 86_400
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -37,6 +41,23 @@ def private_cache() -> Path:
     finally:
         os.close(folder)
     return cache
+
+
+def forget_unused() -> None:
+    """Removes what nobody has read for 60 days, as the file system knows: every edit of a source leaves a build."""
+    oldest_s = time.time() - _KEPT_S
+    for entry in private_cache().iterdir():
+        with suppress(FileNotFoundError):  # another build's own folder, gone meanwhile
+            if _last_used_s(entry) < oldest_s:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+def _last_used_s(path: Path) -> float:
+    """A folder is used when its files are; looking into it is none."""
+    found = path.lstat()
+    if stat.S_ISDIR(found.st_mode):
+        return max([found.st_mtime, *map(_last_used_s, path.iterdir())])
+    return max(found.st_atime, found.st_mtime)
 
 
 def _check(cache: Path, found: os.stat_result) -> None:

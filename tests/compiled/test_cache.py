@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from command.app import main
-from compiled.cache import CacheRefused, private_cache
+from compiled.cache import CacheRefused, forget_unused, private_cache
 from softswitch.build import build_library
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "softswitch" / "programs" / "artifacts"
@@ -77,3 +78,17 @@ def test_one_that_is_no_folder_is_refused(kind: str, cache: Path) -> None:
         cache.symlink_to(cache)
     with pytest.raises(CacheRefused, match="set XDG_CACHE_HOME to another folder"):
         private_cache()
+
+
+def test_what_nobody_reads_for_months_goes(cache: Path) -> None:
+    """A file, and a folder none of whose files was read; what was read lately stays, however old it is."""
+    month_ago_s = time.time() - 30 * 86_400
+    for name, used_s in (("old.so", 0.0), ("read.so", month_ago_s), ("engine-old", 0.0), ("engine-read", month_ago_s)):
+        path = private_cache() / name
+        inner = path / "nic.so" if name.startswith("engine") else path
+        inner.parent.mkdir(exist_ok=True)
+        inner.touch()
+        for each in (inner, path):
+            os.utime(each, (used_s if each == inner else 0.0, 0.0))
+    forget_unused()
+    assert sorted(path.name for path in cache.iterdir()) == ["engine-read", "read.so"]
