@@ -69,10 +69,10 @@ def _measure(benchmark: Benchmark) -> Report:
 
 
 def _parser() -> argparse.ArgumentParser:
-    names = "".join(f"\n  {name:<12}{benchmark.summary}" for name, benchmark in BENCHMARKS.items())
+    names = "".join(f"\n  {name:<14}{benchmark.summary}" for name, benchmark in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Measures packet paths, wires, simulation and start-up.",
+        description="Measures packet paths, wires, simulation, start-up and all of a run that is no packet.",
         epilog=f"benchmarks:{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

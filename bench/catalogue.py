@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bench.benchmarks.bookkeeping import BookkeepingBenchmark
+from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
@@ -21,6 +23,8 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
         NicBenchmark,
         WireBenchmark,
         SimulationBenchmark,
+        BookkeepingBenchmark,
+        GrowthFlowsBenchmark,
         SwitchBenchmark,
         StartupBenchmark,
     )

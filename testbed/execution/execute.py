@@ -104,8 +104,7 @@ def execute(plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None
 
 
 def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock) -> RunResult:
-    replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
-    replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
+    write_inputs(plan, folder)
     recorder = Recorder(plan, folder)
     try:
         with recorder:
@@ -119,6 +118,12 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     finally:
         recorder.release()
     return result
+
+
+def write_inputs(plan: RunPlan, folder: Path) -> None:
+    """All that is needed to repeat the run: its configuration and its flows."""
+    replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
+    replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
 
 
 def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from bench.__main__ import main
+from bench.benchmarks import growth_flows
+from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
+from bench.benchmarks.growth_flows import GrowthFlowsBenchmark, growth_exponent
 from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
@@ -116,3 +119,32 @@ def test_forwarder_carries_what_the_generator_sends(tmp_path: Path) -> None:
     with veth_pairs((("source0", "in0"), ("out0", "sink0"))), running([tool("forwarder"), "in0", "out0"]):
         found = answer([tool("traffic"), "send", "source0", "sink0", frames, "5000", "500"])
     assert found["received"] == found["sent"] == 500
+
+
+def test_bookkeeping_tells_of_each_stage_and_of_all() -> None:
+    """The stages of a run in their order add up; a run that is smaller than the target's has no target."""
+    *stages, together, grown = BookkeepingBenchmark(flows=300).run()
+    assert [figure.name for figure in stages][:1] == ["planning"]
+    assert [figure.name for figure in stages][-2:] == ["result", "report"]
+    assert together.value == pytest.approx(sum(figure.value for figure in stages))
+    assert together.target is None and grown.unit == "MB"
+
+
+def test_growth_is_the_slope_of_the_logarithms() -> None:
+    """Twice the cost for twice the flows is 1, four times is 2."""
+    assert growth_exponent([10, 100, 1_000], [0.2, 2, 20]) == pytest.approx(1)
+    assert growth_exponent([1, 2], [3, 12]) == pytest.approx(2)
+
+
+def test_growth_has_an_exponent_for_each_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the two largest counts, and it lists what each count took."""
+
+    def measured(flows: int) -> Costs:
+        return Costs(flows, {"planning": 1 + 1e-4 * flows, "report": 2.0}, recording_bytes=flows)
+
+    monkeypatch.setattr(growth_flows, "measure", measured)
+    figures = {figure.name: figure for figure in GrowthFlowsBenchmark(counts=(10, 10**7, 10**8)).run()}
+    assert figures["exponent of planning"].value == pytest.approx(1, abs=0.001)
+    assert figures["exponent of report"].value == pytest.approx(0, abs=1e-9)
+    assert figures["exponent of report"].note == "2, 2, 2 s"
+    assert figures["grown while recording"].value == 100

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""All of a run but its packets: planning, ideal FCTs, recording, result and report, by the number of flows.
+
+The plan is that of the paper's 512 hosts; what its hosts and switches tell is made up (`finished_flows`) and goes the
+way of a run from there. CPU time of this process, all its threads, and the memory that it held.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analysis.report.pages import write_run_report
+from analysis.results.build import build_result
+from analysis.results.counters import RunCounters
+from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
+from bench.instruments.benchmark import Benchmark, Figure, Target
+from bench.instruments.finished_flows import queue_samples, record_batches
+from testbed.execution.execute import run_identity, write_inputs
+from testbed.execution.needs import needs_of
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.recorder import Recorder
+
+FLOWS = 285_000
+"""Of 10 model ms of the paper's default workload."""
+MOST_SECONDS = 15.0
+_ARRIVALS_US_PER_FLOW = 10_000 / 284_617
+_US_PER_SAMPLE = 10
+_NOTHING_COUNTED = RunCounters(
+    packets=PacketCounts(sent=0, received=0, switch_generated=0, switch_absorbed=0, in_flight=0),
+    drops={},
+    kernel_drops=0,
+    bts=BtsCounts(sent=0, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0),
+    pfc=PfcCounts(sent=0),
+)
+
+
+@dataclass
+class Costs:
+    """CPU seconds of each stage, in the order of a run."""
+
+    flows: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    recording_bytes: int = 0
+    """By how much the process grew while it took records."""
+
+    @property
+    def total_s(self) -> float:
+        return sum(self.seconds.values())
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Counts what runs in it to this stage."""
+        began_s = time.process_time()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - began_s
+
+
+class BookkeepingBenchmark(Benchmark):
+    """Of about so many flows."""
+
+    name = "bookkeeping"
+    summary = "CPU time of planning, recording and reporting a run of the paper's 512 hosts"
+
+    def __init__(self, flows: int = FLOWS) -> None:
+        self._flows = flows
+
+    def run(self) -> list[Figure]:
+        costs = measure(self._flows)
+        figures = [Figure(stage, seconds, "s") for stage, seconds in costs.seconds.items()]
+        target = Target(MOST_SECONDS, "at most") if self._flows >= FLOWS else None
+        note = f"{costs.flows:,} flows"
+        return [
+            *figures,
+            Figure("together", costs.total_s, "s", target=target, note=note),
+            Figure("grown while recording", costs.recording_bytes / 1e6, "MB"),
+        ]
+
+
+def measure(flows: int) -> Costs:
+    """Plans and reports a run of about so many flows."""
+    costs = Costs()
+    arrivals_us = flows * _ARRIVALS_US_PER_FLOW
+    with costs.stage("planning"):
+        settings = (f"arrivals_us={arrivals_us:.3f}",)
+        plan = plan_run(RunRequest("datacentre", "sfc+hpcc", clock="virtual", scale="paper", settings=settings))
+        needs_of(plan)
+    costs.flows = len(plan.flows)
+    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
+        _record(plan, Path(name), costs, intervals=int(arrivals_us // _US_PER_SAMPLE) + 1)
+    return costs
+
+
+def _record(plan: RunPlan, folder: Path, costs: Costs, intervals: int) -> None:
+    with costs.stage("ideal FCTs and inputs"):
+        write_inputs(plan, folder)
+        recorder = Recorder(plan, folder)
+    recorder.begin(0)
+    before_bytes = _resident_bytes()
+    for batch in record_batches(plan):
+        with costs.stage("taking records"):
+            for record in batch:
+                recorder.take(record)
+    costs.recording_bytes = max(0, _resident_bytes() - before_bytes)
+    for switch, samples in queue_samples(plan, intervals):
+        recorder.queue_samples(switch, samples)
+    with costs.stage("traces"):
+        recorder.close(all_told=True)
+    with costs.stage("result"):
+        flows, queues, signals = recorder.frames()
+        identity = run_identity(plan.config)
+        write_result(folder, build_result(identity, _NOTHING_COUNTED, flows=flows, queues=queues, signals=signals))
+        recorder.remove_journal()
+    with costs.stage("report"):
+        write_run_report(folder)
+
+
+def _resident_bytes() -> int:
+    kilobytes = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(kilobytes.split()[1]) * 1024
