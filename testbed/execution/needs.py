@@ -16,11 +16,13 @@ Rough, and meant to be too much rather than too little:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from testbed.load.agents import agent_count
+from testbed.plan.flow_columns import Integers
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS
 
@@ -102,18 +104,21 @@ def sum_of(needs: Sequence[Needs]) -> Needs:
 
 
 def _packets(plan: RunPlan) -> int:
-    return sum(-(-flow.size_bytes // plan.transport.payload_bytes) for flow in plan.flows)
+    return int(_packets_of_flows(plan).sum())
+
+
+def _packets_of_flows(plan: RunPlan) -> Integers:
+    packets: Integers = -(-plan.columns.size_bytes // plan.transport.payload_bytes)
+    return packets
 
 
 def _intervals(plan: RunPlan) -> int:
     """Sampling intervals until the busiest host has sent or received all."""
-    moved: Counter[str] = Counter()
-    for flow in plan.flows:
-        moved[flow.src] += flow.size_bytes
-        moved[flow.dst] += flow.size_bytes
-    rates = {name: host.rate_bps for name, host in plan.topology.host.items()}
-    busy_ns = max((8e9 * amount / rates[name] for name, amount in moved.items()), default=0.0)
-    last_ns = max((flow.start_ns for flow in plan.flows), default=0)
+    flows, hosts = plan.columns, plan.topology.hosts
+    ends = np.concatenate([flows.src, flows.dst])
+    moved = np.bincount(ends, np.concatenate([flows.size_bytes, flows.size_bytes]), len(hosts))
+    busy_ns = float(np.max(8e9 * moved / np.array([host.rate_bps for host in hosts]), initial=0.0))
+    last_ns = int(np.max(flows.start_ns, initial=0))
     return int(min(last_ns + busy_ns, plan.config.duration_ms * 1e6) // SAMPLE_NS) + 1
 
 
@@ -137,12 +142,11 @@ def _trace_bytes(plan: RunPlan) -> int:
 
 
 def _captured_bytes(plan: RunPlan) -> int:
-    captured = set(plan.config.captures)
+    hosts = plan.topology.hosts
+    captured = np.array([host.name in plan.config.captures for host in hosts], dtype=np.int64)
     per_packet = plan.transport.payload_bytes + _CAPTURED_HEADERS_BYTES
-    packets = sum(
-        -(-flow.size_bytes // plan.transport.payload_bytes) * len(captured & {flow.src, flow.dst})
-        for flow in plan.flows
-    )
+    ends = captured[plan.columns.src] + captured[plan.columns.dst]
+    packets = int((_packets_of_flows(plan) * ends).sum())
     return packets * per_packet
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from hosts.transport.settings import TransportSettings
@@ -18,6 +19,7 @@ from testbed.errors import UsageError
 from testbed.plan import checks
 from testbed.plan.config import RunConfig, fault_configs, versions
 from testbed.plan.dilation import choose_dilation, dilation_config
+from testbed.plan.flow_columns import FlowColumns, flow_columns
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings
@@ -49,6 +51,11 @@ class RunPlan:
     @property
     def duration_wall_ns(self) -> int:
         return self.dilation.wall_ns(self.config.duration_ms * 1e6)
+
+    @cached_property
+    def columns(self) -> FlowColumns:
+        """The flows as arrays."""
+        return flow_columns(self.topology, self.flows)
 
     @property
     def mtu_bytes(self) -> int:

@@ -11,29 +11,73 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from topologies.model import Link
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.plan.flow_columns import FlowColumns, Integers
+from topologies.model import Host, Link, Topology
+from topologies.routes import Paths
 from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
 
 _BITS_NS = 8_000_000_000
 
+Floats = NDArray[np.float64]
+
 
 def ideal_fct_ns(path: Sequence[Link], size_bytes: int, payload_bytes: int) -> float:
     """Idle FCT over a path of links, ns. Exact if no window stops the sender: frames queue before a slower link."""
-    full, rest = divmod(size_bytes, payload_bytes)
-    last_bytes = data_frame_bytes(rest or payload_bytes, is_last=True)
-    frames_before = full if rest else full - 1
+    return float(_over_path(path, np.array([size_bytes]), payload_bytes)[0])
+
+
+def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int) -> Floats:
+    """That of each flow. All between two racks take one path, but for the links of their hosts where those differ."""
+    racks: dict[tuple[object, ...], int] = {}
+    hosts: list[Host] = []
+    rack_of = np.zeros(len(topology.hosts), dtype=np.int64)
+    for number, host in enumerate(topology.hosts):
+        link = topology.host_link[host.name]
+        rack_of[number] = racks.setdefault((host.switch, link.rate_bps, link.delay_ns), len(racks))
+        if len(racks) > len(hosts):
+            hosts.append(host)
+    pairs = rack_of[flows.src] * len(racks) + rack_of[flows.dst]
+    order = np.argsort(pairs, kind="stable")
+    paths = Paths(topology)
+    found = np.empty(pairs.size)
+    for pair, members in _groups(pairs[order], order):
+        src, dst = (hosts[rack].name for rack in divmod(pair, len(racks)))
+        found[members] = _over_path(paths.between(src, dst), flows.size_bytes[members], payload_bytes)
+    return found
+
+
+def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
+    """The members of each number of an ordered column."""
+    numbers, begins = np.unique(ordered, return_index=True)
+    return list(zip(numbers.tolist(), np.split(members, begins[1:]), strict=True)) if numbers.size else []
+
+
+def _over_path(path: Sequence[Link], sizes_bytes: Integers, payload_bytes: int) -> Floats:
+    full, rest = np.divmod(sizes_bytes, payload_bytes)
+    last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
+    frames_before = np.where(rest > 0, full, full - 1)
     full_bytes = data_frame_bytes(payload_bytes, is_last=False)
     slowest_ns = _wire_ns(full_bytes, path[0])  # what spaces full frames so far
     before = frames_before * slowest_ns  # when the last frame but one has left each wire
-    last = before + _wire_ns(last_bytes, path[0])
+    last = before + last_bytes * _BITS_NS / path[0].rate_bps
     for here, onward in pairwise(path):
         full_ns = _wire_ns(full_bytes, onward)
-        if frames_before:
-            before += here.delay_ns + full_ns + (frames_before - 1) * max(0.0, full_ns - slowest_ns)
+        crossing = here.delay_ns + full_ns + (frames_before - 1) * max(0.0, full_ns - slowest_ns)
+        before = np.where(frames_before > 0, before + crossing, before)
         slowest_ns = max(slowest_ns, full_ns)
-        last = max(last + here.delay_ns, before) + _wire_ns(last_bytes, onward)
+        last = np.maximum(last + here.delay_ns, before) + last_bytes * _BITS_NS / onward.rate_bps
     returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in path)
-    return last + path[-1].delay_ns + returning
+    found: Floats = last + path[-1].delay_ns + returning
+    return found
+
+
+def _last_frame_bytes(payloads: Integers) -> Integers:
+    lengths, places = np.unique(payloads, return_inverse=True)
+    frames = [data_frame_bytes(length, is_last=True) for length in lengths.tolist()]
+    return np.array(frames, dtype=np.int64)[places]
 
 
 def _wire_ns(frame_bytes: int, link: Link) -> float:

@@ -10,14 +10,12 @@ finished has a row too.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 import polars as pl
 
 from hosts.protocol import FlowReceived, FlowSent, Goodput, Late, Record, Signal
-from scenarios.model.flow import Flow
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import new_journal
 from telemetry.queue_samples import Samples
@@ -25,8 +23,7 @@ from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
 from testbed.plan.plan import RunPlan
-from testbed.recording.ideal import ideal_fct_ns
-from topologies.routes import Paths
+from testbed.recording.ideal import ideal_fcts_ns
 
 SAVE_SECONDS = 1.0
 SAVE_SHARE = 0.02
@@ -152,42 +149,30 @@ class Recorder:
 
 def planned_flows(plan: RunPlan) -> pl.DataFrame:
     """The plan's part of the flows trace."""
-    ideal = _Ideal(plan)
+    flows = plan.columns
+    hosts = pl.Series([host.name for host in plan.topology.hosts], dtype=pl.String)
     columns = {
         "flow_id": [flow.flow_id for flow in plan.flows],
-        "src": [flow.src for flow in plan.flows],
-        "dst": [flow.dst for flow in plan.flows],
+        "src": hosts.gather(flows.src),
+        "dst": hosts.gather(flows.dst),
         "tag": [flow.tag for flow in plan.flows],
-        "size_bytes": [flow.size_bytes for flow in plan.flows],
-        "start_us": [flow.start_ns / 1000 for flow in plan.flows],
-        "ideal_fct_us": [ideal.fct_us(flow) for flow in plan.flows],
+        "size_bytes": flows.size_bytes,
+        "start_us": flows.start_ns / 1000,
+        "ideal_fct_us": ideal_fcts_ns(plan.topology, flows, plan.transport.payload_bytes) / 1000,
     }
     return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
 
 
-class _Ideal:
-    """Ideal FCTs, each worked out once."""
-
-    def __init__(self, plan: RunPlan) -> None:
-        self._payload_bytes = plan.transport.payload_bytes
-        self._paths = Paths(plan.topology)
-        self._known: dict[tuple[str, str, int], float] = {}
-
-    def fct_us(self, flow: Flow) -> float:
-        key = (flow.src, flow.dst, flow.size_bytes)
-        if key not in self._known:
-            path = self._paths.between(flow.src, flow.dst)
-            self._known[key] = ideal_fct_ns(path, flow.size_bytes, self._payload_bytes) / 1000
-        return self._known[key]
-
-
-def _sent_values(record: FlowSent) -> Iterator[object]:
+def _sent_values(record: FlowSent) -> tuple[object, ...]:
     """In the order of the columns of `SENT`."""
-    yield record.flow_id
-    yield record.finish_us
-    yield record.counts.packets_sent
-    yield record.counts.packets_resent
-    yield record.counts.bytes_resent
-    yield record.counts.timeouts
-    yield record.counts.naks
-    yield record.paused_us
+    counts = record.counts
+    return (
+        record.flow_id,
+        record.finish_us,
+        counts.packets_sent,
+        counts.packets_resent,
+        counts.bytes_resent,
+        counts.timeouts,
+        counts.naks,
+        record.paused_us,
+    )

@@ -10,11 +10,12 @@ import pytest
 
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunRequest, plan_run
-from testbed.recording.ideal import ideal_fct_ns
+from testbed.recording.ideal import ideal_fct_ns, ideal_fcts_ns
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 from topologies.model import Link, Port
+from topologies.routes import Paths
 
 
 def _wire(rate_bps: int, delay_ns: int) -> Link:
@@ -33,6 +34,17 @@ def test_frames_queue_before_a_slower_link() -> None:
     path = [_wire(100_000_000_000, 1_000), _wire(50_000_000_000, 1_000)]
     data, last, ack = 1058 * 0.16, 1062 * 0.16, 62 * 0.16
     assert ideal_fct_ns(path, 3_000, 1_000) == pytest.approx(data / 2 + 2 * data + last + 1.5 * ack + 4_000)
+
+
+@pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])
+def test_each_of_many_flows_has_the_ideal_of_its_own_path(topology: str) -> None:
+    """Reckoned for all flows at once and one by one along each path: the same to the last bit."""
+    settings = ("incast_degree=3", "arrivals_us=50")
+    plan = plan_run(RunRequest("datacentre", clock="virtual", topology=topology, settings=settings))
+    paths, payload_bytes = Paths(plan.topology), plan.transport.payload_bytes
+    alone = [ideal_fct_ns(paths.between(flow.src, flow.dst), flow.size_bytes, payload_bytes) for flow in plan.flows]
+    assert len({len(paths.between(flow.src, flow.dst)) for flow in plan.flows}) == (1 if topology == "star" else 2)
+    assert ideal_fcts_ns(plan.topology, plan.columns, payload_bytes).tolist() == alone
 
 
 @pytest.mark.parametrize("placement", ["remote", "local"])
