@@ -18,7 +18,7 @@ from typing import Literal
 import polars as pl
 
 from telemetry.atomic_file import replace_file
-from telemetry.schema import TraceSchema, fits
+from telemetry.schema import TraceSchema, check_of
 from telemetry.segments import join_segments, segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -39,6 +39,7 @@ class SegmentWriter:
         self.schema = schema
         self._segment_rows = segment_rows
         self._columns = frozenset(schema.column_names)
+        self._checks = tuple(check_of(column) for column in schema.columns)
         self._values_of = attrgetter(*schema.column_names)
         self._rows: list[tuple[object, ...]] = []
         self._frames: list[pl.DataFrame] = []
@@ -56,9 +57,9 @@ class SegmentWriter:
     def append_values(self, values: Iterable[object]) -> None:
         """Adds one row, its values in the order of the columns. Raises ValueError unless each fits its column."""
         row = tuple(values)
-        for column, value in zip(self.schema.columns, row, strict=True):
-            if not fits(value, column):
-                raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
+        for check, value in zip(self._checks, row, strict=True):
+            if not check(value):
+                raise ValueError(f"{self.schema.name}.{self._misfit(row)}")
         self._rows.append(row)
         self._added()
 
@@ -91,6 +92,10 @@ class SegmentWriter:
         self._frames = [pl.concat(self._frames)]
         write_trace(segment_path(self.folder, self._segments), self.schema, self._frames[0], compression="lz4")
         self._is_flushed = True
+
+    def _misfit(self, row: tuple[object, ...]) -> str:
+        columns = zip(self.schema.columns, self._checks, row, strict=True)
+        return next(f"{column.name} cannot hold {value!r}" for column, check, value in columns if not check(value))
 
     def _added(self) -> None:
         self._is_flushed = False

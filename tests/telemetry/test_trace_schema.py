@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMAS, SIGNALS, Column, TraceSchema, fits
+from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMAS, SIGNALS, Column, TraceSchema, check_of, fits
 
 
 def test_column_names_are_those_of_the_contract() -> None:
@@ -95,9 +98,18 @@ def test_an_empty_frame_has_the_columns(schema: TraceSchema) -> None:
 )
 def test_a_column_knows_what_it_can_hold(dtype: type[pl.DataType], value: object, expected: bool) -> None:
     """Values of another kind, out of range or not finite are refused."""
-    assert fits(value, Column("x", dtype, "", "x")) is expected
+    column = Column("x", dtype, "", "x")
+    assert fits(value, column) is check_of(column)(value) is expected
 
 
 def test_null_fits_only_where_the_column_says_so() -> None:
     """Null is a value of nullable columns alone."""
     assert fits(None, Column("x", pl.Float64, "", "x", nullable=True))
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+@given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.integers(-300, 2**65)))
+def test_a_columns_own_check_says_what_fits_says(schema: TraceSchema, value: object) -> None:
+    """Whatever the value: the check of a column is only sooner done."""
+    for column in (*schema.columns, *(replace(each, nullable=True) for each in schema.columns)):
+        assert check_of(column)(value) is fits(value, column)
