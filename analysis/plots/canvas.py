@@ -14,8 +14,11 @@ from typing import Any, ParamSpec
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from analysis.formatting import three_digits
@@ -24,6 +27,8 @@ from telemetry.atomic_file import replace_file
 
 WIDTH_PIXELS = 1280
 WIDTH_INCHES = 10.0
+_SVG_DPI = 72
+"""matplotlib's own: an SVG is in points."""
 
 INK = "#1F2328"
 MUTED = "#6A737D"
@@ -67,6 +72,9 @@ STYLE: Any = {
 _LOG_DIGITS = ((12.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)), (300.0, (1.0, 2.0, 5.0)), (float("inf"), (1.0,)))
 """Leading digits that a logarithmic axis labels, by the ratio of its highest to its lowest value."""
 
+_EDGE = 1.001
+"""A tick on the end of an axis belongs to it, whatever its last bit."""
+
 Arguments = ParamSpec("Arguments")
 
 
@@ -83,7 +91,7 @@ def styled(plot: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
 
 def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:
     """A figure of the standard width with `columns` plots side by side."""
-    figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained")
+    figure = Figure(figsize=(WIDTH_INCHES, height_inches))
     FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
 
@@ -99,19 +107,21 @@ def log_x(axes: Axes, low: float, high: float) -> None:
     """Makes the x axis logarithmic from `low` to `high` with plain numbers as ticks."""
     axes.set_xscale("log")
     axes.set_xlim(low, high)
-    _plain_log_ticks(axes.xaxis, high / low)
+    _plain_log_ticks(axes.xaxis, low, high)
 
 
 def log_y(axes: Axes, low: float, high: float) -> None:
     """Makes the y axis logarithmic from `low` to `high` with plain numbers as ticks."""
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    _plain_log_ticks(axes.yaxis, high / low)
+    _plain_log_ticks(axes.yaxis, low, high)
 
 
-def _plain_log_ticks(axis: Axis, ratio: float) -> None:
-    digits = next(digits for highest, digits in _LOG_DIGITS if ratio <= highest)
-    axis.set_major_locator(FixedLocator([digit * 10.0**power for power in range(-3, 7) for digit in digits]))
+def _plain_log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Only ticks that are seen: each takes as long to make and to measure as one that is."""
+    digits = next(digits for highest, digits in _LOG_DIGITS if high / low <= highest)
+    ticks = [digit * 10.0**power for power in range(-3, 7) for digit in digits]
+    axis.set_major_locator(FixedLocator([tick for tick in ticks if low / _EDGE <= tick <= high * _EDGE]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: three_digits(value)))
 
@@ -149,13 +159,17 @@ def share_legend(figure: Figure, *, columns: int = 6) -> None:
 
 def write_png(figure: Figure, path: Path) -> None:
     """Writes a PNG of WIDTH_PIXELS, in one step."""
+    dpi = WIDTH_PIXELS / WIDTH_INCHES
     with mpl.rc_context(STYLE):
-        replace_file(
-            path,
-            lambda partial: figure.savefig(
-                partial, format="png", dpi=WIDTH_PIXELS / WIDTH_INCHES, metadata={"Software": None}
-            ),
-        )
+        _lay_out(figure, FigureCanvasAgg, dpi)
+        replace_file(path, lambda partial: figure.savefig(partial, format="png", dpi=dpi, metadata={"Software": None}))
+
+
+def _lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:
+    """Gives the axes their places on a canvas. A figure that lays itself out is drawn twice whenever it is saved."""
+    canvas(figure)
+    figure.dpi = dpi
+    ConstrainedLayoutEngine().execute(figure)
 
 
 def to_svg(figure: Figure, *, name: str, description: str) -> str:
@@ -166,6 +180,7 @@ def to_svg(figure: Figure, *, name: str, description: str) -> str:
     """
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):
+        _lay_out(figure, FigureCanvasSVG, _SVG_DPI)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return _embed(buffer.getvalue(), name, description)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
 from analysis.plots import run as plots
-from analysis.plots.canvas import WIDTH_PIXELS, to_svg, write_png
+from analysis.plots.canvas import WIDTH_PIXELS, log_x, log_y, new_figure, to_svg, write_png
 from analysis.plots.faults import FaultMark
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
@@ -133,6 +133,15 @@ def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Ma
     runs = [plots.PlottedRun("irn", "irn", make_flows(load=3), make_queues())]
     p95, p99 = plots.plot_fct_by_size_compared(runs, "hadoop").axes
     assert p95.get_ylim() == p99.get_ylim()
+
+
+def test_a_logarithmic_axis_makes_only_ticks_that_are_seen() -> None:
+    """Its ends are among them: one beyond costs as much and shows nothing."""
+    _, (axes,) = new_figure()
+    log_x(axes, 1.0, 10.0)
+    log_y(axes, 0.97, 250.0)
+    assert axes.get_xticks().tolist() == [1, 1.5, 2, 3, 4, 5, 7, 10]
+    assert axes.get_yticks().tolist() == [1, 2, 5, 10, 20, 50, 100, 200]
 
 
 def test_a_png_is_legibly_wide(tmp_path: Path, make_queues: Maker) -> None:
