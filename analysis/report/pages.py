@@ -43,8 +43,8 @@ _DISTRIBUTIONS = (
 _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
 
 
-def write_run_report(folder: Path) -> Path:
-    """Writes report.html, a PNG of each of its figures and two CSVs into a run folder; gives the page.
+def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
+    """Writes report.html and two CSVs into a run folder; gives the page. `pictures`: each of its figures as PNG, too.
 
     Traces that are missing or damaged are named on the page. Raises ResultError without a readable result.json.
     """
@@ -75,7 +75,7 @@ def write_run_report(folder: Path) -> Path:
         result=run.result,
         problems=run.problems,
         cards=page.run_cards(run.result),
-        plots=place_figures(folder, figures, captions),
+        plots=place_figures(folder, figures, captions, pictures=pictures),
         tables=[*page.run_tables(run.result), *physics_tables(run.config)],
         settings=page.setting_rows(run.result),
         configuration=page.configuration_rows(run),
@@ -182,12 +182,15 @@ def _distributed(label: str, run: Run) -> DistributedRun:
     return DistributedRun(label, run.result.scheme, run.flows, run.queues, run.signals, run.goodput, window)
 
 
-def place_figures(folder: Path, figures: dict[str, Figure], captions: dict[str, str]) -> list[dict[str, object]]:
-    """Writes each figure as PNG and gives it as SVG for the page."""
+def place_figures(
+    folder: Path, figures: dict[str, Figure], captions: dict[str, str], *, pictures: bool = True
+) -> list[dict[str, object]]:
+    """Gives each figure as SVG for the page, and writes it as PNG unless nobody wants pictures."""
     placed: list[dict[str, object]] = []
     for name, figure in figures.items():
-        file_name = f"{name}.png"
-        write_png(figure, folder / file_name)
+        file_name = f"{name}.png" if pictures else None
+        if file_name is not None:
+            write_png(figure, folder / file_name)
         svg = to_svg(figure, name=name.replace("_", "-"), description=captions[name])
         placed.append({"svg": Markup(svg), "caption": captions[name], "png": file_name})
     return placed

@@ -76,7 +76,7 @@ def _report_run(folder: Path) -> None:
     check_page(folder)
     was_cut_off = finish_run(folder)
     stored = load_run(folder)
-    page = write_run_report(folder)
+    page = write_run_report(folder, pictures=True)
     if was_cut_off:
         give_to_caller(folder)
     console.print(run_table(stored.result, stored.config))

@@ -153,13 +153,14 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
 
 
 def test_a_run_leaves_everything_to_look_into(tmp_path: Path) -> None:
-    """The run's folder has configuration, traces, result, report and plots; the printed report exists."""
+    """The run's folder has configuration, traces, result and report; the printed report exists, `report` adds PNGs."""
     done = _runner("run", "incast", "--clock", "virtual", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     [folder] = tmp_path.iterdir()
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "flows.parquet", "queues.parquet", "signals.parquet", "result.json", "report.html"} <= names
-    assert any(name.endswith(".png") for name in names)
+    assert not any(name.endswith(".png") for name in names)
     assert str(folder / "report.html") in done.stdout
     again = _runner("report", str(folder))
     assert again.returncode == 0, again.stderr
+    assert {path.name for path in folder.glob("*.png")} >= {"buffer.png", "fct.png"}

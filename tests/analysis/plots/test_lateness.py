@@ -47,7 +47,7 @@ def test_a_page_shows_when_its_run_was_late(make_run_folder: FolderMaker) -> Non
     assert load_run(folder).problems == ()
     assert "Lateness over time" not in write_run_report(folder).read_text()
     write_trace(folder / "lateness.parquet", LATENESS, ROWS)
-    assert "Lateness over time" in write_run_report(folder).read_text()
+    assert "Lateness over time" in write_run_report(folder, pictures=True).read_text()
     assert (folder / "lateness.png").exists()
     shutil.copy(folder / "goodput.parquet", folder / "lateness.parquet")
     assert any("lateness.parquet cannot be read" in each for each in load_run(folder).problems)

@@ -202,7 +202,7 @@ def test_run_report_contains_the_figures_of_the_result(make_run_folder: FolderMa
 def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
     """No address outside the folder, no script, no id twice, four plots inside; every link leads to a file."""
     folder = make_run_folder("sfc")
-    path = write_run_report(folder)
+    path = write_run_report(folder, pictures=True)
     page = Page(path)
     assert "://" not in path.read_text(encoding="utf-8")
     assert "script" not in page.tags
@@ -213,6 +213,17 @@ def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
     assert {"result.json", "config.json", "flows.parquet", "buffer.png", "fct.png", "buffer.csv"} <= set(links)
     for link in links:
         assert (folder / link).exists()
+
+
+def test_pictures_are_drawn_for_who_asks(make_run_folder: FolderMaker) -> None:
+    """The page has its plots inside either way, and links the files only where they are."""
+    folder = make_run_folder("sfc")
+    without = Page(write_run_report(folder)).addresses
+    assert not list(folder.glob("*.png")) and not [each for each in without if each.endswith(".png")]
+    with_them = Page(write_run_report(folder, pictures=True)).addresses
+    pictures = {path.name for path in folder.glob("*.png")}
+    assert pictures == {"buffer.png", "fct.png", "distributions.png", "goodput.png"}
+    assert pictures <= set(with_them)
 
 
 def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> None:
