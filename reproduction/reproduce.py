@@ -36,8 +36,8 @@ class ReproducedExperiments:
 def reproduce(
     scale: ScaleName, jobs: Sequence[ExperimentJob], out: Path, executor: Executor, tell: Tell
 ) -> ReproducedExperiments:
-    """Runs the jobs of some experiments and concludes each that has a run."""
-    done = run_jobs([Job(job.label, job.request, out) for job in jobs], executor, tell)
+    """Runs the jobs of some experiments and concludes each that has a run. Of their runs no page is drawn."""
+    done = run_jobs([Job(job.label, job.request, out, page=False) for job in jobs], executor, tell)
     cases = _cases(scale, jobs, done, out)
     was_waited_for = _judge_all(cases)
     judged = [case.folder for case in cases if was_waited_for or (case.folder / FILE_NAME).exists()]

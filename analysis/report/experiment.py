@@ -66,7 +66,12 @@ def write_experiment_page(
         page=page,
         held=sum(row.holds for row in page.claims),
         plots=place_figures(folder, drawn, captions),
-        runs=[{"run": run, "link": relative_link(folder, run.folder)} for run in page.runs],
+        runs=[{"run": run, "link": _link(folder, run)} for run in page.runs],
     )
     replace_text(folder / REPORT_FILE, html)
     return folder / REPORT_FILE
+
+
+def _link(folder: Path, run: RunLink) -> str | None:
+    """To the run's page; None where nobody has asked for it."""
+    return relative_link(folder, run.folder) if (run.folder / REPORT_FILE).exists() else None

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.report.pages import write_run_report
 from analysis.results.build import build_result
 from analysis.results.counters import RunIdentity
 from analysis.results.result import RunResult, write_result
@@ -40,6 +39,13 @@ def _run_live(
     return run_live(plan, folder, recorder, progress, interrupt)
 
 
+def write_run_report(folder: Path) -> Path:
+    """What draws takes as long to load as a small run does to be drawn."""
+    from analysis.report.pages import write_run_report as write
+
+    return write(folder)
+
+
 _PLANNED = "planned"
 ERROR_FILE = "error.txt"
 """In a run's logs: why it broke."""
@@ -55,7 +61,7 @@ class StoredRun:
     folder: Path
     result: RunResult
     report: Path | None
-    """None: Ctrl-C came while it was drawn."""
+    """None: Ctrl-C came while it was drawn, or nobody asked for it."""
     interrupted: bool = False
     """Ctrl-C came before all was done. `result.interrupted` says whether it cut the measurement short."""
 
@@ -84,11 +90,14 @@ def make_folder(parent: Path, name: str) -> Path:
     raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
 
-def execute(plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None) -> StoredRun:
+def execute(
+    plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None, *, page: bool = True
+) -> StoredRun:
     """Runs a plan. RunError when it broke or ran out of room; its folder then holds what was measured and why.
 
     Interrupted when Ctrl-C left no result: nothing stays of a run that had not begun, the traces of one that was not
     given the time to end. `clock` runs it in place of the one that the plan names: on a network that is up already.
+    Without a `page` the traces and the result are all; `report` draws it later.
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
@@ -98,9 +107,11 @@ def execute(plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None
                 result = _measure(plan, folder, progress, interrupt, run)
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
-    with _failing_in_one_line(plan, folder, interrupt):
-        report = _draw(folder)
-    return StoredRun(folder, result, report, interrupt.is_requested or report is None)
+    report = None
+    if page:
+        with _failing_in_one_line(plan, folder, interrupt):
+            report = _draw(folder)
+    return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None))
 
 
 def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock) -> RunResult:

@@ -41,6 +41,8 @@ class Job:
     name: str | None = None
     code: str | None = None
     """Digest of the code that must run it (`testbed.system.code`); None: whatever is there."""
+    page: bool = True
+    """Whether its page is drawn."""
 
 
 class JobFinished(BaseModel):

@@ -52,7 +52,7 @@ def run_job(job: Job) -> JobResult:
 
 
 def _run_new(job: Job) -> JobResult:
-    made = _make_run(job.request, job.out)
+    made = _make_run(job, job.out)
     return JobInterrupted(folder=made.folder) if made.interrupted else JobFinished(folder=made.folder)
 
 
@@ -63,7 +63,7 @@ def _run_once(job: Job, name: str) -> JobResult:
         if (final / RESULT_FILE).exists():
             return JobFinished(folder=final)
         shutil.rmtree(partial, ignore_errors=True)
-        made = _make_run(job.request, partial)
+        made = _make_run(job, partial)
         if made.interrupted:
             return JobInterrupted(folder=made.folder)
         made.folder.rename(final)
@@ -72,12 +72,12 @@ def _run_once(job: Job, name: str) -> JobResult:
         return JobFinished(folder=final)
 
 
-def _make_run(request: RunRequest, out: Path) -> StoredRun:
-    plan = plan_run(request)
+def _make_run(job: Job, out: Path) -> StoredRun:
+    plan = plan_run(job.request)
     check_room([plan], out)
     capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
-    with _alone(request):
-        return execute(plan, out, Silent())
+    with _alone(job.request):
+        return execute(plan, out, Silent(), page=job.page)
 
 
 @contextmanager

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from analysis.report.pages import write_run_report
 from testbed.execution.execute import StoredRun
 from testbed.interrupt import EXIT_STATUS
 from testbed.jobs import run_job
-from testbed.jobs.job import Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
+from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.process import PARENT_VARIABLE
 from testbed.jobs.task import ROOT, TaskEnd
@@ -45,6 +47,21 @@ def test_results_say_what_became_of_each_job_in_their_order(tmp_path: Path) -> N
     assert "degree" in failed.reason
     assert told == [(1, 2, "label"), (2, 2, "label")]
     assert not done.is_interrupted
+
+
+def test_a_job_draws_no_page_that_nobody_asked_for(tmp_path: Path) -> None:
+    """Nor does its process load what draws; the page can be had from the folder later."""
+    words = JOB.dump_json(replace(_job(tmp_path, SHORT), page=False)).decode()
+    code = f"import sys\nfrom {run_job.__name__} import *\nmain()\nassert 'matplotlib' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, input=words, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    finished = JOB_RESULT.validate_json(done.stdout)
+    assert isinstance(finished, JobFinished)
+    assert (finished.folder / "result.json").exists()
+    assert not (finished.folder / "report.html").exists()
+    assert write_run_report(finished.folder).exists()
 
 
 def test_a_job_that_runs_out_of_room_says_so_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
