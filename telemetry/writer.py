@@ -99,7 +99,7 @@ class SegmentWriter:
 
     def _added(self) -> None:
         self._is_flushed = False
-        if self.rows_in_memory >= self._segment_rows:
+        if self._frame_rows + len(self._rows) >= self._segment_rows:
             self.flush()
             self._segments += 1
             self._rows_written += self._frame_rows

@@ -8,6 +8,7 @@ way of a run from there. CPU time of this process, all its threads, and the memo
 
 from __future__ import annotations
 
+import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -79,6 +80,7 @@ class BookkeepingBenchmark(Benchmark):
             *figures,
             Figure("together", costs.total_s, "s", target=target, note=note),
             Figure("grown while recording", costs.recording_bytes / 1e6, "MB"),
+            Figure("most memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, "MB"),
         ]
 
 

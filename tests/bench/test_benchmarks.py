@@ -123,11 +123,12 @@ def test_forwarder_carries_what_the_generator_sends(tmp_path: Path) -> None:
 
 def test_bookkeeping_tells_of_each_stage_and_of_all() -> None:
     """The stages of a run in their order add up; a run that is smaller than the target's has no target."""
-    *stages, together, grown = BookkeepingBenchmark(flows=300).run()
+    *stages, together, grown, most = BookkeepingBenchmark(flows=300).run()
     assert [figure.name for figure in stages][:1] == ["planning"]
     assert [figure.name for figure in stages][-2:] == ["result", "report"]
     assert together.value == pytest.approx(sum(figure.value for figure in stages))
-    assert together.target is None and grown.unit == "MB"
+    assert together.target is None
+    assert 0 <= grown.value < most.value
 
 
 def test_growth_is_the_slope_of_the_logarithms() -> None:
