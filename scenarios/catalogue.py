@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scenarios import datacentre, incast
+from scenarios import bystanders, datacentre, incast
 from scenarios.model.scenario import Scenario
 from scenarios.paper.bottleneck import fairness, signaling, synchronization, theory
 from scenarios.paper.data_centre import (
@@ -24,6 +24,7 @@ from scenarios.paper.testbed import testbed_hol, testbed_incast
 
 _MODULES = (
     incast,
+    bystanders,
     datacentre,
     signaling,
     incast_degree,
@@ -43,4 +44,4 @@ _MODULES = (
 )
 
 SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}
-"""Two to play with, then those of the paper's experiments in its order."""
+"""Three to play with, then those of the paper's experiments in its order."""
