@@ -13,6 +13,8 @@ NOT_MEASURED = "not measured"
 """Stands where a count would be that nobody read."""
 
 _BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
+BYTE_SCALES: Mapping[str, float] = {unit: scale for scale, unit in _BYTE_UNITS}
+"""Of the units that `format_bytes` writes."""
 _TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
 
 

@@ -126,6 +126,24 @@ def plot_buffers_compared(
 
 
 @styled
+def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: Sequence[FaultMark] = ()) -> Figure:
+    """What an incast does to others: left how slow their flows were, right what the hottest switch held."""
+    figure, (left, right) = new_figure(2)
+    looks = scheme_looks([run.scheme for run in runs])
+    left.set_title(f"How slow the {traffic_class} flows were")
+    _draw_tail(
+        left, [(run.label, look, of_class(run.flows, traffic_class)) for run, look in zip(runs, looks, strict=True)]
+    )
+    right.set_title("What the fullest switch held")
+    hottest = [hottest_buffer_steps(run.queues) for run in runs]
+    lines = [_Line(run.label, look, found[1]) for run, look, found in zip(runs, looks, hottest, strict=True) if found]
+    _draw_steps(right, lines)
+    draw_faults(right, faults if lines else ())
+    share_legend(figure)
+    return figure
+
+
+@styled
 def plot_fct_by_size_compared(runs: Sequence[PlottedRun], traffic_class: str = ALL_CLASSES) -> Figure:
     """P95 and P99 FCT slowdown by message size, one line a run; the bins come from the flows of all runs."""
     figure, panels = new_figure(2)
@@ -252,3 +270,25 @@ def _draw_distribution(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataF
             label=label,
         )
     log_x(axes, min(low, 1.0) / 1.03, max(high, 2.0) * 1.1)
+
+
+def _draw_tail(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataFrame]]) -> None:
+    """The share of flows that were slower, down to one flow, on a logarithmic axis: its P99 is where a line meets 1 %.
+
+    Flows that did not complete are slower than any.
+    """
+    axes.set_xlabel("FCT slowdown")
+    axes.set_ylabel("Share of flows that were slower (%)")
+    curves = [(label, look, flows.height, *cumulative_slowdown(flows)) for label, look, flows in lines]
+    drawn = [curve for curve in curves if curve[3].size]
+    if not drawn:
+        say(axes, "no flow completed")
+        return
+    for label, look, _, values, shares in drawn:
+        slower = 100 * (1 - np.concatenate([[0.0], shares[:-1]]))
+        axes.step(values, slower, where="pre", color=look.color, linestyle=look.dashes, label=label)
+    for name, percent in (("P50", 50.0), ("P99", 1.0)):
+        draw_level(axes, name, percent)
+    log_y(axes, 80 / max(curve[2] for curve in drawn), 125)
+    high = max(float(curve[3][-1]) for curve in drawn)
+    log_x(axes, min(float(drawn[0][3][0]), 1.0) / 1.03, max(high, 2.0) * 1.2)

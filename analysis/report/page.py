@@ -20,8 +20,9 @@ from analysis.formatting import (
 )
 from analysis.metrics.figures import Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
-from analysis.results.comparison import Comparison, headline_class
+from analysis.results.comparison import Comparison, ComparisonRow, headline_class
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
+from analysis.results.over_seeds import Estimate
 from analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
 from analysis.results.stored import Run
 
@@ -101,9 +102,10 @@ def configuration_rows(run: Run) -> list[tuple[str, str]]:
 
 
 def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:
-    """The tables of a comparison page: the overview, then slowdown and buffers of every run."""
+    """The tables of a comparison page: means over seeds, the overview, then slowdown and buffers of every run."""
     labels = [row.label for row in comparison.rows]
     return [
+        *([_seeds_table(comparison)] if comparison.over_seeds else []),
         _overview_table(comparison),
         _class_table(labels, results, comparison.traffic_classes),
         DataTable(
@@ -116,6 +118,52 @@ def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> l
             ],
         ),
     ]
+
+
+_AVERAGED = (
+    ("p50_slowdown", "P50 slowdown"),
+    ("p95_slowdown", "P95 slowdown"),
+    ("p99_slowdown", "P99 slowdown"),
+    ("max_buffer_bytes", "max buffer"),
+    ("incast_p50_slowdown", "incast, P50"),
+    ("incast_last_slowdown", "incast, last flow"),
+    ("throughput_gbps", "throughput, Gb/s"),
+    ("drops", "drops"),
+    ("bts_sent", "BTS sent"),
+)
+
+
+def _seeds_table(comparison: Comparison) -> DataTable:
+    schemes = comparison.over_seeds
+    figures = [(name, title) for name, title in _AVERAGED if any(each.figures[name] for each in schemes)]
+    return DataTable(
+        "Means over seeds",
+        (
+            "figure",
+            *(each.scheme for each in schemes),
+            *(f"{each.scheme} / {schemes[0].scheme}" for each in schemes[1:]),
+        ),
+        [
+            (
+                title,
+                *(_estimate(each.figures[name], is_bytes=name.endswith("_bytes")) for each in schemes),
+                *(_estimate(each.ratios.get(name)) for each in schemes[1:]),
+            )
+            for name, title in figures
+        ],
+        f"Slowdowns of {comparison.traffic_class} flows; seeds "
+        f"{', '.join(str(seed) for seed in schemes[0].seeds)}. In brackets the 95 % confidence interval of the mean "
+        "(Student's t). Ratios are taken seed by seed on the same flows, their mean is geometric: an interval without "
+        "1 is a difference that chance does not explain. The plots are of the first seed.",
+    )
+
+
+def _estimate(estimate: Estimate | None, *, is_bytes: bool = False) -> str:
+    if estimate is None:
+        return NOTHING
+    shown = format_bytes if is_bytes else format_number
+    interval = f" ({shown(estimate.interval[0])} to {shown(estimate.interval[1])})" if estimate.interval else ""
+    return f"{shown(estimate.mean)}{interval}"
 
 
 def _interval(interval: Interval | None) -> str:
@@ -269,43 +317,48 @@ def _spacing_table(result: RunResult) -> DataTable:
 
 
 def _overview_table(comparison: Comparison) -> DataTable:
+    incast = ("incast, P50", "incast, last") if comparison.has_incast else ()
     return DataTable(
         "Overview",
         (
             "scheme",
             "verdict",
-            "completed / flows",
-            "max buffer",
-            "ratio",
             "P50 slowdown",
             "P95 slowdown",
             "P99 slowdown",
             "ratio",
+            "max buffer",
+            "ratio",
+            *incast,
+            "completed / flows",
             "throughput",
             "drops",
             "BTS sent",
             "PFC sent",
             "wall s",
         ),
-        [
-            (
-                row.label,
-                row.verdict,
-                f"{row.flows_completed:,} / {row.flows_total:,}",
-                format_bytes(row.max_buffer_bytes),
-                format_ratio(row.ratios["max_buffer_bytes"]),
-                *map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown)),
-                format_ratio(row.ratios["p99_slowdown"]),
-                f"{format_number(row.throughput_gbps)} Gb/s",
-                format_number(row.drops),
-                format_number(row.bts_sent),
-                format_number(row.pfc_sent),
-                NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",
-            )
-            for row in comparison.rows
-        ],
+        [_overview_row(row, has_incast=comparison.has_incast) for row in comparison.rows],
         f"Slowdown of {comparison.traffic_class} flows. Ratios are against {comparison.rows[0].label}.",
     )
+
+
+def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
+    incast = (row.incast_p50_slowdown, row.incast_last_slowdown) if has_incast else ()
+    return [
+        row.label,
+        row.verdict,
+        *map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown)),
+        format_ratio(row.ratios["p99_slowdown"]),
+        format_bytes(row.max_buffer_bytes),
+        format_ratio(row.ratios["max_buffer_bytes"]),
+        *map(format_number, incast),
+        f"{row.flows_completed:,} / {row.flows_total:,}",
+        f"{format_number(row.throughput_gbps)} Gb/s",
+        format_number(row.drops),
+        format_number(row.bts_sent),
+        format_number(row.pfc_sent),
+        NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",
+    ]
 
 
 def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:

@@ -149,26 +149,37 @@ def _comparison_rows(comparison: Comparison) -> pl.DataFrame:
 
 
 def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[dict[str, Figure], dict[str, str]]:
-    plotted = [
-        plots.PlottedRun(row.label, run.result.scheme, run.flows, run.queues)
-        for row, run in zip(comparison.rows, runs, strict=True)
-    ]
+    shown = _shown_in_plots(comparison, runs)
+    plotted = [plots.PlottedRun(label, run.result.scheme, run.flows, run.queues) for label, run in shown]
     classes = comparison.traffic_classes or (ALL_CLASSES,)
     figures = {
+        **(
+            {"beside_incast": plots.plot_beside_incast(plotted, comparison.traffic_class, faults=_faults(runs[0]))}
+            if comparison.has_incast
+            else {}
+        ),
         "buffer": plots.plot_buffers_compared(plotted, faults=_faults(runs[0])),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
         "fct": plots.plot_fct_compared(plotted, classes),
-        "distributions": plot_distributions(
-            [_distributed(row.label, run) for row, run in zip(comparison.rows, runs, strict=True)]
-        ),
+        "distributions": plot_distributions([_distributed(label, run) for label, run in shown]),
     }
     captions = {
+        "beside_incast": f"What the incast did to others. Left: share of {comparison.traffic_class} flows that were "
+        "slower than the slowdown on the axis. Right: the most bytes that the hottest switch of each run held.",
         "buffer": "Buffer occupancy of each run's hottest switch: the most bytes held in each sampling interval.",
         "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
         "fct": "Distribution of FCT slowdown; flows that did not finish keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,
     }
     return figures, captions
+
+
+def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[str, Run]]:
+    """All runs by their labels; of several seeds the first seed's, by their schemes."""
+    if not comparison.over_seeds:
+        return [(row.label, run) for row, run in zip(comparison.rows, runs, strict=True)]
+    seed = comparison.over_seeds[0].seeds[0]
+    return [(run.result.scheme, run) for run in runs if run.result.seed == seed]
 
 
 def _faults(run: Run) -> list[FaultMark]:

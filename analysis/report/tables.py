@@ -11,9 +11,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis.formatting import NOTHING, format_bytes, format_count, format_number, format_ratio, format_wall
+from analysis.formatting import (
+    BYTE_SCALES,
+    NOTHING,
+    format_bytes,
+    format_count,
+    format_number,
+    format_ratio,
+    format_wall,
+    three_digits,
+)
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import Comparison, ComparisonRow
+from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
 
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
@@ -31,10 +41,20 @@ def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
-    """Schemes as rows; the buffer is followed by its ratio to the first row. Fits 80 columns. Warnings stand below."""
-    title = Text(f"{comparison.scenario}: slowdown of {comparison.traffic_class} flows")
+    """Schemes as rows, over their seeds where there are several. Fits 80 columns. Meaning and warnings stand below.
+
+    Where an incast runs beside others, these come first, then the buffer, then the incast; else the buffer's ratio to
+    the first row stands beside it.
+    """
+    fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
+    table = fill(comparison)
+    meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
+    return Group(table, *meaning, *(Text(f"! {warning}", style="yellow") for warning in comparison.warnings))
+
+
+def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
     table = Table(
-        title=title,
+        title=Text(f"{comparison.scenario}: {title}"),
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
@@ -44,11 +64,60 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     )
     table.add_column("scheme", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    for heading in ("flows", "max buffer", "P50", "P95", "P99", "drops", "BTS"):
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _fill_alone(comparison: Comparison) -> Table:
+    title = f"slowdown of {comparison.traffic_class} flows"
+    table = _comparison_head(comparison, title, ("flows", "max buffer", "P50", "P95", "P99", "drops", "BTS"))
     for row in comparison.rows:
-        table.add_row(*_cells(row))
-    return Group(table, *(Text(f"! {warning}", style="yellow") for warning in comparison.warnings))
+        slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
+        buffer = f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})"
+        table.add_row(*_names(row.label, row.verdict), _completed(row), buffer, *slowdowns, *_counts(row))
+    return table
+
+
+def _fill_beside_incast(comparison: Comparison) -> Table:
+    title = f"slowdown of {comparison.traffic_class} flows, beside an incast"
+    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", "drops", "BTS")
+    table = _comparison_head(comparison, title, headings)
+    for row in comparison.rows:
+        others = map(format_number, (row.p50_slowdown, row.p99_slowdown))
+        incast = map(format_number, (row.incast_p50_slowdown, row.incast_last_slowdown))
+        buffer = format_bytes(row.max_buffer_bytes)
+        table.add_row(*_names(row.label, row.verdict), *others, buffer, *incast, _completed(row), *_counts(row))
+    return table
+
+
+def _fill_averages(comparison: Comparison) -> Table:
+    """Means and half of their intervals."""
+    seeds = max(len(each.seeds) for each in comparison.over_seeds)
+    title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 %"
+    names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
+    headings = ["P50", "P99", "max buffer"]
+    if comparison.has_incast:
+        names += ["incast_p50_slowdown", "incast_last_slowdown"]
+        headings += ["incast\nP50", "incast\nlast"]
+    table = _comparison_head(comparison, title, headings)
+    for each in comparison.over_seeds:
+        cells = (format_estimate(name, each.figures[name]) for name in names)
+        table.add_row(*_names(each.scheme, each.verdict), *cells)
+    return table
+
+
+def format_estimate(name: str, estimate: Estimate | None) -> str:
+    """11.3 ±0.8 or 701 ±12 KB; the mean alone where one run is all there is."""
+    if estimate is None:
+        return NOTHING
+    shown = format_bytes if name.endswith("_bytes") else format_number
+    if estimate.interval is None:
+        return shown(estimate.mean)
+    value, _, unit = shown(estimate.mean).partition(" ")
+    half = (estimate.interval[1] - estimate.interval[0]) / 2
+    scale = BYTE_SCALES.get(unit, 1.0)
+    return f"{value} ±{three_digits(half / scale)} {unit}".rstrip()
 
 
 def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]]) -> RenderableType:
@@ -63,18 +132,19 @@ def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]]) -> Re
     return table
 
 
-def _cells(row: ComparisonRow) -> list[str | Text]:
-    return [
-        Text(row.label),
-        Text(row.verdict, style=VERDICT_STYLES[row.verdict]),
-        f"{row.flows_completed}/{row.flows_total}",
-        f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})",
-        format_number(row.p50_slowdown),
-        format_number(row.p95_slowdown),
-        format_number(row.p99_slowdown),
+def _names(label: str, verdict: Level) -> tuple[Text, Text]:
+    return Text(label), Text(verdict, style=VERDICT_STYLES[verdict])
+
+
+def _completed(row: ComparisonRow) -> str:
+    return f"{row.flows_completed}/{row.flows_total}"
+
+
+def _counts(row: ComparisonRow) -> tuple[str, str]:
+    return (
         NOTHING if row.drops is None else f"{row.drops:,}",
         NOTHING if row.bts_sent is None else f"{row.bts_sent:,}",
-    ]
+    )
 
 
 def _figures(figures: Sequence[tuple[str, str]]) -> Table:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Several runs side by side: one row each, ratios against the first, and a warning where they are not alike.
+"""Several runs side by side: a row each, ratios against the first, what that means, warnings where they are not alike.
 
 Made from results alone, so that a comparison of a hundred runs reads no trace.
 """
@@ -8,16 +8,16 @@ Made from results alone, so that a comparison of a hundred runs reads no trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
 from analysis.metrics.figures import Figure
-from analysis.metrics.flows import ALL_CLASSES, SlowdownFigures
-from analysis.results.result import Level, RunResult, count_of
-
-INCAST_TAG = "incast"
-"""Tag of synthetic incast flows; the paper measures FCT for the other traffic."""
+from analysis.metrics.flows import ALL_CLASSES
+from analysis.results.compared import INCAST_TAG, RATIOS, compared_figures, ratio_of
+from analysis.results.meaning import Contrast, Ratio, Side, sentence
+from analysis.results.over_seeds import Estimate, SchemeOverSeeds, over_seeds
+from analysis.results.result import Level, RunResult
 
 _LABEL_FIELDS = ("scenario", "scale", "switch", "clock", "dilation", "seed")
 _ALIKE_FIELDS = ("scenario", "scale", "switch", "clock", "seed")
@@ -37,6 +37,10 @@ class ComparisonRow(BaseModel):
     p50_slowdown: Figure | None
     p95_slowdown: Figure | None
     p99_slowdown: Figure | None
+    incast_p50_slowdown: Figure | None
+    """Here and below: where the comparison's class is another."""
+    incast_last_slowdown: Figure | None
+    """Of the incast flow that was slowest of all."""
     throughput_gbps: Figure
     drops: int | None
     bts_sent: int | None
@@ -57,6 +61,15 @@ class Comparison(BaseModel):
     warnings: tuple[str, ...]
     missing_schemes: tuple[str, ...] = ()
     """That were to be compared too and were not run."""
+    over_seeds: tuple[SchemeOverSeeds, ...] = ()
+    """Means and intervals, where schemes were run with several seeds."""
+    meaning: tuple[str, ...] = ()
+    """A sentence on each scheme but the first, computed from the figures."""
+
+    @property
+    def has_incast(self) -> bool:
+        """Whether there is an incast beside the class that the comparison is about."""
+        return any(row.incast_last_slowdown is not None for row in self.rows)
 
 
 def headline_class(result: RunResult) -> str:
@@ -77,14 +90,54 @@ def compare(results: Sequence[RunResult], missing_schemes: Sequence[str] = ()) -
     for label, result in zip(labels, results, strict=True):
         rows.append(_row(label, result, traffic_class, rows[0] if rows else None))
     classes = dict.fromkeys(name for result in results for name in result.fct_slowdown if name != ALL_CLASSES)
+    averaged = over_seeds(results, traffic_class)
+    contrasts = _seed_contrasts(averaged, traffic_class) if averaged else _contrasts(rows, traffic_class)
     return Comparison(
         scenario=", ".join(dict.fromkeys(result.scenario for result in results)),
         traffic_class=traffic_class,
         traffic_classes=tuple(classes),
         rows=tuple(rows),
-        warnings=(*_missing(missing_schemes), *_warnings(results, labels)),
+        warnings=(*_missing(missing_schemes), *_warnings(results, labels, has_seeds=bool(averaged))),
         missing_schemes=tuple(missing_schemes),
+        over_seeds=averaged,
+        meaning=tuple(said for contrast in contrasts if (said := sentence(contrast)) is not None),
     )
+
+
+def _contrasts(rows: Sequence[ComparisonRow], traffic_class: str) -> list[Contrast]:
+    """Each run against the first."""
+    sides = [Side(row.label, row.model_dump(include=set(RATIOS)), row.verdict) for row in rows]
+    return [
+        Contrast(
+            sides[0],
+            side,
+            {name: None if ratio is None else Ratio(ratio) for name, ratio in row.ratios.items()},
+            traffic_class,
+        )
+        for side, row in zip(sides[1:], rows[1:], strict=True)
+    ]
+
+
+def _seed_contrasts(schemes: Sequence[SchemeOverSeeds], traffic_class: str) -> list[Contrast]:
+    """Each scheme against the first, over their seeds."""
+    sides = [
+        Side(each.scheme, {name: found.mean if found else None for name, found in each.figures.items()}, each.verdict)
+        for each in schemes
+    ]
+    return [
+        Contrast(
+            sides[0],
+            side,
+            {name: _ratio_over_seeds(ratio) for name, ratio in each.ratios.items()},
+            traffic_class,
+            len(each.seeds),
+        )
+        for side, each in zip(sides[1:], schemes[1:], strict=True)
+    ]
+
+
+def _ratio_over_seeds(estimate: Estimate | None) -> Ratio | None:
+    return None if estimate is None else Ratio(estimate.mean, estimate.interval)
 
 
 def run_labels(results: Sequence[RunResult]) -> list[str]:
@@ -107,48 +160,40 @@ def run_labels(results: Sequence[RunResult]) -> list[str]:
 
 
 def _row(label: str, result: RunResult, traffic_class: str, first: ComparisonRow | None) -> ComparisonRow:
-    slowdown: SlowdownFigures | None = result.fct_slowdown.get(traffic_class)
-    figures: dict[str, float | None] = {
-        "max_buffer_bytes": result.max_buffer_bytes,
-        "p50_slowdown": slowdown.p50 if slowdown else None,
-        "p99_slowdown": slowdown.p99 if slowdown else None,
-        "throughput_gbps": result.throughput_gbps,
-    }
-    base = figures if first is None else {name: getattr(first, name) for name in figures}
-    return ComparisonRow(
-        label=label,
-        scheme=result.scheme,
-        verdict=result.verdict,
-        flows_completed=result.flows.completed,
-        flows_total=result.flows.total,
-        max_buffer_bytes=result.max_buffer_bytes,
-        p50_slowdown=figures["p50_slowdown"],
-        p95_slowdown=slowdown.p95 if slowdown else None,
-        p99_slowdown=figures["p99_slowdown"],
-        throughput_gbps=result.throughput_gbps,
-        drops=result.dropped,
-        bts_sent=count_of(result.bts, "sent"),
-        pfc_sent=count_of(result.pfc, "sent"),
-        wall_s=result.wall_s,
-        ratios={name: _ratio(value, base[name]) for name, value in figures.items()},
+    figures = compared_figures(result, traffic_class)
+    base = figures if first is None else {name: getattr(first, name) for name in RATIOS}
+    return ComparisonRow.model_validate(
+        {
+            **figures,
+            "label": label,
+            "scheme": result.scheme,
+            "verdict": result.verdict,
+            "flows_completed": result.flows.completed,
+            "flows_total": result.flows.total,
+            "wall_s": result.wall_s,
+            "ratios": {name: ratio_of(figures[name], base[name]) for name in RATIOS if _exists(name, figures, base)},
+        }
     )
 
 
-def _ratio(value: float | None, base: float | None) -> float | None:
-    return None if value is None or not base else value / base
+def _exists(name: str, figures: Mapping[str, float | None], base: Mapping[str, float | None]) -> bool:
+    """Whether a ratio is one of this comparison: none is of an incast where there is none."""
+    return not name.startswith(INCAST_TAG) or figures[name] is not None or base[name] is not None
 
 
 def _missing(schemes: Sequence[str]) -> list[str]:
     return [f"Interrupted before these schemes were run: {', '.join(schemes)}."] if schemes else []
 
 
-def _warnings(results: Sequence[RunResult], labels: Sequence[str]) -> list[str]:
+def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> list[str]:
     warnings = []
-    for name in _ALIKE_FIELDS:
+    for name in (name for name in _ALIKE_FIELDS if not (has_seeds and name == "seed")):
         values = list(dict.fromkeys(str(getattr(result, name)) for result in results))
         if len(values) > 1:
             warnings.append(f"The runs differ in {name}: {', '.join(values)}.")
-    if len({result.flows.total for result in results}) > 1:
+    # Each seed draws its own number of flows, the same for every scheme.
+    groups = {(result.seed if has_seeds else None): result.flows.total for result in results}
+    if any(result.flows.total != groups[result.seed if has_seeds else None] for result in results):
         warnings.append("The runs did not have the same number of flows.")
     for label, result in zip(labels, results, strict=True):
         if result.verdict != "faithful":

@@ -144,7 +144,7 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     return write_experiment_page(tmp_path / "experiment", page, [("buffer", "Buffer over time.", figure)], rows)
 
 
-PAGES = {"run": (_run_page, 4, 0), "comparison": (_comparison_page, 4, 0), "experiment": (_experiment_page, 1, 0)}
+PAGES = {"run": (_run_page, 4, 0), "comparison": (_comparison_page, 5, 0), "experiment": (_experiment_page, 1, 0)}
 """Name -> its maker, how many plots it has, and which of them must show the colour of sfc."""
 
 

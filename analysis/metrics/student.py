@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How sure a mean of few independent values is: Student's interval. Knows numbers only.
+
+SciPy has it too; it would be the testbed's largest dependency, for this one number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+CONFIDENCE = 0.95
+_HIGHEST = 1e6
+_STEPS = 80
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the mean of values that are drawn independently; None of fewer than two."""
+    count = len(values)
+    if count < 2:
+        return None
+    mean = math.fsum(values) / count
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    half = quantile(count - 1) * math.sqrt(variance / count)
+    return mean - half, mean + half
+
+
+def quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """What Student's t with so many degrees of freedom exceeds, up or down, with probability 1 - confidence."""
+    low, high = 0.0, _HIGHEST
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < confidence else (low, middle)
+    return high
+
+
+def _within(limit: float, freedom: int) -> float:
+    """The probability that |t| <= limit, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle = math.atan(limit / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    is_odd = freedom % 2 == 1
+    term = cosine if is_odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for power in range(3 if is_odd else 2, freedom - 1, 2):
+        term *= cosine**2 * (power - 1) / power
+        total += term
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total

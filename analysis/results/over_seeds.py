@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Schemes that were run with the same several seeds: means with their confidence intervals.
+
+Ratios are taken seed by seed, for the runs of a seed have the same flows, and only then averaged: what one draw of
+flows does to both schemes alike drops out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from analysis.metrics.figures import Figure, Interval
+from analysis.metrics.student import mean_interval
+from analysis.results.compared import RATIOS, compared_figures, ratio_of
+from analysis.results.result import Level, RunResult
+
+_ALIKE_FIELDS = ("scenario", "scale", "switch", "clock")
+_WORST_LAST: tuple[Level, ...] = ("faithful", "degraded", "invalid")
+
+FiguresBySeed = Mapping[int, Mapping[str, float | None]]
+
+
+class Estimate(BaseModel):
+    """A mean over runs."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: Figure
+    interval: Interval | None
+    """95 % confidence interval of the mean, Student's; None of one run."""
+    runs: int
+    """That have the figure."""
+
+
+class SchemeOverSeeds(BaseModel):
+    """A scheme's runs. A figure is None where no run has it; ratios are geometric means, against the first scheme."""
+
+    model_config = ConfigDict(frozen=True)
+
+    scheme: str
+    seeds: tuple[int, ...]
+    verdict: Level
+    """The worst of its runs."""
+    flows_completed: int
+    flows_total: int
+    figures: dict[str, Estimate | None]
+    ratios: dict[str, Estimate | None]
+
+
+def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
+    """In order of first appearance; nothing unless the runs differ in scheme and seed only, and in seed at all."""
+    runs: dict[str, dict[int, RunResult]] = {}
+    for result in results:
+        runs.setdefault(result.scheme, {})[result.seed] = result
+    are_distinct = sum(len(each) for each in runs.values()) == len(results)
+    are_alike = all(len({getattr(result, name) for result in results}) == 1 for name in _ALIKE_FIELDS)
+    if not are_distinct or not are_alike or all(len(each) == 1 for each in runs.values()):
+        return ()
+    found: list[SchemeOverSeeds] = []
+    base: FiguresBySeed | None = None
+    for scheme, by_seed in runs.items():
+        figures = {seed: compared_figures(result, traffic_class) for seed, result in by_seed.items()}
+        base = figures if base is None else base
+        found.append(_summary(scheme, by_seed, figures, base))
+    return tuple(found)
+
+
+def _summary(
+    scheme: str, runs: Mapping[int, RunResult], figures: FiguresBySeed, base: FiguresBySeed
+) -> SchemeOverSeeds:
+    names = next(iter(figures.values())).keys()
+    return SchemeOverSeeds(
+        scheme=scheme,
+        seeds=tuple(runs),
+        verdict=max((run.verdict for run in runs.values()), key=_WORST_LAST.index),
+        flows_completed=sum(run.flows.completed for run in runs.values()),
+        flows_total=sum(run.flows.total for run in runs.values()),
+        figures={name: _estimate([each[name] for each in figures.values()]) for name in names},
+        ratios={
+            name: _geometric([ratio_of(figures[seed][name], base[seed][name]) for seed in figures if seed in base])
+            for name in RATIOS
+        },
+    )
+
+
+def _estimate(values: Sequence[float | None]) -> Estimate | None:
+    known = [float(value) for value in values if value is not None]
+    if not known:
+        return None
+    return Estimate(mean=math.fsum(known) / len(known), interval=mean_interval(known), runs=len(known))
+
+
+def _geometric(ratios: Sequence[float | None]) -> Estimate | None:
+    """Of factors, so that half and double cancel; None if one is zero."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    if not known or min(known) <= 0:
+        return None
+    logs = [math.log(ratio) for ratio in known]
+    interval = mean_interval(logs)
+    return Estimate(
+        mean=math.exp(math.fsum(logs) / len(logs)),
+        interval=None if interval is None else (_exp(interval[0]), _exp(interval[1])),
+        runs=len(logs),
+    )
+
+
+def _exp(value: float) -> float:
+    """Two runs that disagree widely leave an interval that no float holds."""
+    return math.exp(min(value, 700.0))
