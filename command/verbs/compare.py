@@ -28,7 +28,6 @@ from command.options import (
     Retry,
     ScaleName,
     ScenarioName,
-    Seed,
     Settings,
     SwitchName,
     TopologyName,
@@ -36,6 +35,7 @@ from command.options import (
 from command.output import console, say
 from command.planning import checked, clock_of, dilation_of, end_by_outcome
 from command.retrying import execute_retrying
+from command.seeds import chosen_seeds
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
 from testbed.execution.retry import check_retry
@@ -53,7 +53,10 @@ def verb(
     clock: ClockName = "real",
     dilation: DilationFactor = "auto",
     scale: ScaleName = "ci",
-    seed: Seed = 1,
+    seed: Annotated[int | None, typer.Option(help="Seed of all chance.", show_default="1")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Several, such as 1..5 or 1,3,7: means and intervals.", show_default=False)
+    ] = None,
     duration: Duration = None,
     settings: Settings = None,
     topology: TopologyName = None,
@@ -63,14 +66,13 @@ def verb(
     retry: Retry = False,
     json: Json = False,
 ) -> None:
-    """Runs a scenario under each scheme."""
+    """Runs a scenario under each scheme, with each seed."""
     request = RunRequest(
         scenario,
         switch=switch,
         clock=clock_of(clock),
         dilation=dilation_of(dilation),
         scale=scale,
-        seed=seed,
         duration_ms=duration,
         topology=topology,
         settings=tuple(settings or ()),
@@ -79,7 +81,10 @@ def verb(
     )
     if retry:
         check_retry(request.clock)
-    requests = [replace(request, scheme=name.strip()) for name in schemes.split(",")]
+    chosen = chosen_seeds(seed, seeds)
+    # Seed by seed, so that an interruption leaves whole comparisons.
+    names = [name.strip() for name in schemes.split(",")]
+    requests = [replace(request, scheme=name, seed=each) for each in chosen for name in names]
     plans = checked(requests, out)
     say_dilations(plans)
     runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
@@ -104,7 +109,7 @@ def _run_all(
 ) -> tuple[list[StoredRun], list[str]]:
     """The runs until an interruption, and the schemes that it left out. Interrupted when there is no run at all."""
     runs: list[StoredRun] = []
-    names = [plan.config.scheme for plan in plans]
+    names = _names(plans)
     for request, plan in zip(requests, plans, strict=True):
         try:
             with _kept(runs, names[len(runs) :]):
@@ -116,6 +121,12 @@ def _run_all(
         if runs[-1].interrupted:
             break
     return runs, names[len(runs) :]
+
+
+def _names(plans: Sequence[RunPlan]) -> list[str]:
+    """Schemes, with their seeds where there are several."""
+    has_seeds = len({plan.config.seed for plan in plans}) > 1
+    return [f"{plan.config.scheme}{f', seed {plan.config.seed}' if has_seeds else ''}" for plan in plans]
 
 
 @contextmanager

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`--seeds`: several at once."""
+
+from __future__ import annotations
+
+import re
+
+from testbed.errors import UsageError
+from testbed.plan.checks import check_seed
+from wire.input.validation import shown
+
+MOST_SEEDS = 1_000
+_RANGE = re.compile(r"([0-9]{1,19})(?:\.\.([0-9]{1,19}))?")
+
+
+def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:
+    """What `--seed` or `--seeds` says, else 1."""
+    if seeds is None:
+        return [1 if seed is None else seed]
+    if seed is not None:
+        raise UsageError("--seed and --seeds: give one of them")
+    return _several(seeds)
+
+
+def _several(text: str) -> list[int]:
+    """`1..5` is 1 to 5, `1,3,7..9` those. UsageError for anything else, a seed that is there twice among it."""
+    found: list[int] = []
+    for word in text.split(","):
+        match = _RANGE.fullmatch(word.strip())
+        if match is None:
+            raise UsageError(f"--seeds {shown(text)}: not whole numbers such as 1..5 or 1,3,7")
+        first = int(match[1])
+        last = first if match[2] is None else int(match[2])
+        if last < first:
+            raise UsageError(f"--seeds {shown(text)}: {first}..{last} goes down")
+        if len(found) + last - first >= MOST_SEEDS:
+            raise UsageError(f"--seeds {shown(text)}: more than {MOST_SEEDS} seeds")
+        check_seed(last)
+        found += range(first, last + 1)
+    if len(set(found)) < len(found):
+        raise UsageError(f"--seeds {shown(text)}: a seed is there twice")
+    return found

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`compare --seeds`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.results.comparison import Comparison
+from analysis.results.result import read_result
+from command.app import main
+from command.seeds import chosen_seeds
+from testbed.errors import UsageError
+
+SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1..5", [1, 2, 3, 4, 5]), ("7", [7]), ("0, 3,8..9", [0, 3, 8, 9])])
+def test_ranges_and_lists(text: str, expected: list[int]) -> None:
+    """Both ends of a range are in it."""
+    assert chosen_seeds(None, text) == expected
+    assert chosen_seeds(None, None) == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "not whole numbers"),
+        ("1..", "not whole numbers"),
+        ("-1", "not whole numbers"),
+        ("1.5", "not whole numbers"),
+        ("9" * 5000, "not whole numbers"),
+        ("5..1", "5..1 goes down"),
+        ("1,3,2..4", "a seed is there twice"),
+        ("0..999999999999", "more than 1000 seeds"),
+        (str(2**63), "must be between 0 and"),
+    ],
+)
+def test_what_is_no_list_of_seeds_is_refused_in_one_line(
+    text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, nothing started."""
+    monkeypatch.chdir(tmp_path)
+    assert main([*SMALL, "--seeds", text]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and len(said.err.splitlines()) == 1
+    assert expected in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_seed_and_several_contradict() -> None:
+    """Even where the one is among the several."""
+    with pytest.raises(UsageError, match="give one of them"):
+        chosen_seeds(1, "1..2")
+
+
+def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With other options beside; the JSON has means with intervals, and each seed draws its own flows."""
+    fault = ("--fault", "loss:all,rate=1%", "--duration", "5")
+    assert main([*SMALL, *fault, "--seeds", "3,5", "--schemes", "sfc", "--json", "--out", str(tmp_path)]) == 0
+    comparison = Comparison.model_validate_json(capsys.readouterr().out)
+    assert [(each.scheme, each.seeds) for each in comparison.over_seeds] == [("sfc", (3, 5))]
+    drops = comparison.over_seeds[0].figures["drops"]
+    assert drops and drops.runs == 2 and drops.interval and drops.mean > 0
+    results = [read_result(path.parent) for path in tmp_path.glob("*/result.json")]
+    totals = {(each.seed, each.flows.total) for each in results}
+    assert len(results) == len(totals) == 2
