@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from wire.input.nearest import nearest
+
 
 class UnknownScheme(KeyError):
     """No such scheme or congestion control; the text lists what there is."""
@@ -99,10 +101,12 @@ def resolve_scheme(text: str) -> Scheme:
     """The scheme that a text such as `sfc` or `sfc+none` names, its congestion control filled in."""
     base, plus, suffix = text.partition("+")
     if base not in SCHEMES:
-        raise UnknownScheme(f"no scheme {base!r}; there are {', '.join(SCHEMES)}")
+        raise UnknownScheme(f"no scheme {base!r}; there are {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")
     if plus and suffix not in CONGESTION_SUFFIXES:
         known = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
-        raise UnknownScheme(f"no congestion control {suffix!r} for a scheme; there are {known}")
+        raise UnknownScheme(
+            f"no congestion control {suffix!r} for a scheme; there are {known}{nearest(suffix, CONGESTION_SUFFIXES)}"
+        )
     control = RATE_CONTROLS[suffix or DEFAULT_CONGESTION]
     scheme = SCHEMES[base]
     switch = {**scheme.switch, **control.switch}

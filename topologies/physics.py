@@ -14,7 +14,7 @@ window, one set of thresholds for all, however near or slow a pair is (docs/sour
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,6 +100,14 @@ class NetworkPhysics:
         if name.endswith(BDP_SUFFIX):
             return f"{name.removesuffix(BDP_SUFFIX)}_bytes", self.bdp_bytes
         return f"{name.removesuffix(RTT_SUFFIX)}_ns", self.base_rtt_ns
+
+
+def multiples_of(names: Iterable[str]) -> Iterator[str]:
+    """What settings of these names may be called instead: `q_th_bdp`, `suppression_rtt`."""
+    for name in names:
+        for ending, multiple in (("_bytes", BDP_SUFFIX), ("_ns", RTT_SUFFIX)):
+            if name.endswith(ending):
+                yield f"{name.removesuffix(ending)}{multiple}"
 
 
 def path_physics(path: Sequence[Link]) -> PathPhysics:

@@ -32,9 +32,11 @@ class Shape(BaseModel):
     model_config = STRICT
     name: ClassVar[str]
 
-    host_rate_bps: Rate = 100_000_000_000
-    host_rates_bps: tuple[Rate, ...] = Field((), strict=False)
-    host_delay_ns: Delay = 1_000
+    host_rate_bps: Rate = Field(100_000_000_000, description="Rate of every host's link.")
+    host_rates_bps: tuple[Rate, ...] = Field(
+        (), strict=False, description="Rates of the hosts in turn, h1 the first, in place of host_rate_bps."
+    )
+    host_delay_ns: Delay = Field(1_000, description="Propagation delay of a host's link, one way.")
 
     @abstractmethod
     def build(self) -> Topology:
@@ -58,12 +60,12 @@ class Clos(Shape):
 
     name: ClassVar[str] = "clos"
 
-    tors: Count = 2
-    spines: Count = 2
-    hosts_per_tor: Count = 4
-    uplinks: Count = 1
-    fabric_rate_bps: Rate = 400_000_000_000
-    fabric_delay_ns: Delay = 1_500
+    tors: Count = Field(2, description="Switches that hosts are under.")
+    spines: Count = Field(2, description="Switches that join them.")
+    hosts_per_tor: Count = Field(4, description="Hosts under each ToR.")
+    uplinks: Count = Field(1, description="Parallel links from every ToR to every spine.")
+    fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
+    fabric_delay_ns: Delay = Field(1_500, description="Its propagation delay, one way.")
 
     def build(self) -> Topology:
         builder = self._builder()
@@ -104,10 +106,10 @@ class Dumbbell(Shape):
 
     name: ClassVar[str] = "dumbbell"
 
-    left_hosts: Count = 8
-    right_hosts: Count = 1
-    trunk_rate_bps: Rate = 3_200_000_000_000
-    trunk_delay_ns: Delay = 3_000
+    left_hosts: Count = Field(8, description="Hosts under s1, h1 the first.")
+    right_hosts: Count = Field(1, description="Hosts under s2, after those.")
+    trunk_rate_bps: Rate = Field(3_200_000_000_000, description="Rate of the link between s1 and s2.")
+    trunk_delay_ns: Delay = Field(3_000, description="Its propagation delay, one way.")
 
     def build(self) -> Topology:
         builder = self._builder()
@@ -122,7 +124,7 @@ class Star(Shape):
 
     name: ClassVar[str] = "star"
 
-    hosts: Count = 9
+    hosts: Count = Field(9, description="Hosts of the one switch.")
 
     def build(self) -> Topology:
         builder = self._builder()

@@ -4,30 +4,61 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from collections.abc import Iterator
+from typing import Annotated
 
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from command.listing.tables import names_table, rate_control_rows, scenario_tables, scheme_tables, topology_tables
 from command.output import console
 from scenarios.catalogue import SCENARIOS
 from scenarios.faults.kinds import FAULTS
-from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
+from scenarios.schemes import SCHEMES
+from testbed.errors import UsageError
 from topologies.shapes import SHAPES
+from wire.input.nearest import nearest
+from wire.input.validation import shown
 
 
-def verb() -> None:
+def verb(
+    scenario: Annotated[str | None, typer.Argument(help="Show its settings.", show_default=False)] = None,
+    *,
+    schemes: Annotated[bool, typer.Option("--schemes", help="Show schemes with all settings of them.")] = False,
+    topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
+) -> None:
     """Prints the tables that this testbed is made of."""
-    for title, rows in (
-        (
-            "scenarios",
-            [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()],
-        ),
-        ("schemes", [(each.name, each.summary) for each in SCHEMES.values()]),
-        ("rate control of a scheme", [(f"+{suffix}", name) for suffix, name in CONGESTION_SUFFIXES.items()]),
-        ("faults", [(each.kind, each.summary) for each in FAULTS.values()]),
-        ("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]),
-    ):
-        table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 3, 0, 0))
-        table.add_column(no_wrap=True)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-        console.print()
+    if scenario is not None and scenario not in SCENARIOS:
+        raise UsageError(_unknown(scenario))
+    parts = [
+        *(scenario_tables(SCENARIOS[scenario]) if scenario is not None else ()),
+        *(_schemes() if schemes else ()),
+        *(topology_tables() if topologies else ()),
+    ]
+    for part in parts or _overview():
+        console.print(part)
+
+
+def _schemes() -> Iterator[RenderableType]:
+    from command.listing.transport import transport_tables  # the hosts' settings load more than names need
+
+    yield from scheme_tables()
+    yield from transport_tables()
+
+
+def _unknown(name: str) -> str:
+    for option, table in (("--schemes", SCHEMES), ("--topologies", SHAPES)):
+        if name.partition("+")[0] in table:
+            return f"{name} is no scenario: ./runner.py list {option} shows it"
+    return f"no scenario {shown(name)}; there are {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
+
+
+def _overview() -> Iterator[RenderableType]:
+    scenarios = [(each.name, f"{each.summary} (scales: {', '.join(each.scales)})") for each in SCENARIOS.values()]
+    yield names_table("scenarios", scenarios)
+    yield names_table("schemes", [(each.name, each.summary) for each in SCHEMES.values()])
+    yield names_table("rate control of a scheme", rate_control_rows())
+    yield names_table("faults", [(each.kind, each.summary) for each in FAULTS.values()])
+    yield names_table("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()])
+    yield Text("Every setting, with unit, default and meaning: list SCENARIO, list --schemes, list --topologies.")

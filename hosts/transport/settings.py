@@ -16,6 +16,7 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from wire.dilation import Dilation
+from wire.input.nearest import nearest
 from wire.input.validation import (
     Bytes,
     Nanoseconds,
@@ -168,7 +169,8 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
     known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(chosen) - known)
     if unknown:
-        raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {', '.join(sorted(known)) or 'none'}")
+        there_are = f"{', '.join(sorted(known)) or 'none'}{nearest(unknown[0], known)}"
+        raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {there_are}")
     check_values(kind, chosen)
     return dilate(kind(**chosen), dilation)
 
@@ -176,5 +178,5 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
 def row_of(table: Mapping[str, Record], name: str, title: str) -> Record:
     """The row of an algorithm table. Raises ValueError that lists the known names."""
     if name not in table:
-        raise ValueError(f"unknown {title} {name!r}; known are: {', '.join(table)}")
+        raise ValueError(f"unknown {title} {name!r}; known are: {', '.join(table)}{nearest(name, table)}")
     return table[name]

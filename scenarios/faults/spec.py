@@ -12,6 +12,7 @@ from scenarios.faults.fault import Fault, FaultError
 from scenarios.faults.impairments import check_overlaps
 from scenarios.faults.kinds import FAULTS
 from topologies.model import Topology
+from wire.input.nearest import nearest
 from wire.input.validation import refusal, shown
 
 
@@ -28,7 +29,7 @@ def parse_fault(text: str) -> Fault:
     """One fault, such as link:tor1-spine1,down=200us,up=500us."""
     kind, colon, rest = text.partition(":")
     if kind not in FAULTS:
-        raise FaultError(f"no fault {shown(kind)}; there are {', '.join(FAULTS)}")
+        raise FaultError(f"no fault {shown(kind)}; there are {', '.join(FAULTS)}{nearest(kind, FAULTS)}")
     place, *words = rest.split(",")
     usage = FAULTS[kind].usage
     if not colon or not place:

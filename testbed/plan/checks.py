@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -22,6 +22,7 @@ from testbed.plan.switch_targets import SwitchTarget, switch_target
 from topologies.model import Topology, TopologyError
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
+from wire.input.nearest import nearest
 from wire.input.validation import refusal
 
 MAX_SEED = 2**63 - 1
@@ -33,11 +34,14 @@ Model = TypeVar("Model", bound=BaseModel)
 def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
     """The scenario and its size."""
     if request.scenario not in SCENARIOS:
-        raise UsageError(f"no scenario {request.scenario!r}; there are {', '.join(SCENARIOS)}")
+        raise UsageError(
+            f"no scenario {request.scenario!r}; there are {', '.join(SCENARIOS)}{nearest(request.scenario, SCENARIOS)}"
+        )
     scenario = SCENARIOS[request.scenario]
     scales: Mapping[str, Scale] = {str(name): scale for name, scale in scenario.scales.items()}
     if request.scale not in scales:
-        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; there are {', '.join(scales)}")
+        known = f"{', '.join(scales)}{nearest(request.scale, scales)}"
+        raise UsageError(f"scenario {scenario.name} has no scale {request.scale!r}; there are {known}")
     return scenario, scales[request.scale]
 
 
@@ -52,11 +56,11 @@ def scheme_named(text: str) -> Scheme:
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
     """The network of these parameters."""
     if name not in SHAPES:
-        raise UsageError(f"no topology {name!r}; there are {', '.join(SHAPES)}")
+        raise UsageError(f"no topology {name!r}; there are {', '.join(SHAPES)}{nearest(name, SHAPES)}")
     try:
         return shape(name, parameters).build()
     except ValidationError as error:
-        raise UsageError(f"topology {name}: {refusal(error)}") from error
+        raise UsageError(f"topology {name}: {refusal(error, SHAPES[name].model_fields)}") from error
     except TopologyError as error:
         raise UsageError(f"topology {name}: {error}") from error
 
@@ -124,9 +128,9 @@ def captured_hosts(names: Sequence[str], topology: Topology) -> tuple[str, ...]:
     return tuple(names)
 
 
-def validated(model: type[Model], fields: Mapping[str, Any], where: str) -> Model:
-    """A model of these fields; the error says `where` they are wrong."""
+def validated(model: type[Model], fields: Mapping[str, Any], where: str, known: Iterable[str] = ()) -> Model:
+    """A model of these fields; the error says `where` they are wrong. `known` are other names that would have done."""
     try:
         return model(**fields)
     except ValidationError as error:
-        raise UsageError(f"{where}: {refusal(error)}") from error
+        raise UsageError(f"{where}: {refusal(error, (*model.model_fields, *known))}") from error

@@ -20,16 +20,29 @@ from testbed.errors import UsageError
 from testbed.plan.checks import validated
 from testbed.plan.config import PhysicsConfig
 from topologies.model import Topology
-from topologies.physics import NetworkPhysics, network_physics
+from topologies.physics import NetworkPhysics, multiples_of, network_physics
 from topologies.settings import FROM_NETWORK, SwitchSettings
 from wire.dilation import Dilation
-from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip
+from wire.input.nearest import nearest
+from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
 from wire.units import NS_PER_S, two_digits_up
 
 Layer = Mapping[str, Any]
 
 _TRANSPORT_NAMES = tuple(each.name for each in fields(TransportSettings))
 _PROGRAM_QUEUE = {"program_queue_bdp": 2}
+
+FOLLOW_FROM_NETWORK = (
+    "line_rate_bps",
+    "base_rtt_ns",
+    "shortest_rtt_ns",
+    "bdp_bytes",
+    "full_queue_ns",
+    "rto_ns",
+    "program_queue_bytes",
+    "goodput_interval_ns",
+)
+"""Settings of NICs that a run works out unless somebody sets them, the last from its flows too."""
 
 # The deepest queue of the paper's switch, half of 32 MB. Timeouts allow for it even where a run has a smaller buffer:
 # one that is too long costs a little, one that is too short resends what is merely queued. An endless buffer has no
@@ -78,7 +91,8 @@ class NetworkSettings:
 def network_settings(topology: Topology, switch: Sequence[Layer], transport: Sequence[Layer]) -> NetworkSettings:
     """From layers of settings, of which a later one overrides an earlier one. UsageError for a wrong one."""
     physics = _physics(topology, transport)
-    switches = validated(SwitchSettings, _merged("switch", (FROM_NETWORK, *switch), physics), "switch")
+    chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
+    switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
     return NetworkSettings(physics, switches, _transport(physics, switches, transport))
 
 
@@ -113,7 +127,9 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
     chosen = {**_merged("transport", (derived, *layers), physics), **fixed}
     unknown = set(chosen) - set(_TRANSPORT_NAMES)
     if unknown:
-        raise UsageError(f"transport: there is no setting {', '.join(sorted(unknown))}")
+        name = min(unknown)
+        near = nearest(name, (*_TRANSPORT_NAMES, *multiples_of(_TRANSPORT_NAMES)))
+        raise UsageError(f"transport: there is no setting {shortened(', '.join(sorted(unknown)))}{near}")
     try:
         return resolved(TransportSettings.from_dict(chosen))
     except (ValueError, TypeError) as error:

@@ -5,13 +5,15 @@
 Strict: true is no whole number, 2.5 is none either, and "no" is not false. Bounds stand in the annotations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from dataclasses import Field as DataclassField
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from wire.input.nearest import nearest
 
 MAX_RATE_BPS = 25_600_000_000_000
 MAX_RTT_NS = 10_000_000_000
@@ -82,8 +84,8 @@ def _default_of(item: DataclassField[Any]) -> object:
     return ... if item.default is MISSING else item.default
 
 
-def refusal(error: ValidationError) -> str:
-    """The first of the errors as one line for a person."""
+def refusal(error: ValidationError, known: Iterable[str] = ()) -> str:
+    """The first of the errors as one line for a person; of a name that there is not, the nearest of the known ones."""
     first = error.errors(include_url=False)[0]
     kind, given = first["type"], first["input"]
     name = ".".join(str(part) for part in first["loc"] if part != "[key]")
@@ -95,7 +97,7 @@ def refusal(error: ValidationError) -> str:
     elif kind == "literal_error":
         said = f"must be {first['ctx']['expected']}, not {shown(given)}"
     elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        said = "there is no such setting"
+        said = f"there is no such setting{nearest(name, known)}"
     else:
         said = first["msg"].removeprefix("Value error, ")
     return f"{shortened(name)}: {said}" if name else said
