@@ -40,8 +40,8 @@ $(READY_FOR_TESTS): $(READY)
 
 setup: engine  ## install packages and the Python environment, compile the host engine
 
-demo: $(READY)  ## run an incast on a live Mininet Clos, without and with SFC, and compare
-	$(SUDO) ./runner.py compare incast --schemes irn,sfc --scale laptop --seed 1
+demo: $(READY)  ## show what SFC does for others beside an incast, on a live Mininet Clos
+	$(SUDO) ./runner.py compare bystanders --schemes irn,sfc --scale laptop --seed 1
 
 test: $(READY_FOR_TESTS) engine  ## run all tests (those that need root skip without it); PYTEST_ARGS chooses
 ifeq ($(strip $(PYTEST_ARGS)),)
