@@ -44,6 +44,7 @@ int sw_do_meter_get_rates(struct sw_command *command);
 int sw_do_digest_read(struct sw_command *command);   /* digests.c */
 int sw_do_mirroring_add(struct sw_command *command); /* replication.c */
 int sw_do_mirroring_add_mc(struct sw_command *command);
+int sw_do_mirroring_delay(struct sw_command *command);
 int sw_do_mirroring_delete(struct sw_command *command);
 int sw_do_mirroring_get(struct sw_command *command);
 int sw_do_mc_mgrp_create(struct sw_command *command);

@@ -66,6 +66,7 @@ static const struct command_row commands[] = {
     {"digest_read", "", 0, 0, sw_do_digest_read},
     {"mirroring_add", "SESSION PORT", 2, 2, sw_do_mirroring_add},
     {"mirroring_add_mc", "SESSION GROUP", 2, 2, sw_do_mirroring_add_mc},
+    {"mirroring_delay", "SESSION NS", 2, 2, sw_do_mirroring_delay},
     {"mirroring_delete", "SESSION", 1, 1, sw_do_mirroring_delete},
     {"mirroring_get", "SESSION", 1, 1, sw_do_mirroring_get},
     {"mc_mgrp_create", "GROUP", 1, 1, sw_do_mc_mgrp_create},

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PORT_MAX (SW_DROP_PORT - 1)
+#define DELAY_MAX UINT64_C(1000000000000000)
 
 static int read_word(struct sw_command *command, uint32_t word, const char *what, uint64_t max, uint32_t *number)
 {
@@ -44,6 +45,18 @@ int sw_do_mirroring_add_mc(struct sw_command *command)
     return add_session(command, "group", SW_MULTICAST_GROUP_COUNT - 1, true);
 }
 
+int sw_do_mirroring_delay(struct sw_command *command)
+{
+    uint64_t delay_ns;
+    uint32_t session;
+
+    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0 ||
+        sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
+        return -1;
+    return sw_command_check(command, sw_mirror_set_delay(&command->sw->target.replication, session, (int64_t)delay_ns),
+                            "the session");
+}
+
 int sw_do_mirroring_delete(struct sw_command *command)
 {
     uint32_t session;
@@ -63,7 +76,9 @@ int sw_do_mirroring_get(struct sw_command *command)
     found = sw_mirror_find(&command->sw->target.replication, session);
     if (!found)
         return sw_command_fail(command, "session '%s' does not exist", command->words[1]);
-    if (found->port >= 0)
+    if (found->port >= 0 && found->delay_ns)
+        sw_text_add(command->out, "port=%" PRId32 " delay_ns=%" PRId64 "\n", found->port, found->delay_ns);
+    else if (found->port >= 0)
         sw_text_add(command->out, "port=%" PRId32 "\n", found->port);
     else
         sw_text_add(command->out, "mgid=%" PRId32 "\n", found->group);

@@ -52,6 +52,15 @@ static void lose(struct sw_switch *sw, struct sw_frame_list *frames)
         sw_target_drop(&sw->target, frame, frame->port, SW_DROP_RESTART);
 }
 
+static void lose_copies(struct sw_switch *sw)
+{
+    while (sw_arrivals_next_ns(&sw->target.copies) != SW_NEVER) {
+        struct sw_frame *copy = sw_arrivals_pop(&sw->target.copies);
+
+        sw_target_drop(&sw->target, copy, copy->port, SW_DROP_RESTART);
+    }
+}
+
 int sw_outage_power_off(struct sw_switch *sw)
 {
     struct sw_outage *outage = &sw->outage;
@@ -66,6 +75,7 @@ int sw_outage_power_off(struct sw_switch *sw)
     }
     lose(sw, &lost);
     lose(sw, &sw->target.loopback);
+    lose_copies(sw);
     lose(sw, &outage->ring);
     memset(outage->waiting, 0, sizeof(outage->waiting));
     outage->ring_bytes = 0;

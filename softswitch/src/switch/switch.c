@@ -201,6 +201,12 @@ static int64_t next_wire_ns(const struct sw_switch *sw)
     return sw->outage.is_still ? SW_NEVER : sw_tm_next_ns(&sw->target.tm);
 }
 
+/* When the next delayed copy reaches its queue: likewise. */
+static int64_t next_copy_ns(const struct sw_switch *sw)
+{
+    return sw->outage.is_still ? SW_NEVER : sw_arrivals_next_ns(&sw->target.copies);
+}
+
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 {
     for (;;) {
@@ -216,6 +222,8 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
         set_time(sw, next_ns);
         if (next_ns == sw_schedule_next_ns(&sw->schedule))
             sw_schedule_run_next(&sw->schedule, sw);
+        else if (next_ns == next_copy_ns(sw))
+            sw_v1model_copy(&sw->target);
         else if (next_ns == wire_ns)
             sw_v1model_egress(&sw->target, sw_tm_next_port(&sw->target.tm));
         else if (next_ns == sw->outage.resumes_ns)
@@ -231,8 +239,11 @@ int64_t sw_switch_next_ns(const struct sw_switch *sw)
     int64_t wire_ns = next_wire_ns(sw);
     int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
     int64_t planned_ns = sw_schedule_next_ns(&sw->schedule);
+    int64_t copy_ns = next_copy_ns(sw);
     int64_t packet_ns = wire_ns < arrival_ns ? wire_ns : arrival_ns;
 
+    if (copy_ns < packet_ns)
+        packet_ns = copy_ns;
     if (sw->outage.resumes_ns < packet_ns)
         packet_ns = sw->outage.resumes_ns;
     return planned_ns < packet_ns ? planned_ns : packet_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Frames that have been received but have not yet entered ingress, ordered by (time, sequence of reception).
+ * Frames that wait for a time, ordered by (time, sequence): those that have been received but have not yet entered
+ * ingress, and copies that take a while to be made.
  */
 #ifndef SW_ARRIVALS_H
 #define SW_ARRIVALS_H

@@ -114,15 +114,32 @@ static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t
         sw_target_count_drop(target, frame->port, SW_DROP_NO_COPIES);
 }
 
+/* Has a clone reach its queue later; takes it over. */
+static void delay_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
+{
+    clone->port = (uint16_t)session->port;
+    if (sw_arrivals_push(&target->copies, target->now_ns + session->delay_ns, clone) < 0)
+        sw_target_drop(target, clone, clone->port, SW_DROP_MEMORY);
+}
+
 /* Sends a clone where its mirroring session says; takes it over. */
 static void send_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     if (session->group >= 0)
         replicate(target, clone, (uint32_t)session->group);
-    if (session->port >= 0)
-        enqueue(target, (uint32_t)session->port, clone);
-    else
+    if (session->port < 0)
         sw_pool_release(&target->pool, clone);
+    else if (session->delay_ns)
+        delay_clone(target, session, clone);
+    else
+        enqueue(target, (uint32_t)session->port, clone);
+}
+
+void sw_v1model_copy(struct sw_target *target)
+{
+    struct sw_frame *clone = sw_arrivals_pop(&target->copies);
+
+    enqueue(target, clone->port, clone);
 }
 
 /* The session of the clone that was asked for; NULL (counted) when nobody configured it. */

@@ -11,6 +11,9 @@
 /* Takes the frame over. */
 void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame);
 
+/* Puts the first of the delayed copies into its queue; there must be one. */
+void sw_v1model_copy(struct sw_target *target);
+
 /* Starts the packet that the port's queues are ready to start, if any. */
 void sw_v1model_egress(struct sw_target *target, uint32_t port);
 

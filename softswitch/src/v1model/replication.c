@@ -39,20 +39,36 @@ static int reserve(void **array, uint32_t *count, uint32_t index, size_t unit)
     return 0;
 }
 
-int sw_mirror_set(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to)
+/* Makes a session that can be looked at; it leads nowhere yet. */
+static int reserve_session(struct sw_replication *replication, uint32_t session)
 {
     void *sessions = replication->sessions;
     uint32_t known = replication->n_sessions;
 
     if (session >= SW_MIRROR_SESSION_COUNT)
         return -EINVAL;
-    if (reserve(&sessions, &replication->n_sessions, session, sizeof(to)) < 0)
+    if (reserve(&sessions, &replication->n_sessions, session, sizeof(struct sw_mirror_session)) < 0)
         return -ENOMEM;
     replication->sessions = sessions;
     for (; known < replication->n_sessions; known++)
         replication->sessions[known] = (struct sw_mirror_session){.port = -1, .group = -1};
-    replication->sessions[session] = to;
     return 0;
+}
+
+/* Where copies go from now on; what they take stays. */
+static void lead(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to)
+{
+    to.delay_ns = replication->sessions[session].delay_ns;
+    replication->sessions[session] = to;
+}
+
+int sw_mirror_set(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to)
+{
+    int refused = reserve_session(replication, session);
+
+    if (!refused)
+        lead(replication, session, to);
+    return refused;
 }
 
 const struct sw_mirror_session *sw_mirror_find(const struct sw_replication *replication, uint32_t session)
@@ -69,8 +85,17 @@ int sw_mirror_delete(struct sw_replication *replication, uint32_t session)
 {
     if (!sw_mirror_find(replication, session))
         return -ENOENT;
-    replication->sessions[session] = (struct sw_mirror_session){.port = -1, .group = -1};
+    lead(replication, session, (struct sw_mirror_session){.port = -1, .group = -1});
     return 0;
+}
+
+int sw_mirror_set_delay(struct sw_replication *replication, uint32_t session, int64_t delay_ns)
+{
+    int refused = reserve_session(replication, session);
+
+    if (!refused)
+        replication->sessions[session].delay_ns = delay_ns;
+    return refused;
 }
 
 static struct sw_multicast_group *group_at(const struct sw_replication *replication, uint32_t group)

@@ -29,10 +29,11 @@ static inline bool sw_port_set_has(const struct sw_port_set *set, uint32_t port)
     return set->words[port / 64] >> (port % 64) & 1;
 }
 
-/* Either may be -1. */
+/* Either destination may be -1. */
 struct sw_mirror_session {
     int32_t port;
     int32_t group;
+    int64_t delay_ns; /* from the request to the copy's arrival in the port's queue */
 };
 
 struct sw_multicast_node {
@@ -62,6 +63,8 @@ void sw_replication_free(struct sw_replication *replication);
 /* 0 or a negative errno: -EINVAL out of range, -EEXIST, -ENOENT, -EBUSY (node is in a group), -ENOMEM. */
 int sw_mirror_set(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to);
 int sw_mirror_delete(struct sw_replication *replication, uint32_t session);
+/* What a session's copies to a port take, whether or not there is such a session now. */
+int sw_mirror_set_delay(struct sw_replication *replication, uint32_t session, int64_t delay_ns);
 const struct sw_mirror_session *sw_mirror_find(const struct sw_replication *replication, uint32_t session);
 
 int sw_multicast_create_group(struct sw_replication *replication, uint32_t group);

@@ -28,6 +28,7 @@ void sw_target_free(struct sw_target *target)
     if (target->pipeline)
         sw_pipeline_destroy(target->pipeline);
     sw_replication_free(&target->replication);
+    sw_arrivals_free(&target->copies);
     sw_telemetry_free(&target->telemetry);
     sw_tm_free(&target->tm);
     sw_pool_free(&target->pool);

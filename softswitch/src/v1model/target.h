@@ -7,6 +7,7 @@
 #ifndef SW_TARGET_H
 #define SW_TARGET_H
 
+#include "traffic/arrivals.h"
 #include "traffic/packet_pool.h"
 #include "traffic/telemetry.h"
 #include "traffic/traffic_manager.h"
@@ -34,6 +35,7 @@ struct sw_target {
     struct sw_pipeline *pipeline;
     struct sw_packet_pool pool;
     struct sw_frame_list loopback; /* recirculated and resubmitted: go first */
+    struct sw_arrivals copies;     /* of mirroring sessions with a delay, on their way to a queue */
     struct sw_traffic_manager tm;
     struct sw_replication replication;
     struct sw_telemetry telemetry;

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from softswitch.engine import SwitchEngine
+from softswitch.engine import CommandError, SwitchEngine
 from tests.softswitch.programs.steered import (
     DROP_PORT,
     RECIRCULATION_PORT,
@@ -71,6 +71,44 @@ def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
     assert (clone.packet_length, len(by_port[3])) == (200, 200)
     assert len(by_port[2]) == 80
     assert engine.statistics()["ingress_clones"] == 1
+
+
+def test_clone_of_a_session_with_a_delay_reaches_its_queue_later(engine: SwitchEngine) -> None:
+    """Clones take their session's time, each its own, and see the clock of their egress; the packet takes none."""
+    for line in ("mirroring_add 5 3", "mirroring_delay 5 700000", "mirroring_add 6 4"):
+        engine.command(line)
+    assert engine.command("mirroring_get 5") == "port=3 delay_ns=700000"
+    assert [port for port, _, _ in engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)] == [2]
+    out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=6), 100_000)
+    assert sorted(port for port, _, _ in out) == [2, 4]
+    assert [port for port, _, _ in engine.step(1, steer(2, ops=Op.CLONE_EGRESS, session=5), 200_000)] == [2]
+    assert engine.next_timer_ns() == 700_000
+    out = engine.advance(1_000_000)
+    assert [(port, due_ns) for port, due_ns, _ in out] == [(3, 700_000), (3, 900_000)]
+    assert [report(frame).egress_us for _, _, frame in out] == [700, 900]
+
+
+def test_delayed_clones_wait_while_a_switch_stands_still_and_end_with_its_power(engine: SwitchEngine) -> None:
+    """What is being copied is held by the switch like what is queued."""
+    for line in ("mirroring_add 5 3", "mirroring_delay 5 1000"):
+        engine.command(line)
+    for at_ns in (0, 10_000):
+        engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), at_ns)
+        engine.command("stall on")
+        assert engine.advance(at_ns + 5_000) == []
+        engine.command("stall off" if not at_ns else "power off")
+        out = engine.advance(at_ns + 6_000)
+        assert [port for port, _, _ in out] == ([3] if not at_ns else [])
+    assert engine.statistics()["drops"]["restart"] == 1
+
+
+def test_the_delay_of_a_session_stays_whoever_leads_it_where(engine: SwitchEngine) -> None:
+    """It is what the switch takes for a copy, before the session is there and after it was made anew."""
+    for line in ("mirroring_delay 5 10", "mirroring_add 5 3", "mirroring_delete 5", "mirroring_add 5 4"):
+        engine.command(line)
+    assert engine.command("mirroring_get 5") == "port=4 delay_ns=10"
+    with pytest.raises(CommandError, match="above"):
+        engine.command("mirroring_delay 32768 10")
 
 
 def test_egress_clone_has_headers_of_egress_and_no_metadata(engine: SwitchEngine) -> None:
