@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from topologies.features import ALPHA_ONE, feature_commands
-from topologies.model import SwitchPort, Topology, port_mac
+from topologies.model import Port, SwitchPort, Topology, port_mac
 from topologies.routes import Route, routes
 from topologies.settings import SwitchSettings
-from wire.constants import CLASS_BTS, CLASS_BY_DSCP, CLASS_CONTROL, CLASS_COUNT, CLASS_DATA
+from wire.constants import BTS_MIRROR_SESSION, CLASS_BTS, CLASS_BY_DSCP, CLASS_CONTROL, CLASS_COUNT, CLASS_DATA
 from wire.dilation import Dilation
 
 _UNLIMITED_BYTES = 0xFFFF_FFFF
@@ -39,14 +39,23 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
 
 
 def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[str]:
-    """softswitch's wires: rate and delay of each port; a host's NIC leaves both directions' delay to the switch."""
+    """softswitch's wires: rate and delay of each port; a host's NIC leaves both directions' delay to the switch.
+
+    What leaves has gone through the pipeline, so that its latency counts with the link behind the port. A BTS takes its
+    own before that.
+    """
+    node = topology.switch[switch]
     lines: list[str] = []
     for port in topology.ports[switch]:
         delay_ns = dilation.wall_ns(port.delay_ns)
         lines.append(f"port_rate {port.number} {dilation.wall_bps(port.rate_bps)}")
-        lines.append(f"port_delay {port.number} {delay_ns}")
+        lines.append(
+            f"port_delay {port.number} {dilation.wall_ns(topology.departure_delay_ns(Port(switch, port.number)))}"
+        )
         if port.peer_is_host:
             lines.append(f"port_ingress_delay {port.number} {delay_ns}")
+    if node.bts_latency_ns:
+        lines.append(f"mirroring_delay {BTS_MIRROR_SESSION} {dilation.wall_ns(node.bts_latency_ns)}")
     return lines
 
 

@@ -12,7 +12,14 @@ from collections.abc import Iterator
 
 from topologies.model import SwitchPort, Topology, port_mac
 from topologies.settings import SwitchSettings
-from wire.constants import BTS_MIRROR_SESSION, CLASS_DATA, PFC_MAX_QUANTA, PFC_QUANTUM_BITS, RECIRCULATION_PORT
+from wire.constants import (
+    BTS_MIRROR_SESSION,
+    CLASS_DATA,
+    PAUSE_MIRROR_SESSION,
+    PFC_MAX_QUANTA,
+    PFC_QUANTUM_BITS,
+    RECIRCULATION_PORT,
+)
 from wire.dilation import Dilation
 
 ALPHA_ONE = 256
@@ -34,9 +41,10 @@ class FixedPointError(ValueError):
 def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
     """The entries of every mechanism that the settings switch on for this switch."""
     runs_sfc = topology.switch[switch].is_tor or settings.deployment == "all"
-    if (settings.bts != "off" and runs_sfc) or settings.pfc or settings.sfc_p:
-        yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
+    if settings.pfc or settings.sfc_p:
+        yield f"mirroring_add {PAUSE_MIRROR_SESSION} {RECIRCULATION_PORT}"
     if settings.bts != "off" and runs_sfc:
+        yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
         yield from _bts_commands(topology, switch, settings, dilation)
         yield from _estimator_commands(topology, switch, settings, dilation)
     if settings.sfc_p or settings.pfc:
@@ -53,9 +61,9 @@ def byte_time_us_q24(rate_bps: int) -> int:
     return (8 * _US * _Q24 + rate_bps // 2) // rate_bps
 
 
-def headroom_bytes(port: SwitchPort) -> int:
+def headroom_bytes(port: SwitchPort, pass_latency_ns: int = 0) -> int:
     """What may still arrive on a port after its neighbour was told to stop (docs/sources.md#pfc)."""
-    return _HEADROOM_DELAYS * port.rate_bps * port.delay_ns // (8 * 1_000_000_000)
+    return _HEADROOM_DELAYS * port.rate_bps * (port.delay_ns + pass_latency_ns) // (8 * 1_000_000_000)
 
 
 def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
@@ -105,7 +113,8 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
         return
     assert settings.buffer_bytes is not None
     ports = topology.ports[switch]
-    shareable = max(0, settings.buffer_bytes - sum(headroom_bytes(port) for port in ports))
+    pass_ns = topology.switch[switch].pass_latency_ns
+    shareable = max(0, settings.buffer_bytes - sum(headroom_bytes(port, pass_ns) for port in ports))
     slowest_bps = min(link.rate_bps for link in topology.links)
     for port in ports:
         alpha = round(settings.pfc_alpha * ALPHA_ONE * port.rate_bps / slowest_bps)

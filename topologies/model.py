@@ -43,6 +43,10 @@ class Switch:
     name: str
     switch_id: int
     prefix: IPv4Network | None
+    pass_latency_ns: int = 0
+    """What a pass through its pipeline takes, beyond the delays of the links."""
+    bts_latency_ns: int = 0
+    """From the packet that triggers a BTS to the BTS on its way to a port: mirroring, and one pass more."""
 
     @property
     def is_tor(self) -> bool:
@@ -116,6 +120,11 @@ class Topology:
         """The link that is plugged into a port."""
         return {end: link for link in self.links for end in (link.a, link.b)}
 
+    def departure_delay_ns(self, end: Port) -> int:
+        """From a port to the other end of its link: propagation, and the pipeline of the switch that is left."""
+        switch = self.switch.get(end.node)
+        return self.link_at[end].delay_ns + (switch.pass_latency_ns if switch else 0)
+
     @cached_property
     def host_link(self) -> Mapping[str, Link]:
         return {
@@ -137,6 +146,8 @@ class TopologyBuilder:
 
     name: str
     parameters: Mapping[str, object]
+    pass_latency_ns: int = 0
+    bts_latency_ns: int = 0
     _hosts: list[Host] = field(default_factory=list)
     _switches: list[Switch] = field(default_factory=list)
     _links: list[Link] = field(default_factory=list)
@@ -149,7 +160,8 @@ class TopologyBuilder:
         if has_hosts and tors >= MAX_EDGE_SWITCHES:
             raise TopologyError(f"at most {MAX_EDGE_SWITCHES} switches can have hosts")
         prefix = IPv4Network((f"10.{tors + 1}.0.0", 16)) if has_hosts else None
-        self._switches.append(Switch(name, len(self._switches) + 1, prefix))
+        number = len(self._switches) + 1
+        self._switches.append(Switch(name, number, prefix, self.pass_latency_ns, self.bts_latency_ns))
         self._next_port[name] = 1
         return name
 

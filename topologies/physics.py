@@ -5,7 +5,8 @@
 The base RTT of a pair is defined as in the HPCC simulator: twice the propagation of its path, and one packet of 1000 B
 stored and forwarded once over each of its links. It is rounded to two digits, as base RTTs are quoted: for links of 1,
 1.5, 1.5 and 1 us the SFC paper says 10 us and leaves out 0.2 us of serialization. On slow or short links, where
-propagation alone would give windows too small to fill a path, serialization shows in the first two digits.
+propagation alone would give windows too small to fill a path, serialization shows in the first two digits. What
+switches take beyond the delays of their links is part of it, there and back.
 
 A network's base RTT is that of its longest pair, its BDP the largest of any pair (GLOBAL_T of the HPCC simulator): one
 window, one set of thresholds for all, however near or slow a pair is (docs/sources.md#base-rtt-and-bdp).
@@ -38,7 +39,7 @@ class PathPhysics:
     bottleneck_bps: int
     """Rate of the slowest link."""
     propagation_ns: int
-    """There and back: what no round trip is shorter than."""
+    """There and back, with what the switches take: what no round trip is shorter than."""
 
     @property
     def bdp_bytes(self) -> int:
@@ -110,9 +111,9 @@ def multiples_of(names: Iterable[str]) -> Iterator[str]:
                 yield f"{name.removesuffix(ending)}{multiple}"
 
 
-def path_physics(path: Sequence[Link]) -> PathPhysics:
-    """Of a path from host to host."""
-    propagation_ns = sum(link.delay_ns for link in path)
+def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
+    """Of a path from host to host, whose switches take so long in all."""
+    propagation_ns = passes_ns + sum(link.delay_ns for link in path)
     wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
     return PathPhysics(
         base_rtt_ns=two_digits(2 * propagation_ns + wires_ns),
@@ -123,7 +124,7 @@ def path_physics(path: Sequence[Link]) -> PathPhysics:
 
 def network_physics(topology: Topology) -> NetworkPhysics:
     """Of a network; one with a single host is measured from that host to its switch and back."""
-    pairs = [path_physics(path) for path in _different_paths(topology)]
+    pairs = [path_physics(path, passes_ns(topology, path)) for path in _different_paths(topology)]
     largest = max(pairs, key=lambda pair: (pair.bdp_bytes, pair.base_rtt_ns))
     rates = Counter(host.rate_bps for host in topology.hosts)
     return NetworkPhysics(
@@ -133,6 +134,12 @@ def network_physics(topology: Topology) -> NetworkPhysics:
         nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
         shortest_rtt_ns=min(pair.propagation_ns for pair in pairs),
     )
+
+
+def passes_ns(topology: Topology, path: Sequence[Link]) -> int:
+    """What the switches of a path take, one way: every one is the beginning of one link."""
+    switches = {end.node for link in path for end in (link.a, link.b) if end.node in topology.switch}
+    return sum(topology.switch[name].pass_latency_ns for name in switches)
 
 
 def _different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:

@@ -26,7 +26,9 @@ class Shape(BaseModel):
     """Parameters of a network, model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host.
 
     Where `host_rates_bps` is given, hosts get its rates in turn, h1 the first, and `host_rate_bps` does not count: two
-    rates alternate, as many as hosts give each its own.
+    rates alternate, as many as hosts give each its own. `pass_latency_ns` is what a packet takes in each switch beyond the
+    delays of its links: none, for the paper's 600 ns are inside its hops of 1.5 us. `bts_latency_ns` is what building a
+    BTS takes: the same pipeline once more (docs/sources.md#latency-of-a-switch).
     """
 
     model_config = STRICT
@@ -37,13 +39,15 @@ class Shape(BaseModel):
         (), strict=False, description="Rates of the hosts in turn, h1 the first, in place of host_rate_bps."
     )
     host_delay_ns: Delay = Field(1_000, description="Propagation delay of a host's link, one way.")
+    pass_latency_ns: Delay = Field(0, description="What a packet takes in each switch beyond the delays of its links.")
+    bts_latency_ns: Delay = Field(600, description="What building a BTS takes: the switch's pipeline once more.")
 
     @abstractmethod
     def build(self) -> Topology:
         """The network of these parameters."""
 
     def _builder(self) -> TopologyBuilder:
-        return TopologyBuilder(self.name, self.model_dump())
+        return TopologyBuilder(self.name, self.model_dump(), self.pass_latency_ns, self.bts_latency_ns)
 
     def _add_hosts(self, builder: TopologyBuilder, counts: Mapping[str, int]) -> None:
         """So many hosts under each switch."""

@@ -91,7 +91,8 @@ PFC_FRAME_BYTES = 60
 RECIRCULATION_PORT = 510
 DROP_PORT = 511
 BTS_MIRROR_SESSION = 1
-"""Mirror session that leads a trimmed copy to the recirculation port."""
+PAUSE_MIRROR_SESSION = 2
+"""Mirror sessions that lead copies to the recirculation port: those that become a BTS, and pause frames."""
 
 # State of the P4 program, where the control plane reads it. A queue's index is port << CLASS_BITS | class.
 CACHE_RING_PLACES = 256

@@ -57,8 +57,9 @@ enum bit<2> own_signal_t {
 const bit<32> INSTANCE_INGRESS_CLONE = 1;
 const bit<32> INSTANCE_EGRESS_CLONE = 2;
 
-// The mirror session that leads a copy to the recirculation port.
+// The mirror sessions that lead copies to the recirculation port: those that become a BTS, and pause frames.
 const bit<32> BTS_MIRROR_SESSION = 1;
+const bit<32> PAUSE_MIRROR_SESSION = 2;
 
 // Field lists: what a mirror copy keeps, and what a recirculated signal keeps.
 const bit<8> MIRROR_FIELDS = 1;

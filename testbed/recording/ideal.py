@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from testbed.plan.flow_columns import FlowColumns, Integers
 from topologies.model import Host, Link, Topology
+from topologies.physics import passes_ns
 from topologies.routes import Paths
 from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
 
@@ -24,9 +25,12 @@ _BITS_NS = 8_000_000_000
 Floats = NDArray[np.float64]
 
 
-def ideal_fct_ns(path: Sequence[Link], size_bytes: int, payload_bytes: int) -> float:
-    """Idle FCT over a path of links, ns. Exact if no window stops the sender: frames queue before a slower link."""
-    return float(_over_path(path, np.array([size_bytes]), payload_bytes)[0])
+def ideal_fct_ns(path: Sequence[Link], size_bytes: int, payload_bytes: int, switches_ns: int = 0) -> float:
+    """Idle FCT over a path of links whose switches take so long one way, ns.
+
+    Exact if no window stops the sender: frames queue before a slower link.
+    """
+    return float(_over_path(path, np.array([size_bytes]), payload_bytes, switches_ns)[0])
 
 
 def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int) -> Floats:
@@ -45,7 +49,9 @@ def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int) ->
     found = np.empty(pairs.size)
     for pair, members in _groups(pairs[order], order):
         src, dst = (hosts[rack].name for rack in divmod(pair, len(racks)))
-        found[members] = _over_path(paths.between(src, dst), flows.size_bytes[members], payload_bytes)
+        path = paths.between(src, dst)
+        sizes_bytes = flows.size_bytes[members]
+        found[members] = _over_path(path, sizes_bytes, payload_bytes, passes_ns(topology, path))
     return found
 
 
@@ -55,7 +61,7 @@ def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
     return list(zip(numbers.tolist(), np.split(members, begins[1:]), strict=True)) if numbers.size else []
 
 
-def _over_path(path: Sequence[Link], sizes_bytes: Integers, payload_bytes: int) -> Floats:
+def _over_path(path: Sequence[Link], sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> Floats:
     full, rest = np.divmod(sizes_bytes, payload_bytes)
     last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
     frames_before = np.where(rest > 0, full, full - 1)
@@ -70,7 +76,7 @@ def _over_path(path: Sequence[Link], sizes_bytes: Integers, payload_bytes: int) 
         slowest_ns = max(slowest_ns, full_ns)
         last = np.maximum(last + here.delay_ns, before) + last_bytes * _BITS_NS / onward.rate_bps
     returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in path)
-    found: Floats = last + path[-1].delay_ns + returning
+    found: Floats = last + path[-1].delay_ns + returning + 2 * switches_ns
     return found
 
 

@@ -17,7 +17,7 @@ from topologies.model import Topology
 from topologies.settings import SwitchSettings
 from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_payload
-from wire.constants import BTS_UDP_PORT, DSCP_DATA
+from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
 from wire.dilation import Dilation
 from wire.roce import BTH_OFFSET, Opcode, RoceFramer, pack_psn_word
 
@@ -118,7 +118,8 @@ class BenchSwitch:
         return read_counts(self.engine.command, (port.number for port in self.topology.ports[self.name]))
 
     def _no_delays(self) -> Iterator[str]:
-        """Propagation is the topology's matter; here a frame is at the switch when it is handed over."""
+        """Time is the topology's matter; here a frame is at the switch when it is handed over, and a BTS is built at once."""
+        yield f"mirroring_delay {BTS_MIRROR_SESSION} 0"
         for port in self.topology.ports[self.name]:
             yield f"port_delay {port.number} 0"
             yield f"port_ingress_delay {port.number} 0"

@@ -28,6 +28,8 @@ NAMES = ("q_th_bytes", "suppression_ns")
         ("star", {"host_rate_bps": 10 * GBPS}, 5_700, 7_125),  # of which 1.7 us are serialization
         ("star", {"hosts": 1}, 4_200, 52_500),
         ("star", {"host_delay_ns": 0}, 170, 2_125),
+        ("star", {"pass_latency_ns": 600}, 5_400, 67_500),  # one switch, there and back
+        ("clos", {"pass_latency_ns": 300, "bts_latency_ns": 9_000}, 12_000, 150_000),  # three of them
     ],
 )
 def test_networks_by_hand(name: str, parameters: dict[str, Any], base_rtt_ns: int, bdp_bytes: int) -> None:

@@ -43,6 +43,8 @@ _IDEAL_PAUSE_NS = 10_000_000
 """Of a sender that stops at the first notice: longer than any case."""
 _INTERVAL_NS = 10_000
 """Buffers are sampled this often; a shorter rest of a run would not be."""
+_INSTANT_BTS = {"topology.bts_latency_ns": 0}
+"""The formulas take a switch for a point."""
 _CASE = "case"
 _ACK, _BTS, _CACHE = "onramp-straw-man+none", "ingress-bts+none", "sfc+none"
 
@@ -57,8 +59,10 @@ def _network(path: Bottleneck, senders: int) -> dict[str, Any]:
     trunk_ns = round(path.sender_delay_ns - path.tor_delay_ns)
     host_ns = round(path.tor_delay_ns)
     if not trunk_ns:
-        return {"topology": "star", "topology.hosts": senders + 1, "topology.host_delay_ns": host_ns}
+        star = {"topology": "star", "topology.hosts": senders + 1, "topology.host_delay_ns": host_ns}
+        return {**star, **_INSTANT_BTS}
     return {
+        **_INSTANT_BTS,
         "topology.left_hosts": senders,
         "topology.trunk_rate_bps": _TRUNK_BPS,
         "topology.trunk_delay_ns": trunk_ns,

@@ -34,6 +34,7 @@ from testbed.recording.ideal import ideal_fct_ns
 from topologies.commands import change_commands
 from topologies.model import Host, Link, Port, SwitchPort
 from topologies.rerouting import Rerouting
+from topologies.physics import passes_ns
 from topologies.routes import Paths
 
 _TAG = "prompt"
@@ -264,7 +265,9 @@ class LiveSession:
             self._next_flow += 1
             start_ns = round(self.dilation.model_ns(begin_ns)) + later_ns
             flow = Flow(src, dst, size_bytes, start_ns, _TAG, number, number, number)
-            ideal_ns = ideal_fct_ns(self._paths.between(src, dst), size_bytes, self.plan.transport.payload_bytes)
+            path = self._paths.between(src, dst)
+            switches_ns = passes_ns(self.topology, path)
+            ideal_ns = ideal_fct_ns(path, size_bytes, self.plan.transport.payload_bytes, switches_ns)
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)
         self._hub.add([each.flow for each in messages], {host.name: host.ip for host in self.topology.hosts})

@@ -107,6 +107,9 @@ class Bmv2Target:
             "class of a port has slots of its own.",
             f"Queue depths are those that a poll every {plan.dilation.model_us(poll_ns):.3g} us found.",
         ]
+        building_ns = max(switch.bts_latency_ns for switch in plan.topology.switches)
+        if plan.switch_settings.bts != "off" and building_ns:
+            notes.append(f"BMv2 builds a BTS as fast as it can, not in {building_ns} ns.")
         error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
         if error > _NOTABLE_RATE_ERROR:
             notes.append(f"Whole packets per second make the rate of some link {100 * error:.2g} % wrong.")
@@ -156,7 +159,9 @@ class Bmv2Target:
 
     def _delay_by_netem(self, network: LiveNodes) -> None:
         for link in self._plan.topology.links:
-            delay_ns = self._plan.dilation.wall_ns(link.delay_ns)
-            for end in (link.a, link.b) if delay_ns else ():
+            for end in (link.a, link.b):
+                delay_ns = self._plan.dilation.wall_ns(self._plan.topology.departure_delay_ns(end))
+                if not delay_ns:
+                    continue
                 interface = interface_of(self._plan.topology, end)
                 check_netem(interface, delay_ns, network.shell(end.node, netem_command(interface, delay_ns)))

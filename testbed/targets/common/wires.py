@@ -38,6 +38,8 @@ class Wire:
     link: Link
     node: str
     ports: tuple[int, int]
+    delays_ns: tuple[int, int]
+    """Of what leaves at each: from the other end of the link."""
 
     @property
     def interfaces(self) -> tuple[str, str]:
@@ -46,11 +48,14 @@ class Wire:
 
 def cut_links(topology: Topology, also: Collection[Link] = ()) -> tuple[Wire, ...]:
     """A wire for every link that has a delay, and for these; `node` is the process that delays."""
-    delayed = [link for link in topology.links if link.delay_ns or link in also]
+    delays = {
+        link: (topology.departure_delay_ns(link.b), topology.departure_delay_ns(link.a)) for link in topology.links
+    }
+    delayed = [link for link in topology.links if any(delays[link]) or link in also]
     found = []
     for index, link in enumerate(delayed):
         process, place = divmod(index, LINKS_PER_PROCESS)
-        found.append(Wire(link, f"wires{process + 1}", (2 * place + 2, 2 * place + 3)))
+        found.append(Wire(link, f"wires{process + 1}", (2 * place + 2, 2 * place + 3), delays[link]))
     return tuple(found)
 
 
@@ -156,8 +161,11 @@ def start_wires(
 
 def _delay_commands(wire: Wire, dilation: Dilation) -> list[str]:
     """Both directions' delay; the wire passes on what it carries, pause frames too, and does not obey them."""
-    delay_ns = dilation.wall_ns(wire.link.delay_ns)
-    return [line for port in wire.ports for line in (f"port_delay {port} {delay_ns}", f"port_mac_control {port} off")]
+    return [
+        line
+        for port, delay_ns in zip(wire.ports, wire.delays_ns, strict=True)
+        for line in (f"port_delay {port} {dilation.wall_ns(delay_ns)}", f"port_mac_control {port} off")
+    ]
 
 
 def netem_command(interface: str, delay_ns: int) -> str:

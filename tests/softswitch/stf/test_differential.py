@@ -23,6 +23,7 @@ BTS_PORT = (49791).to_bytes(2, "big")
 INT_PORT = (49792).to_bytes(2, "big")
 SFC_MECHANISMS = (
     "mirroring_add 1 510",
+    "mirroring_add 2 510",
     "table_set_default SfcIngress.bts.suppression.suppression filter 4000000000",
     "table_add SfcIngress.bts.bts_trigger ingress_bts 3 => 3000 1000",
     "table_add SfcIngress.bts.bts_trigger egress_bts 6 => 3000 1000",

@@ -72,6 +72,7 @@ def _p4_number(name: str) -> int:
         ("BTS_IPV4_BYTES", 28 + constants.BTS_PAYLOAD_BYTES),
         ("BTS_FRAME_BYTES", constants.BTS_FRAME_BYTES),
         ("BTS_MIRROR_SESSION", constants.BTS_MIRROR_SESSION),
+        ("PAUSE_MIRROR_SESSION", constants.PAUSE_MIRROR_SESSION),
         ("INT_MAX_HOPS", constants.INT_MAX_HOPS),
         ("INT_RECORD_BYTES", constants.INT_RECORD_BYTES),
         ("INT_ECHO", constants.INT_FLAG_ECHO),

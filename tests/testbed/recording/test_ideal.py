@@ -15,6 +15,7 @@ from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 from topologies.model import Link, Port
+from topologies.physics import passes_ns
 from topologies.routes import Paths
 
 
@@ -39,19 +40,26 @@ def test_frames_queue_before_a_slower_link() -> None:
 @pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])
 def test_each_of_many_flows_has_the_ideal_of_its_own_path(topology: str) -> None:
     """Reckoned for all flows at once and one by one along each path: the same to the last bit."""
-    settings = ("incast_degree=3", "arrivals_us=50")
+    settings = ("incast_degree=3", "arrivals_us=50", "topology.pass_latency_ns=70")
     plan = plan_run(RunRequest("datacentre", clock="virtual", topology=topology, settings=settings))
     paths, payload_bytes = Paths(plan.topology), plan.transport.payload_bytes
-    alone = [ideal_fct_ns(paths.between(flow.src, flow.dst), flow.size_bytes, payload_bytes) for flow in plan.flows]
-    assert len({len(paths.between(flow.src, flow.dst)) for flow in plan.flows}) == (1 if topology == "star" else 2)
+    between = [paths.between(flow.src, flow.dst) for flow in plan.flows]
+    alone = [
+        ideal_fct_ns(path, flow.size_bytes, payload_bytes, passes_ns(plan.topology, path))
+        for flow, path in zip(plan.flows, between, strict=True)
+    ]
+    assert len({len(path) for path in between}) == (1 if topology == "star" else 2)
     assert ideal_fcts_ns(plan.topology, plan.columns, payload_bytes).tolist() == alone
 
 
-@pytest.mark.parametrize("placement", ["remote", "local"])
-@pytest.mark.parametrize("size", [1, 999, 1000, 1001, 250_000])
-def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int) -> None:
-    """In an idle network a flow takes exactly its ideal time, whatever its size and path."""
-    settings = ("degree=1", f"message_bytes={size}", f"placement={placement}")
+@pytest.mark.parametrize(
+    ("placement", "size", "pass_ns"),
+    [(placement, size, 0) for placement in ("remote", "local") for size in (1, 999, 1000, 1001, 250_000)]
+    + [("remote", 1001, 700), ("local", 250_000, 700)],
+)
+def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
+    """In an idle network a flow takes exactly its ideal time, whatever its size, its path and its switches."""
+    settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
     with Recorder(plan, tmp_path) as recorder:
         simulate(plan, tmp_path, recorder, Silent(), Interrupt())

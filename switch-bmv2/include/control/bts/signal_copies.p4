@@ -3,29 +3,42 @@
 
 // Copies that become signals. A packet that triggers a BTS, a pause frame or both is mirrored once, to the recirculation
 // port; there egress makes the signal and sends it through ingress again. A copy that must become both is copied once more.
+// Pause frames have a session of their own: a MAC sends them at once, a BTS takes what building it takes.
 #ifndef SFC_SIGNAL_COPIES_P4
 #define SFC_SIGNAL_COPIES_P4
 
 control MirrorAtIngress(inout metadata_t meta) {
-    action mirror() {
+    action mirror_for_bts() {
         clone_preserving_field_list(CloneType.I2E, BTS_MIRROR_SESSION, MIRROR_FIELDS);
     }
 
+    action mirror_for_pause() {
+        clone_preserving_field_list(CloneType.I2E, PAUSE_MIRROR_SESSION, MIRROR_FIELDS);
+    }
+
     apply {
-        if (meta.signal.wants_bts == 1 || meta.signal.wants_pause == 1) {
-            mirror();
+        if (meta.signal.wants_bts == 1) {
+            mirror_for_bts();
+        } else if (meta.signal.wants_pause == 1) {
+            mirror_for_pause();
         }
     }
 }
 
 control MirrorAtEgress(inout metadata_t meta) {
-    action mirror() {
+    action mirror_for_bts() {
         clone_preserving_field_list(CloneType.E2E, BTS_MIRROR_SESSION, MIRROR_FIELDS);
     }
 
+    action mirror_for_pause() {
+        clone_preserving_field_list(CloneType.E2E, PAUSE_MIRROR_SESSION, MIRROR_FIELDS);
+    }
+
     apply {
-        if (meta.signal.wants_bts == 1 || meta.signal.wants_pause == 1) {
-            mirror();
+        if (meta.signal.wants_bts == 1) {
+            mirror_for_bts();
+        } else if (meta.signal.wants_pause == 1) {
+            mirror_for_pause();
         }
     }
 }

@@ -34,6 +34,15 @@ def test_a_link_without_delay_stays_whole() -> None:
     assert wire.link == second
 
 
+def test_a_switchs_pipeline_counts_with_the_link_that_a_frame_leaves_by() -> None:
+    """Host and switch: 1 us one way, 1.6 us the other; a link without delay is cut all the same."""
+    for host_delay_ns in (1_000, 0):
+        topology = shape("star", {"hosts": 2, "host_delay_ns": host_delay_ns, "pass_latency_ns": 600}).build()
+        wires = cut_links(topology)
+        assert [wire.link for wire in wires] == list(topology.links)
+        assert {wire.delays_ns for wire in wires} == {(host_delay_ns + 600, host_delay_ns)}  # towards the host first
+
+
 @pytest.mark.parametrize(
     ("line", "port", "command"),
     [
