@@ -26,6 +26,8 @@ ALPHA_ONE = 256
 _Q24 = 1 << 24
 _WORD_BITS = 32
 _ALPHA_BITS = 16
+_PERIOD_BITS = 20
+"""A period is counted in ticks, about this many bits of them: right to a 4096th."""
 _US = 1_000_000
 _LN2 = 0.6931471805599453
 _LEAST_HALVINGS = 8
@@ -73,11 +75,39 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     for port in topology.ports[switch]:
         byte_us = _fitting("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
         yield f"table_add congested_port port_speed {port.number} => {byte_us} {int(port.peer_is_host)}"
-    if settings.suppression_ns:
-        period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
-        yield f"table_set_default suppression filter {period_us}"
+    yield from _suppression_commands(settings, dilation)
+    yield from _grain_commands(settings, dilation)
     if settings.pause_cache:
         yield "table_set_default pause_cache cache_on"
+
+
+def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    if not settings.suppression_ns:
+        return
+    period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
+    if settings.suppression_timer == "trigger":
+        yield f"table_set_default suppression filter {period_us}"
+        return
+    tick_bits = max(0, period_us.bit_length() - _PERIOD_BITS)
+    periods_q32 = min((1 << _WORD_BITS) - 1, -(-(1 << _WORD_BITS + tick_bits) // period_us))
+    yield f"table_set_default suppression by_clock {periods_q32} {tick_bits}"
+
+
+def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
+    """The division by a grain as a multiplication by its reciprocal, rounded up to a word."""
+    grain_us = dilation.wall_ns(settings.pause_grain_ns) // 1000
+    if grain_us <= 1:
+        return
+    shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
+    values = f"{_fitting_grain(grain_us)} {-(-(1 << shift) // grain_us)} {shift}"
+    yield f"table_set_default cached_grain whole {values}"
+    yield f"table_set_default depth_grain whole {values}"
+
+
+def _fitting_grain(grain_us: int) -> int:
+    if grain_us >= 1 << _WORD_BITS:
+        raise FixedPointError(f"a pause grain of {grain_us} us of wall time is more than a pause can be")
+    return grain_us
 
 
 def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
@@ -88,12 +118,15 @@ def _estimator_commands(topology: Topology, switch: str, settings: SwitchSetting
     if not _LEAST_HALVINGS <= halvings < 1 << _WORD_BITS:
         word = "long" if halvings < _LEAST_HALVINGS else "short"
         raise FixedPointError(f"estimator_tau_ns {settings.estimator_tau_ns} is too {word} for the estimator")
+    q_th_bytes = settings.q_th_bytes if settings.estimator_q_th_bytes is None else settings.estimator_q_th_bytes
+    q_tg_bytes = settings.q_tg_bytes if settings.estimator_q_tg_bytes is None else settings.estimator_q_tg_bytes
     elsewhere = (host for host in topology.hosts if host.switch != switch)
     for index, host in enumerate(elsewhere):
         rate_bps = topology.host_link[host.name].rate_bps
         tau_rate_bytes = round(settings.estimator_tau_ns * rate_bps / 8e9)
         byte_us = _fitting("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
-        yield f"table_add watched_destination watch {host.ip} => {index} {halvings} {tau_rate_bytes} {byte_us}"
+        values = f"{index} {halvings} {tau_rate_bytes} {byte_us} {q_th_bytes} {q_tg_bytes}"
+        yield f"table_add watched_destination watch {host.ip} => {values}"
 
 
 def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:

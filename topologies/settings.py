@@ -48,10 +48,22 @@ class SwitchSettings(BaseModel):
     suppression_ns: Annotated[int, Field(ge=0, le=10_000_000_000)] = Field(
         5_000, description="Period in which a flow gets one BTS, half an RTT; 0 sends a BTS for every packet."
     )
+    suppression_timer: Literal["clock", "trigger"] = Field(
+        "clock", description="What begins a period: a timer that runs freely, or the first trigger after the last one."
+    )
+    pause_grain_ns: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
+        1_000, description="Pauses are rounded down to a multiple of it; 0: as fine as the data plane's clock."
+    )
     pause_cache: bool = Field(False, description="Whether switches remember the pauses of destinations.")
     estimator: bool = Field(False, description="Whether ToRs estimate incast from what their own servers send.")
     estimator_tau_ns: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(
         10_000, description="Time constant of the estimator; the paper gives none, one RTT is ours."
+    )
+    estimator_q_th_bytes: Bytes | None = Field(
+        None, description="The estimated queue above which a BTS is triggered; null: q_th_bytes."
+    )
+    estimator_q_tg_bytes: Bytes | None = Field(
+        None, description="The estimated queue down to which senders pause; null: q_tg_bytes."
     )
     sfc_p: bool = Field(False, description="Whether ToRs turn a BTS for one of their servers into an 802.1Qbb frame.")
     pfc: bool = Field(False, description="Whether switches pause their neighbours (802.1Qbb) rather than drop.")

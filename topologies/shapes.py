@@ -26,9 +26,11 @@ class Shape(BaseModel):
     """Parameters of a network, model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host.
 
     Where `host_rates_bps` is given, hosts get its rates in turn, h1 the first, and `host_rate_bps` does not count: two
-    rates alternate, as many as hosts give each its own. `pass_latency_ns` is what a packet takes in each switch beyond the
-    delays of its links: none, for the paper's 600 ns are inside its hops of 1.5 us. `bts_latency_ns` is what building a
-    BTS takes: the same pipeline once more (docs/sources.md#latency-of-a-switch).
+    rates alternate, as many as hosts give each its own.
+
+    `pass_latency_ns` is what a packet takes in each switch beyond the delays of its links: none, for the paper's 600 ns
+    are inside its hops of 1.5 us. `bts_latency_ns` is what building a BTS takes: the same pipeline once more
+    (docs/sources.md#latency-of-a-switch).
     """
 
     model_config = STRICT

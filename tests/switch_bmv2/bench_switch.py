@@ -118,7 +118,7 @@ class BenchSwitch:
         return read_counts(self.engine.command, (port.number for port in self.topology.ports[self.name]))
 
     def _no_delays(self) -> Iterator[str]:
-        """Time is the topology's matter; here a frame is at the switch when it is handed over, and a BTS is built at once."""
+        """Time is the topology's matter; here a frame is at the switch when it is handed over, a BTS made at once."""
         yield f"mirroring_delay {BTS_MIRROR_SESSION} 0"
         for port in self.topology.ports[self.name]:
             yield f"port_delay {port.number} 0"

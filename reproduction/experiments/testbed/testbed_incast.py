@@ -125,8 +125,8 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The network is the paper's at every scale; only the messages are shorter.",
-        "Feedback is a round trip to the sender's own ToR and 0.6 us to build a BTS there: 3.6 us with the paper's links. "
-        "A run with links to hosts of 2.7 us has the paper's 6 us.",
+        "Feedback is a round trip to the sender's own ToR and 0.6 us to build a BTS there: 3.6 us with the paper's "
+        "links. A run with links to hosts of 2.7 us has the paper's 6 us.",
         "A plateau holds within 25 %.",
     ),
 )

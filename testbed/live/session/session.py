@@ -33,8 +33,8 @@ from testbed.plan.request import NETWORK_DILATION, RunRequest
 from testbed.recording.ideal import ideal_fct_ns
 from topologies.commands import change_commands
 from topologies.model import Host, Link, Port, SwitchPort
-from topologies.rerouting import Rerouting
 from topologies.physics import passes_ns
+from topologies.rerouting import Rerouting
 from topologies.routes import Paths
 
 _TAG = "prompt"

@@ -21,7 +21,7 @@ PERIOD_US = 5_000
 
 
 def _settings(**changes: object) -> SwitchSettings:
-    base = {"bts": "ingress", "q_th_bytes": 3 * FRAME, "q_tg_bytes": FRAME}
+    base = {"bts": "ingress", "q_th_bytes": 3 * FRAME, "q_tg_bytes": FRAME, "pause_grain_ns": 0}
     return SwitchSettings(**{**base, **changes})
 
 
@@ -52,15 +52,41 @@ def test_no_bts_at_the_threshold_one_at_the_next_packet() -> None:
         assert signal.port == switch.port_of("h2")
 
 
+@pytest.mark.parametrize("grain_us", [1, 7, 64, 100])
 @pytest.mark.parametrize("waiting", [4, 5, 9, 40])
-def test_pause_time_follows_the_formula(waiting: int) -> None:
-    """T_P = (qd - Q_tg) / R in whole microseconds, qd with the packet that triggered."""
-    with bench_switch(STAR, "s1", _settings()) as switch:
+def test_pause_time_follows_the_formula(waiting: int, grain_us: int) -> None:
+    """T_P = (qd - Q_tg) / R in whole grains, qd with the packet that triggered."""
+    with bench_switch(STAR, "s1", _settings(pause_grain_ns=grain_us)) as switch:  # 1 ns of the model is 1 us
         _fill(switch, waiting + 1)
         [signal] = _signals(switch.send(switch.data("h2", "h4"), 2, 0))
         depth = (waiting + 1) * FRAME
         assert signal.bts.queue_depth_bytes == depth
-        assert signal.bts.pause_us == (depth - FRAME) * 8 * 10_000 // 10**6  # 100 Mb/s: 0.08 us a byte
+        assert signal.bts.pause_us == (depth - FRAME) * 2 // 25 // grain_us * grain_us  # 100 Mb/s: 0.08 us a byte
+
+
+def test_by_default_a_pause_is_whole_microseconds_of_the_model() -> None:
+    """As the paper's; a pause of less than one is none, and no BTS."""
+    with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
+        assert _signals([*_fill(switch, 10), *switch.run_dry()]) == []
+        assert switch.counts().bts[BtsEvent.NOT_NEEDED] > 0
+    with bench_switch(STAR, "s1", _settings(pause_grain_ns=SwitchSettings().pause_grain_ns)) as switch:
+        pauses = [each.bts.pause_us for each in _signals([*_fill(switch, 90), *switch.run_dry()])]
+    assert set(pauses) == {1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000}
+
+
+@pytest.mark.parametrize("grain_us", [2, 3, 4095, 4096, 4097, 1_000_003, 0xFFFF_FFFF])
+def test_rounding_is_exact_for_every_pause(grain_us: int) -> None:
+    """The reciprocal's error never shows: around multiples of the grain and at the ends of the field."""
+    shift = 31 + (grain_us - 1).bit_length()
+    whole = f"table_set_default cached_grain whole {grain_us} {-(-(1 << shift) // grain_us)} {shift}"
+    watch = f"table_add watched_destination watch {CLOS.host['h3'].ip} => 0 0 0 {1 << 24} 0 0"
+    most = 0xFFFF_FFFF // grain_us
+    with bench_switch(CLOS, "tor1", _settings(suppression_ns=0), (whole, watch)) as switch:
+        pauses_us = {multiple * grain_us + off for multiple in (1, 2, most // 2, most) for off in (-1, 0, 1)}
+        for turn, pause_us in enumerate(each for each in sorted(pauses_us) if 0 <= each <= 0xFFFF_FFFF):
+            switch.engine.command(f"register_write estimator_bytes 0 {pause_us}")
+            seen = _signals(switch.send(switch.data("h1", "h3"), 1, turn * 1_000 * US))
+            assert [each.bts.pause_us for each in seen] == [each for each in [pause_us // grain_us * grain_us] if each]
 
 
 def test_bts_names_the_flow_and_comes_from_the_congested_destination() -> None:

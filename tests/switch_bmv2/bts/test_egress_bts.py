@@ -11,7 +11,7 @@ from wire.counters import BtsEvent
 
 STAR = shape("star", {"hosts": 4}).build()
 FRAME = 1000 + FRAME_OVERHEAD
-EGRESS = SwitchSettings(bts="egress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME)
+EGRESS = SwitchSettings(bts="egress", q_th_bytes=3 * FRAME, q_tg_bytes=FRAME, pause_grain_ns=0)
 
 
 def test_every_packet_that_leaves_too_much_behind_signals_its_sender() -> None:

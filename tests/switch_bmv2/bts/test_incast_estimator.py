@@ -15,7 +15,8 @@ from wire.constants import BtsCause
 from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 8, "spines": 2}).build()
-ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True)
+ESTIMATING = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, pause_grain_ns=0)
+EAGER = ESTIMATING.model_copy(update={"estimator_q_th_bytes": 0, "estimator_q_tg_bytes": 0})
 FRAME = 1000 + FRAME_OVERHEAD
 TAU_US = 10_000
 RATE_BYTES_PER_US = 12.5  # 100 Mb/s
@@ -49,8 +50,11 @@ def test_one_sender_at_line_rate_is_no_incast() -> None:
 
 
 def test_many_senders_are_paused_before_any_bts_came() -> None:
-    """Eight local senders at line rate towards one remote receiver: BTS of cause estimator, for (X - tau R) / R."""
-    with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
+    """Eight local senders at line rate towards one remote receiver: BTS of cause estimator, for (X - tau R) / R.
+
+    That is without a threshold of the estimator's own; a measured queue's comes below.
+    """
+    with bench_switch(CLOS, "tor1", EAGER) as switch:
         signals = []
         for turn in range(60):
             at_ns = int(turn * FRAME / RATE_BYTES_PER_US) * US
@@ -67,6 +71,23 @@ def test_many_senders_are_paused_before_any_bts_came() -> None:
     assert 0 < first.pause_us < 2 * FRAME * 8 / RATE_BYTES_PER_US  # the first packets above tau R
 
 
+@pytest.mark.parametrize("thresholds", [(None, None), (60_000, 20_000), (40_000, None), (0, 0)])
+def test_an_estimated_queue_pauses_as_a_measured_one(thresholds: tuple[int | None, int | None]) -> None:
+    """None up to Q_th, above it (X - tau R - Q_tg) / R; the thresholds are the queue's unless set."""
+    q_th, q_tg = thresholds
+    settings = ESTIMATING.model_copy(
+        update={"q_th_bytes": 50_000, "q_tg_bytes": 30_000, "estimator_q_th_bytes": q_th, "estimator_q_tg_bytes": q_tg}
+    )
+    q_th, q_tg = (50_000 if q_th is None else q_th), (30_000 if q_tg is None else q_tg)
+    tau_rate = round(TAU_US * RATE_BYTES_PER_US)
+    for expected in (0, q_th, q_th + 105, 2 * q_th + 90_035):
+        with bench_switch(CLOS, "tor1", settings) as switch:
+            switch.engine.command(f"register_write estimator_bytes 7 {tau_rate + expected}")
+            seen = switch.send(switch.data("h1", "h16"), 1, 0)
+            pauses = [each.bts.pause_us for each in seen if each.is_bts]
+            assert pauses == ([int((expected - q_tg) / RATE_BYTES_PER_US)] if expected > q_th else [])
+
+
 def test_unwatched_or_local_destinations_are_not_estimated() -> None:
     """A receiver under the same ToR has its queue here; nothing is estimated."""
     with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
@@ -77,7 +98,7 @@ def test_unwatched_or_local_destinations_are_not_estimated() -> None:
 
 def test_an_estimate_beyond_the_field_is_the_longest_pause() -> None:
     """4 GB expected at 16 us a byte are 2^36 us, whose low 32 bits say nothing at all."""
-    watch_h16 = f"table_add watched_destination watch {CLOS.host['h16'].ip} => 0 0 0 {16 << 24}"
+    watch_h16 = f"table_add watched_destination watch {CLOS.host['h16'].ip} => 0 0 0 {16 << 24} 0 0"
     plain = ESTIMATING.model_copy(update={"estimator": False})
     with bench_switch(CLOS, "tor1", plain, (watch_h16,)) as switch:
         switch.engine.command(f"register_write estimator_bytes 0 {0xF000_0000}")

@@ -13,7 +13,7 @@ from wire.constants import DSCP_DATA, BtsCause
 from wire.counters import BtsEvent
 
 CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
-SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0)
+SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0, pause_grain_ns=0)
 UPLINK = 4
 PAUSE_US = 400
 

@@ -97,7 +97,7 @@ def test_what_cannot_be_forwarded_is_counted_by_reason(broken: object, reason: s
 
 def test_a_bts_from_a_server_is_not_believed() -> None:
     """A host cannot pause others: its BTS is dropped at its ToR and counted."""
-    sfc = SwitchSettings(bts="ingress", q_th_bytes=1, q_tg_bytes=0, pause_cache=True)
+    sfc = SwitchSettings(bts="ingress", q_th_bytes=1, q_tg_bytes=0, pause_cache=True, pause_grain_ns=0)
     with bench_switch(CLOS, "tor1", sfc) as switch:
         switch.send(switch.data("h1", "h2"), 1, 0)
         switch.send(switch.data("h1", "h2", qpn=2), 1, 0)

@@ -18,7 +18,7 @@ from wire.counters import BtsEvent
 from wire.roce import CNP_RESERVED, Opcode, RoceFramer, Syndrome, pack_aeth, pack_psn_word, pack_selective
 
 PLAIN = SwitchSettings()
-SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0)
+SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0, pause_grain_ns=0)
 STAR = shape("star", {"hosts": 4}).build()
 CLOS = shape("clos", {"hosts_per_tor": 2, "spines": 2, "uplinks": 2}).build()
 BODIES = {

@@ -9,6 +9,10 @@
 control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t pause_us) {
     NoTelemetry() no_telemetry;
     PauseTime() pause_time;
+    PauseGrain() round_down;
+    duration_us_t grain_us = 0;
+    bit<32> grain_reciprocal = 0;
+    bit<8> grain_shift = 0;
     bytes_t depth_bytes = 0;
     bit<32> us_per_byte_q24 = 0;
     bit<1> is_server_facing = 0;
@@ -24,6 +28,22 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         actions = { port_speed; }
         default_action = port_speed(0, 0);
         size = PORTS;
+    }
+
+    action whole(duration_us_t us, bit<32> reciprocal, bit<8> shift) {
+        grain_us = us;
+        grain_reciprocal = reciprocal;
+        grain_shift = shift;
+    }
+
+    action exact_us() {
+        grain_us = 0;
+    }
+
+    // The grain of pauses that follow from the depth.
+    table depth_grain {
+        actions = { @defaultonly whole; @defaultonly exact_us; }
+        default_action = exact_us();
     }
 
     action read_depth() {
@@ -80,6 +100,10 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         congested_port.apply();
         read_depth();
         pause_time.apply(depth_bytes |-| meta.bts.q_tg_bytes, us_per_byte_q24, pause_us);
+        depth_grain.apply();
+        if (grain_us > 1) {
+            round_down.apply(pause_us, grain_us, grain_reciprocal, grain_shift);
+        }
         if (meta.bts.cached_us > pause_us) {
             pause_us = meta.bts.cached_us;
         }

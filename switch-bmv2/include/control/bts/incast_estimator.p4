@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
 // Incast estimator (paper section 3.3, optional): a discounting rate estimator of what local servers send towards a watched
-// destination. X decays with time constant tau and grows by each packet; X - tau R is the queue to be expected there.
+// destination. X decays with time constant tau and grows by each packet; X - tau R is the queue to be expected there, and
+// pauses as a measured queue does: above a threshold, down to a target.
 #ifndef SFC_INCAST_ESTIMATOR_P4
 #define SFC_INCAST_ESTIMATOR_P4
 
@@ -16,7 +17,10 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
     bit<64> halvings_per_us_q24 = 0;
     bytes_t tau_rate_bytes = 0;
     bit<32> us_per_byte_q24 = 0;
+    bytes_t estimator_q_th_bytes = 0;
+    bytes_t estimator_q_tg_bytes = 0;
     bytes_t seen_bytes = 0;
+    bytes_t expected_bytes = 0;
     time_us_t seen_us = 0;
     bit<64> halvings_q24 = 0;
     bit<64> fraction_q16 = 0;
@@ -24,11 +28,13 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
     bit<64> factor_q16 = 0;
 
     // `halvings_q24`: 1 / (tau ln 2) per microsecond; `tau_rate`: tau times the destination's link rate.
-    action watch(bit<32> index, bit<32> halvings, bytes_t tau_rate, bit<32> byte_us_q24) {
+    action watch(bit<32> index, bit<32> halvings, bytes_t tau_rate, bit<32> byte_us_q24, bytes_t q_th, bytes_t q_tg) {
         place = index;
         halvings_per_us_q24 = (bit<64>) halvings;
         tau_rate_bytes = tau_rate;
         us_per_byte_q24 = byte_us_q24;
+        estimator_q_th_bytes = q_th;
+        estimator_q_tg_bytes = q_tg;
     }
 
     action no_watch() { }
@@ -69,7 +75,10 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
                 decay();
             }
             // Without this packet: a lone sender at line rate must not look like a queue of half a packet.
-            pause_time.apply(seen_bytes |-| tau_rate_bytes, us_per_byte_q24, estimate_us);
+            expected_bytes = seen_bytes |-| tau_rate_bytes;
+            if (expected_bytes > estimator_q_th_bytes) {
+                pause_time.apply(expected_bytes |-| estimator_q_tg_bytes, us_per_byte_q24, estimate_us);
+            }
             store();
         }
     }

@@ -20,4 +20,18 @@ control PauseTime(in bytes_t excess_bytes, in bit<32> us_per_byte_q24, out durat
     }
 }
 
+// Rounds a pause down to whole grains: the SFC paper's pauses are whole microseconds of a network that may run slower
+// here. `reciprocal` is 2^shift / grain, rounded up, and at most one grain too much.
+control PauseGrain(inout duration_us_t pause_us, in duration_us_t grain_us, in bit<32> reciprocal, in bit<8> shift) {
+    bit<64> whole_us = 0;
+
+    apply {
+        whole_us = (((bit<64>) pause_us * (bit<64>) reciprocal) >> shift) * (bit<64>) grain_us;
+        if (whole_us > (bit<64>) pause_us) {
+            whole_us = whole_us - (bit<64>) grain_us;
+        }
+        pause_us = (duration_us_t) whole_us;
+    }
+}
+
 #endif

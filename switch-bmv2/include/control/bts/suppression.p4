@@ -5,6 +5,9 @@
 // one flow gets one BTS. A cell holds the number of the period in which it was set; a new period empties the filter
 // at once, and its number changes the three hashes, so that a false positive does not last.
 //
+// Periods follow one another by the clock, as a timer would reset the filter (paper section 4): their number is the time
+// over their length, which the control plane gives as a reciprocal. Or each begins with the first trigger after the last.
+//
 // The salt multiplies, it is not put before the hashed bytes: a CRC is linear, so flows that meet under one prefix meet
 // under all, and three prefixes make one hash (docs/decisions/0003-salted-hashes.md).
 #ifndef SFC_SUPPRESSION_P4
@@ -15,15 +18,19 @@ register<bit<32>>(SUPPRESSION_CELLS) suppression_row_0;
 register<bit<32>>(SUPPRESSION_CELLS) suppression_row_1;
 register<bit<32>>(SUPPRESSION_CELLS) suppression_row_2;
 
-// When the period ends, microseconds of the switch's clock.
+// When the period ends where triggers begin it, microseconds of the switch's clock.
 register<time_us_t>(1) suppression_end_us;
 
 // [0] number of the period, [1] flows in the filter, [2] most flows in any period. [2] is read by the control plane.
 register<bit<32>>(3) suppression_state;
 
 control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
+    bit<1> is_on = 0;
     duration_us_t period_us = 0;
+    bit<32> periods_q32 = 0;
+    bit<8> tick_bits = 0;
     bit<32> period;
+    bit<32> number = 0;
     bit<32> flows;
     bit<32> most;
     bit<32> salt;
@@ -36,21 +43,35 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
     bit<32> set_2;
     time_us_t end_us;
 
+    // Periods per tick of 2^tick_bits microseconds, in 2^-32.
+    action by_clock(bit<32> periods_per_tick_q32, bit<8> bits) {
+        is_on = 1;
+        period_us = 0;
+        periods_q32 = periods_per_tick_q32;
+        tick_bits = bits;
+    }
+
     action filter(duration_us_t reset_period_us) {
+        is_on = 1;
         period_us = reset_period_us;
     }
 
     action off() {
-        period_us = 0;
+        is_on = 0;
     }
 
     table suppression {
-        actions = { @defaultonly filter; @defaultonly off; }
+        actions = { @defaultonly by_clock; @defaultonly filter; @defaultonly off; }
         default_action = off();
     }
 
+    // Period 0 is the one of cells that nobody has set. What the product loses above 64 bits are higher digits only.
+    action count_periods() {
+        number = (bit<32>) (((bit<64>) (meta.now_us >> tick_bits) * (bit<64>) periods_q32) >> 32) + 1;
+    }
+
     action start_period() {
-        period = period + 1;
+        period = number;
         flows = 0;
         suppression_end_us.write(0, meta.now_us + (time_us_t) period_us);
         suppression_state.write(0, period);
@@ -80,11 +101,19 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
     apply {
         is_suppressed = 0;
         suppression.apply();
-        if (period_us > 0) {
-            suppression_end_us.read(end_us, 0);
+        if (is_on == 1) {
             suppression_state.read(period, 0);
             suppression_state.read(flows, 1);
-            if (meta.now_us >= end_us) {
+            if (period_us == 0) {
+                count_periods();
+            } else {
+                suppression_end_us.read(end_us, 0);
+                number = period;
+                if (meta.now_us >= end_us) {
+                    number = period + 1;
+                }
+            }
+            if (number != period) {
                 start_period();
             }
             find_places();

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What begins a period of the suppression filter: a timer that runs freely (paper section 4), or a first trigger."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+
+STAR = shape("star", {"hosts": 4}).build()
+PERIOD_US = 5_000
+
+
+def _settings(**changes: object) -> SwitchSettings:
+    return SwitchSettings(**{"bts": "ingress", "q_th_bytes": 3_000, "q_tg_bytes": 1_000, **changes})
+
+
+def _is_signalled(switch: BenchSwitch, at_us: int, qpn: int = 1) -> bool:
+    """Whether a packet of a flow gets a BTS, its queue being long."""
+    before = switch.counts().bts_sent
+    switch.engine.command("register_write queue_bytes 35 1000000")
+    switch.send(switch.data("h2", "h4", qpn=qpn), 2, at_us * US)
+    return switch.counts().bts_sent > before
+
+
+@pytest.mark.parametrize(
+    ("timer", "signalled_us", "suppressed_us"),
+    [
+        ("clock", (3_000, 5_000, 10_000), (4_999, 9_999, 14_999)),
+        ("trigger", (3_000, 8_000, 15_000), (4_999, 5_000, 7_999, 12_999, 19_999)),
+    ],
+)
+def test_periods_follow_the_clock_or_the_trigger(
+    timer: str, signalled_us: tuple[int, ...], suppressed_us: tuple[int, ...]
+) -> None:
+    """The first trigger comes in the middle of the clock's period: that ends after its second half."""
+    with bench_switch(STAR, "s1", _settings(suppression_timer=timer)) as switch:
+        for at_us in sorted((*signalled_us, *suppressed_us)):
+            assert _is_signalled(switch, at_us) == (at_us in signalled_us), at_us
+
+
+def test_the_clock_runs_on_while_nothing_triggers() -> None:
+    """After a hundred idle periods the next one begins where it should, and not with the trigger."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        assert _is_signalled(switch, 0)
+        later_us = 100 * PERIOD_US
+        assert _is_signalled(switch, later_us + 4_000)
+        assert not _is_signalled(switch, later_us + 4_999)
+        assert _is_signalled(switch, later_us + 5_000)
+
+
+def test_the_first_period_of_the_clock_suppresses_nobody_who_was_not_signalled() -> None:
+    """An empty filter is empty in the period of time 0 too."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        assert [_is_signalled(switch, 0, qpn) for qpn in (1, 2, 3, 1)] == [True, True, True, False]
+
+
+def test_a_period_longer_than_a_word_of_microseconds() -> None:
+    """Ten seconds of a network a million times slower: 10^10 us are counted in ticks of many."""
+    longest = _settings(suppression_ns=10_000_000_000)
+    with bench_switch(STAR, "s1", longest) as switch:
+        period_us = 10_000_000_000
+        assert _is_signalled(switch, 1_000)
+        assert not _is_signalled(switch, round(0.99 * period_us))
+        assert _is_signalled(switch, round(1.01 * period_us))
