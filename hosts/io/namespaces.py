@@ -3,7 +3,7 @@
 """Moving a thread into another network namespace for as long as it takes to open sockets or make interfaces there.
 
 A socket stays in the namespace it was made in, so one process can serve many hosts. Why not by pyroute2:
-docs/dependencies.md.
+docs/decisions/dependencies.md.
 """
 
 from __future__ import annotations
