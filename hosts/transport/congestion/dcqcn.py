@@ -13,6 +13,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
+from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, filled
 from wire.input.validation import MAX_BYTES, Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
 
 ONE_BDP = -1
@@ -21,7 +22,10 @@ ONE_BDP = -1
 
 @dataclass(frozen=True, slots=True)
 class DcqcnParameters:
-    """Defaults are the HPCC simulator's `run.py --cc dcqcn` at 100 Gb/s; the window is the paper's."""
+    """Defaults are the HPCC simulator's; the window is the paper's."""
+
+    preset: Preset = DEFAULT_PRESET
+    """Which of the simulator's sets gives what is None below."""
 
     window_bytes: Annotated[int, Field(ge=ONE_BDP, le=MAX_BYTES)] = ONE_BDP
     """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
@@ -32,8 +36,8 @@ class DcqcnParameters:
     decrease_interval_ns: Nanoseconds = 4_000
     """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
 
-    increase_interval_ns: PositiveNanoseconds = 300_000
-    """Period of the increase, from the latest cut (RP_TIMER)."""
+    increase_interval_ns: PositiveNanoseconds | None = None
+    """Period of the increase, from the latest cut (RP_TIMER). None: the preset's."""
 
     gain: Annotated[float, Field(gt=0, le=1)] = 1 / 256
     """g: weight of a new sample in alpha (EWMA_GAIN)."""
@@ -41,14 +45,14 @@ class DcqcnParameters:
     fast_recovery_stages: Count = 1
     """F: increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
 
-    additive_bps: Rate = 20_000_000
-    """R_AI: what R_T gains once after fast recovery."""
+    additive_bps: Rate | None = None
+    """R_AI: what R_T gains once after fast recovery. None: the preset's."""
 
-    hyper_bps: Rate = 200_000_000
-    """R_HAI: what R_T gains each time after that."""
+    hyper_bps: Rate | None = None
+    """R_HAI: what R_T gains each time after that. None: the preset's."""
 
-    min_rate_bps: PositiveRate = 1_000_000_000
-    """R_min."""
+    min_rate_bps: PositiveRate | None = None
+    """R_min. None: the preset's."""
 
     clamp_target: bool = False
     """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before it; if not, only a cut after an increase
@@ -60,11 +64,15 @@ class Dcqcn(CongestionControl):
     """State: current rate (`rate_bps`), target rate R_T, alpha, stage, and whether a CNP came since each timer."""
 
     __slots__ = (
+        "_additive_bps",
         "_alpha_marked",
         "_alpha_ns",
         "_cut_marked",
         "_cut_ns",
+        "_hyper_bps",
+        "_increase_interval_ns",
         "_increase_ns",
+        "_min_rate_bps",
         "_parameters",
         "_stage",
         "alpha",
@@ -77,12 +85,19 @@ class Dcqcn(CongestionControl):
 
     @classmethod
     def resolve(cls, parameters: DcqcnParameters, path: PathContext) -> DcqcnParameters:
-        """The static window is the network's BDP."""
-        return replace(parameters, window_bytes=path.bdp_bytes) if parameters.window_bytes == ONE_BDP else parameters
+        """The static window is the network's BDP; what nobody set comes from the preset."""
+        full = filled(parameters, DCQCN[parameters.preset])
+        return replace(full, window_bytes=path.bdp_bytes) if full.window_bytes == ONE_BDP else full
 
     def __init__(self, parameters: DcqcnParameters, path: PathContext) -> None:
         super().__init__(parameters, path)
+        assert parameters.increase_interval_ns is not None and parameters.additive_bps is not None  # resolved
+        assert parameters.hyper_bps is not None and parameters.min_rate_bps is not None
         self._parameters = parameters
+        self._increase_interval_ns: int = parameters.increase_interval_ns
+        self._additive_bps: int = parameters.additive_bps
+        self._hyper_bps: int = parameters.hyper_bps
+        self._min_rate_bps: int = min(parameters.min_rate_bps, path.line_rate_bps)
         self.window_bytes = parameters.window_bytes or UNLIMITED_WINDOW
         self.target_bps = float(self.rate_bps)
         self.alpha = 1.0
@@ -113,7 +128,7 @@ class Dcqcn(CongestionControl):
             self._cut(self._cut_ns)
         while self._increase_ns is not None and self._increase_ns <= now_ns:
             self._increase()
-            self._increase_ns += self._parameters.increase_interval_ns
+            self._increase_ns += self._increase_interval_ns
 
     def next_timer_ns(self) -> int | None:
         """The earlier of the next cut, if a CNP has come, and the next increase."""
@@ -138,20 +153,17 @@ class Dcqcn(CongestionControl):
         self._catch_up_alpha(now_ns)
         if parameters.clamp_target or self._stage:
             self.target_bps = float(self.rate_bps)
-        self.rate_bps = max(self._min_rate_bps(), round(self.rate_bps * (1 - self.alpha / 2)))
+        self.rate_bps = max(self._min_rate_bps, round(self.rate_bps * (1 - self.alpha / 2)))
         self._stage = 0
         self._cut_marked = False
         self._cut_ns = now_ns + parameters.decrease_interval_ns
-        self._increase_ns = now_ns + parameters.increase_interval_ns
+        self._increase_ns = now_ns + self._increase_interval_ns
 
     def _increase(self) -> None:
         parameters = self._parameters
         if self._stage >= parameters.fast_recovery_stages:
             is_hyper = self._stage > parameters.fast_recovery_stages
-            gained_bps = parameters.hyper_bps if is_hyper else parameters.additive_bps
+            gained_bps = self._hyper_bps if is_hyper else self._additive_bps
             self.target_bps = min(self.target_bps + gained_bps, float(self.path.line_rate_bps))
         self.rate_bps = round((self.rate_bps + self.target_bps) / 2)
         self._stage += 1
-
-    def _min_rate_bps(self) -> int:
-        return min(self._parameters.min_rate_bps, self.path.line_rate_bps)

@@ -23,6 +23,7 @@ from hosts.transport.congestion.base import (
     HopTelemetry,
     PathContext,
 )
+from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, filled
 from wire.input.validation import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
 
@@ -32,7 +33,10 @@ _LEAST_EXCESS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class HpccParameters:
-    """Defaults are the HPCC simulator's `mix/config.txt` (docs/sources.md#hpcc)."""
+    """Defaults are the HPCC simulator's (docs/sources.md#hpcc)."""
+
+    preset: Preset = DEFAULT_PRESET
+    """Which of the simulator's sets gives what is None below."""
 
     eta: Annotated[float, Field(gt=0, le=2)] = 0.95
     """Target of U."""
@@ -40,11 +44,11 @@ class HpccParameters:
     max_stage: Count = 0
     """maxStage (MI_THRESH): additive steps before a multiplicative one; 0 takes the latter always. Paper: 5."""
 
-    additive_bps: Rate = 50_000_000
-    """R_AI (RATE_AI): what keeps flows fair."""
+    additive_bps: Rate | None = None
+    """R_AI (RATE_AI): what keeps flows fair. None: the preset's."""
 
-    min_rate_bps: PositiveRate = 100_000_000
-    """MIN_RATE."""
+    min_rate_bps: PositiveRate | None = None
+    """MIN_RATE. None: the preset's."""
 
     fast_react: bool = True
     """FAST_REACT: whether acknowledgements within a round trip of the last update change the rate."""
@@ -54,15 +58,26 @@ class HpccParameters:
 class Hpcc(CongestionControl):
     """State, in the names of the paper: R (`rate_bps`), R_c, U, incStage, lastUpdateSeq, and L, the last telemetry."""
 
-    __slots__ = ("_hops", "_last_update_bytes", "_parameters", "_stage", "reference_bps", "utilization")
+    __slots__ = (
+        "_additive_bps", "_hops", "_last_update_bytes", "_min_rate_bps", "_parameters", "_stage", "reference_bps",
+        "utilization",
+    )  # fmt: skip
 
     wants_telemetry = True
 
     Parameters = HpccParameters
 
+    @classmethod
+    def resolve(cls, parameters: HpccParameters, path: PathContext) -> HpccParameters:
+        """What nobody set comes from the preset."""
+        return filled(parameters, HPCC[parameters.preset])
+
     def __init__(self, parameters: HpccParameters, path: PathContext) -> None:
         super().__init__(parameters, path)
+        assert parameters.additive_bps is not None and parameters.min_rate_bps is not None  # resolved
         self._parameters = parameters
+        self._additive_bps: int = parameters.additive_bps
+        self._min_rate_bps: int = parameters.min_rate_bps
         self.reference_bps = float(path.line_rate_bps)
         self.utilization = 1.0
         self._stage = 0
@@ -113,9 +128,9 @@ class Hpcc(CongestionControl):
         parameters = self._parameters
         excess = max(self.utilization / parameters.eta, _LEAST_EXCESS)
         if excess >= 1 or self._stage >= parameters.max_stage:
-            rate_bps, stage = self.reference_bps / excess + parameters.additive_bps, 0
+            rate_bps, stage = self.reference_bps / excess + self._additive_bps, 0
         else:
-            rate_bps, stage = self.reference_bps + parameters.additive_bps, self._stage + 1
+            rate_bps, stage = self.reference_bps + self._additive_bps, self._stage + 1
         rate_bps = self._set_rate(rate_bps)
         if is_full:
             self.reference_bps = rate_bps
@@ -124,7 +139,7 @@ class Hpcc(CongestionControl):
     def _set_rate(self, rate_bps: float) -> float:
         """Clamp, pace and window; returns the clamped rate."""
         line_rate_bps = self.path.line_rate_bps
-        rate_bps = min(max(rate_bps, self._parameters.min_rate_bps), line_rate_bps)
+        rate_bps = min(max(rate_bps, self._min_rate_bps), line_rate_bps)
         self.rate_bps = max(1, round(rate_bps))
         self.window_bytes = max(1, int(self.path.bdp_bytes * rate_bps / line_rate_bps))
         return rate_bps

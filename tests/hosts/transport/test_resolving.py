@@ -51,6 +51,30 @@ def test_what_is_set_stays(kind: str, name: str, chosen: dict[str, int]) -> None
     assert found | chosen == found
 
 
+@pytest.mark.parametrize(
+    ("name", "chosen", "expected"),
+    [
+        ("hpcc", {}, {"additive_bps": 40_000_000, "min_rate_bps": 1_000_000_000}),
+        ("hpcc", {"preset": "mix/config.txt"}, {"additive_bps": 50_000_000, "min_rate_bps": 100_000_000}),
+        ("hpcc", {"preset": "mix/config.txt", "additive_bps": 0}, {"additive_bps": 0, "min_rate_bps": 100_000_000}),
+        ("dcqcn", {}, {"increase_interval_ns": 300_000, "additive_bps": 20_000_000, "hyper_bps": 200_000_000}),
+        ("dcqcn", {"preset": "mix/config.txt"}, {"increase_interval_ns": 900_000, "min_rate_bps": 100_000_000}),
+    ],
+)
+def test_constants_come_from_one_of_the_simulators_sets(
+    name: str, chosen: dict[str, object], expected: dict[str, int]
+) -> None:
+    """`run.py` unless the other is named, for both controls (docs/sources.md#parameters-of-the-simulator)."""
+    settings = TransportSettings.from_dict({**STAR, "congestion": name, "congestion_parameters": chosen})
+    assert expected.items() <= resolved(settings).congestion_parameters.items()
+
+
+def test_an_unknown_set_is_refused_with_both_names() -> None:
+    """In one line."""
+    with pytest.raises(ValueError, match=r"preset: must be 'run.py' or 'mix/config.txt', not 'hp'"):
+        TransportSettings(congestion="hpcc", congestion_parameters={"preset": "hp"})
+
+
 @pytest.mark.parametrize("congestion", CONGESTION_CONTROLS)
 @pytest.mark.parametrize("flow_control", FLOW_CONTROLS)
 @pytest.mark.parametrize("loss_recovery", LOSS_RECOVERIES)

@@ -19,7 +19,7 @@ PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
 
 def control(**parameters: Any) -> Hpcc:
     """At 100 Gb/s, base RTT 10 us, W_init 125 000 B."""
-    return Hpcc(Hpcc.Parameters(**parameters), PATH)
+    return Hpcc(Hpcc.resolve(Hpcc.Parameters(**parameters), PATH), PATH)
 
 
 def ack(hpcc: Hpcc, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> int:
@@ -35,7 +35,8 @@ def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) ->
 
 def test_a_slower_nic_has_the_networks_window() -> None:
     """W_init is the largest BDP of any pair: at 50 Gb/s, too, 125 000 B, of which 12 500 B queued are a tenth."""
-    hpcc = Hpcc(Hpcc.Parameters(), PathContext(50 * GBPS, 10_000, 1000, 125_000))
+    path = PathContext(50 * GBPS, 10_000, 1000, 125_000)
+    hpcc = Hpcc(Hpcc.resolve(Hpcc.Parameters(), path), path)
     assert hpcc.window_bytes == 125_000
     ack(hpcc, hop(0, 0, 12_500, 50), acked=1_000, sent=2_000)
     ack(hpcc, hop(10, 0, 12_500, 50), acked=3_000, sent=5_000)
@@ -47,21 +48,21 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
 
     1. Stored only: R = R_c = 100, W = 125000, lastUpdateSeq = 2000.
     2. 1 us on, hop 1 sent 12500 B = 100 Gb/s, min(q) = 12500 B = 0.1 BDP: u = 1.1; hop 2 idle. tau = 1 us, U = 1.01,
-       R = 100 / (1.01 / 0.95) + 0.05 = 94.109406; W = 117636; ack.seq 3000 > 2000, so R_c = R.
+       R = 100 / (1.01 / 0.95) + 0.04 = 94.099406; W = 117624; ack.seq 3000 > 2000, so R_c = R.
     3. 2 us on, hop 1 at 20 Gb/s: 0.2; hop 2 sent 10000 B = 40 of 50 Gb/s, min(q) 6250 B = 0.1: u = 0.9.
-       U = 0.8 x 1.01 + 0.2 x 0.9 = 0.988; ack.seq 4000 <= 5000: R = R_c / (0.988 / 0.95) + 0.05 = 90.539813; R_c stays.
-    4. 20 us on (tau = T), hop 1 at 50 Gb/s: U = 0.5, ack.seq 6000: R = 94.109406 x 1.9 + 0.05, cut to 100.
+       U = 0.8 x 1.01 + 0.2 x 0.9 = 0.988; ack.seq 4000 <= 5000: R = R_c / (0.988 / 0.95) + 0.04 = 90.520198; R_c stays.
+    4. 20 us on (tau = T), hop 1 at 50 Gb/s: U = 0.5, ack.seq 6000: R = 94.099406 x 1.9 + 0.04, cut to 100.
     """
     hpcc = control()
     assert ack(hpcc, hop(0, 0, 25_000), hop(0, 0, 12_500, 50), acked=1_000, sent=2_000) == 100 * GBPS
     rate = ack(hpcc, hop(1, 12_500, 12_500), hop(1, 1, 6_250, 50), acked=3_000, sent=5_000)
-    assert rate == 94_109_405_941
-    assert hpcc.window_bytes == 117_636
+    assert rate == 94_099_405_941
+    assert hpcc.window_bytes == 117_624
     assert hpcc.utilization == pytest.approx(1.01)
     rate = ack(hpcc, hop(3, 17_500), hop(3, 10_001, 12_500, 50), acked=4_000, sent=6_000)
     assert hpcc.utilization == pytest.approx(0.988)
-    assert rate == pytest.approx(90_539_813_404, abs=100)
-    assert hpcc.reference_bps == pytest.approx(94_109_405_941, abs=1)
+    assert rate == pytest.approx(90_520_198_020, abs=100)
+    assert hpcc.reference_bps == pytest.approx(94_099_405_941, abs=1)
     rate = ack(hpcc, hop(23, 142_500), hop(23, 10_002, 0, 50), acked=6_000, sent=9_000)
     assert (rate, hpcc.window_bytes) == (100 * GBPS, 125_000)
     assert hpcc.utilization == pytest.approx(0.5)
