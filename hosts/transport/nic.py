@@ -285,6 +285,8 @@ class Nic:
             counters.naks_received += 1
         else:
             counters.acks_received += 1
+        if header.becn and sender.heeds_marks and sender.is_active:
+            sender.on_congestion_notice(self._wire.clock_ns)
         if not sender.is_active:
             self._pairs.retire(sender)
 

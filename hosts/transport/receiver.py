@@ -12,7 +12,7 @@ from zlib import crc32
 from mypy_extensions import i64
 
 from hosts.transport.counting import NicCounters
-from hosts.transport.loss_recovery.base import Arrival, PacketOrder
+from hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
 from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
 from hosts.transport.wire_schedule import WireSchedule
 from wire import int_header
@@ -73,8 +73,8 @@ class ReceiverQueuePair:
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_interval_bytes",
-        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_shift", "_verify",
-        "_wire", "destination_qpn", "source_ip", "source_qpn",
+        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark",
+        "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +86,7 @@ class ReceiverQueuePair:
         order: PacketOrder,
         maker: FramerMaker,
         shift: CrcShift,
+        sends_cnps: bool,
         cnp_interval_ns: int,
         goodput_interval_ns: int,
         intervals_from_ns: int,
@@ -111,7 +112,8 @@ class ReceiverQueuePair:
         self._expected: deque[IncomingMessage] = deque()
         self._messages_done = 0
         self._crc = self._bytes = 0
-        self._next_cnp_ns = 0
+        self._next_cnp_ns: int = 0 if sends_cnps else NEVER
+        self._owes_mark = False
         self._interval_ns = goodput_interval_ns
         self._interval_end_ns = intervals_from_ns
         self._interval_bytes = 0
@@ -145,6 +147,8 @@ class ReceiverQueuePair:
         if marked and now_ns >= self._next_cnp_ns:
             self._next_cnp_ns = now_ns + self._cnp_interval_ns
             self._send_cnp()
+        marked = marked or self._owes_mark
+        self._owes_mark = marked
         arrival = order.on_packet(index, opcode, body, now_ns)
         if arrival is _IN_ORDER:
             self._deliver(opcode, body, body_crc, now_ns)
@@ -218,12 +222,14 @@ class ReceiverQueuePair:
 
     def _send_ack(self, marked: bool, shim: bytes) -> None:
         self._counters.acks_sent += 1
+        self._owes_mark = False
         psn_word = ((self._order.expected - 1) & PSN_MASK).to_bytes(4, "big")
         aeth = (_ACK_AETH | self._messages_done & _MSN_MASK).to_bytes(4, "big")
         self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, aeth, becn=marked, shim=shim))
 
     def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
         self._counters.naks_sent += 1
+        self._owes_mark = False
         psn_word = (self._order.expected & PSN_MASK).to_bytes(4, "big")
         body = pack_aeth(Syndrome.NAK_SEQUENCE_ERROR, self._messages_done)
         if self._order.selective:

@@ -38,8 +38,8 @@ class SenderQueuePair(FrameSource):
         "_current", "_end", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_last_bytes",
         "_last_start_ns", "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery", "_retry_limit",
         "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_shift", "_shim", "_stamped", "_tell_flow_control",
-        "_tell_sent", "_timed", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps",
-        "pause_end_ns", "source_qpn",
+        "_tell_sent", "_timed", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "heeds_marks",
+        "line_rate_bps", "pause_end_ns", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +51,7 @@ class SenderQueuePair(FrameSource):
         recovery: LossRecovery,
         congestion: CongestionControl,
         flow_control: FlowControl,
+        heeds_marks: bool,
         ack_every: int,
         retry_limit: int,
         scheduler: WireSchedule,
@@ -58,8 +59,9 @@ class SenderQueuePair(FrameSource):
         events: deque[Event],
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
-        """Ready for `add_message`; `first` only names the peer. `give_up`: told, with the time, once nothing new was
-        acknowledged in more than `retry_limit` timeouts in a row."""
+        """Ready for `add_message`; `first` only names the peer. `heeds_marks`: an ACK's mark is a notice
+        of congestion as a CNP is. `give_up`: told, with the time, once nothing new was acknowledged in more than
+        `retry_limit` timeouts in a row."""
         super().__init__()
         self.source_qpn: int = first.source_qpn
         self.flow_id: int = first.flow_id
@@ -82,6 +84,7 @@ class SenderQueuePair(FrameSource):
         self._tell_sent = overrides(congestion, CongestionControl, "on_sent")
         self._tell_flow_control = overrides(flow_control, FlowControl, "on_sent")
         self._timed = overrides(congestion, CongestionControl, "next_timer_ns")
+        self.heeds_marks: bool = heeds_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._samples_wanted = overrides(congestion, CongestionControl, "on_ack") or overrides(
             flow_control, FlowControl, "on_ack"
         )
@@ -250,7 +253,7 @@ class SenderQueuePair(FrameSource):
         return True
 
     def on_congestion_notice(self, now_ns: int) -> None:
-        """A CNP arrived."""
+        """A CNP arrived, or an ACK that tells of a mark."""
         self._congestion.on_congestion_notice(now_ns)
         self.refresh(now_ns)
 

@@ -7,7 +7,7 @@ This module does not know what the parameters of an algorithm mean: it translate
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -93,6 +93,10 @@ class TransportSettings:
 
     ack_every: PositiveCount = 1
     """Ask for an acknowledgement on every n-th packet, and on the last of a message or window."""
+
+    congestion_notice: Literal["acknowledgement", "cnp"] = "acknowledgement"
+    """How a receiver tells of marked packets: "acknowledgement" in the packet's own ACK, as in the HPCC simulator, so
+    that the sender hears of each; "cnp" by packets of their own, as RoCEv2's NICs do (docs/sources.md#dcqcn)."""
 
     cnp_interval_ns: Nanoseconds = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""

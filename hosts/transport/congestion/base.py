@@ -69,7 +69,7 @@ class AckSample:
         """From the first sending of the packet it acknowledges; None if that packet was resent (Karn's rule)."""
 
         self.ecn_marked = ecn_marked
-        """The acknowledged data packet carried Congestion Experienced."""
+        """The acknowledged data packet carried Congestion Experienced, or one since the last answer that got none."""
 
         self.one_way_delay_ns = one_way_delay_ns
         """Sender to receiver; None unless the data packet carried a time stamp (`wants_delay`)."""
@@ -154,7 +154,7 @@ class CongestionControl:
         """An acknowledgement arrived."""
 
     def on_congestion_notice(self, now_ns: int) -> None:
-        """A CNP arrived."""
+        """A CNP arrived, or an ACK that tells of a marked packet, by `TransportSettings.congestion_notice`."""
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
         """So many bytes have been found lost."""

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from scenarios.model.flow import FlowRequest
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
+from scenarios.paper.testbed.nics import NICS
 from scenarios.traffic.arrivals import all_to_all
 from scenarios.traffic.incast import TAG as INCAST
 from scenarios.traffic.sizes import load_sizes
@@ -60,7 +61,8 @@ def _scale(arrivals_us: float) -> Scale:
     # The incast lasts as long as messages arrive: what the receiver's link carries in that time, over all its flows.
     incast_bytes = round(arrivals_us * 12_500 / (24 * 40))
     workload = {"arrivals_us": arrivals_us, "incast_bytes": incast_bytes}
-    return Scale("paper-testbed", {}, workload, duration_ms=100, switch={"buffer_bytes": 16_000_000})
+    switch = {"buffer_bytes": 16_000_000}
+    return Scale("paper-testbed", {}, workload, duration_ms=100, switch=switch, transport=NICS)
 
 
 SCENARIO = Scenario(

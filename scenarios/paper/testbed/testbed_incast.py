@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from scenarios.model.scenario import Scale, Scenario
+from scenarios.paper.testbed.nics import NICS
 from scenarios.traffic.incast import Incast
 
 
 def _scale(message_bytes: int) -> Scale:
     workload = {"flows_per_sender": 25, "message_bytes": message_bytes, "window_us": 50.0, "placement": "spread"}
     switch = {"buffer_bytes": 16_000_000}
-    return Scale("paper-testbed", {}, {"degree": 40, **workload}, duration_ms=100, switch=switch)
+    return Scale("paper-testbed", {}, {"degree": 40, **workload}, duration_ms=100, switch=switch, transport=NICS)
 
 
 SCENARIO = Scenario(

@@ -18,7 +18,7 @@ from wire import pfc
 from wire.constants import CLASS_CONTROL, PFC_MAX_QUANTA
 from wire.ethernet import pack_header
 from wire.ipv4 import checksum
-from wire.roce import Opcode, RoceFramer, pack_aeth, pack_immediate, pack_psn_word, pack_selective, parse_header
+from wire.roce import CNP, Opcode, RoceFramer, pack_aeth, pack_immediate, pack_psn_word, pack_selective, parse_header
 
 
 def framer(**changes: int) -> RoceFramer:
@@ -226,19 +226,20 @@ def test_noise_behind_right_headers_never_raises(noise: bytes, kind: str) -> Non
     assert link.a.statistics().frames_received == 1
 
 
+def _mark(number: int, name: str, frame: bytes) -> bytes:
+    """Congestion Experienced on every data packet."""
+    if name == "b" or parse_header(frame) is None:
+        return frame
+    header = bytearray(frame[14:34])
+    header[1] |= 3
+    header[10:12] = b"\0\0"
+    header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
+    return frame[:14] + bytes(header) + frame[34:]
+
+
 def test_a_marked_packet_is_echoed_and_answered_by_a_cnp_within_limits() -> None:
     """BECN in its own ACK; CNPs at most once per interval."""
-
-    def mark(number: int, name: str, frame: bytes) -> bytes:
-        if name == "b" or parse_header(frame) is None:
-            return frame
-        header = bytearray(frame[14:34])
-        header[1] |= 3
-        header[10:12] = b"\0\0"
-        header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
-        return frame[:14] + bytes(header) + frame[34:]
-
-    link = FakeLink(TransportSettings(cnp_interval_ns=2_000), change=mark)
+    link = FakeLink(TransportSettings(congestion_notice="cnp", cnp_interval_ns=2_000), change=_mark)
     link.transfer(100_000)
     link.run()
     statistics = link.b.statistics()
@@ -247,6 +248,46 @@ def test_a_marked_packet_is_echoed_and_answered_by_a_cnp_within_limits() -> None
     assert link.a.statistics().cnps_received == statistics.cnps_sent
     acks = [parse_header(frame) for _, name, frame in link.sent if name == "b" and len(frame) == 62]
     assert all(header is not None and header.becn for header in acks)
+
+
+@pytest.mark.parametrize("ack_every", [1, 4])
+def test_marks_in_acknowledgements_slow_the_sender_without_a_cnp(ack_every: int) -> None:
+    """As in the HPCC simulator, by default; a mark whose packet gets no answer is told in the next one."""
+    link = FakeLink(TransportSettings(congestion="dcqcn", ack_every=ack_every), change=_mark)
+    link.transfer(1_000_000)
+    link.run(until_ns=30_000)
+    [message] = link.a.state().messages
+    assert message.rate_bps < 50_000_000_000
+    assert link.b.statistics().cnps_sent == link.a.statistics().cnps_received == 0
+
+
+def test_a_mark_is_told_once_and_not_forgotten() -> None:
+    """Of packets 0 to 7 only 1 is marked; of the ACKs of 3 and 7 only the first says so."""
+
+    def mark_one(number: int, name: str, frame: bytes) -> bytes:
+        return _mark(number, name, frame) if number == 1 else frame
+
+    link = FakeLink(TransportSettings(ack_every=4), change=mark_one)
+    link.transfer(8_000)
+    link.run()
+    acks = [parse_header(frame) for _, name, frame in link.sent if name == "b"]
+    assert [header is not None and header.becn for header in acks] == [True, False]
+
+
+def test_with_cnps_alone_marks_in_acknowledgements_are_no_notice() -> None:
+    """Else every marked packet would count twice: here the CNPs are lost."""
+    settings = TransportSettings(congestion="dcqcn", congestion_notice="cnp")
+
+    def is_cnp(number: int, name: str, frame: bytes) -> bool:
+        header = parse_header(frame)
+        return header is not None and header.opcode == CNP
+
+    link = FakeLink(settings, change=_mark, drop=is_cnp)
+    link.transfer(1_000_000)
+    link.run(until_ns=30_000)
+    assert link.b.statistics().cnps_sent > 0
+    [message] = link.a.state().messages
+    assert message.rate_bps == 100_000_000_000
 
 
 def test_acknowledgements_can_be_asked_for_less_often() -> None:

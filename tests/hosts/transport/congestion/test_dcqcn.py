@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """DCQCN against sequences computed by hand from docs/sources.md#dcqcn, and on a bottleneck that marks."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -69,6 +69,15 @@ def test_alpha_rises_with_cnps_and_decays_without() -> None:
     assert dcqcn.alpha == (0.25 / 2 + 0.5) / 2
 
 
+@pytest.mark.parametrize(("gap_ns", "expected"), [(80, 1.0), (4_000, 0.25)])
+def test_where_alpha_tends_to(gap_ns: int, expected: float) -> None:
+    """A notice with every packet is one in each of alpha's periods; one CNP in 4 us is one in every fourth."""
+    dcqcn = control()
+    for time_ns in range(0, 3_000_000, gap_ns):
+        dcqcn.on_congestion_notice(time_ns)
+    assert dcqcn.alpha == pytest.approx(expected, rel=0.02)
+
+
 def test_clamping_sets_the_target_at_every_cut() -> None:
     """Without it a second cut before any increase leaves R_T alone."""
     targets = {}
@@ -102,13 +111,18 @@ def test_the_window_is_static() -> None:
     assert control(window_bytes=0).window_bytes == UNLIMITED_WINDOW
 
 
-@pytest.mark.parametrize("window_bytes", [-1, 0], ids=["with window", "without"])
-def test_two_long_flows_share_a_bottleneck(window_bytes: int) -> None:
+@pytest.mark.parametrize(
+    ("window_bytes", "notice"),
+    [(-1, "cnp"), (0, "cnp"), (-1, "acknowledgement")],
+    ids=["with window", "without", "marks in acknowledgements"],
+)
+def test_two_long_flows_share_a_bottleneck(window_bytes: int, notice: Literal["cnp", "acknowledgement"]) -> None:
     """The second joins 100 us late; from 2 to 4 ms: Jain's index, the use of the link, and the queue.
 
     With the window two flows hold at most 2 BDP, of which one is on the wire: the queue peaks at the threshold.
     """
-    settings = TransportSettings(congestion="dcqcn", congestion_parameters={"window_bytes": window_bytes})
+    parameters = {"window_bytes": window_bytes}
+    settings = TransportSettings(congestion="dcqcn", congestion_notice=notice, congestion_parameters=parameters)
     star = FakeStar(settings, 3, ecn_threshold_bytes=BDP)
     star.transfer(0, 2, 100_000_000)
     star.transfer(1, 2, 100_000_000, ready_ns=100_000)
@@ -122,5 +136,5 @@ def test_two_long_flows_share_a_bottleneck(window_bytes: int) -> None:
     assert star.mean_depth_bytes(2, 2_000_000) < BDP
     if window_bytes:
         assert BDP < port.most_bytes < 1.2 * BDP
-    assert all(nic.statistics().cnps_received > 0 for nic in star.nics[:2])
+    assert all((nic.statistics().cnps_received > 0) == (notice == "cnp") for nic in star.nics[:2])
     assert star.nics[2].statistics().cnps_sent <= 2 * 4_000_000 // 4_000
