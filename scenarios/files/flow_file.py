@@ -11,13 +11,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from operator import attrgetter
 from pathlib import Path
 
 from scenarios.files.hpcc_files import parse_hpcc_flows
-from scenarios.model.flow import MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
+from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from scenarios.model.scenario import ScenarioError
 from topologies.model import Topology
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -25,6 +26,8 @@ from wire.input.validation import shortened, shown
 
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
+QUEUE_PAIR_COLUMN = "queue_pair"
+"""A last column, only where some flow goes on a queue pair that stands between its hosts."""
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
@@ -43,14 +46,16 @@ class FlowList:
     measured_window_us: tuple[float, float] | None = None
 
 
-def format_flows(flows: Iterable[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
+def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
     """The text of our format."""
     out = io.StringIO()
     if measured_window_us is not None:
         out.write(f"{_WINDOW}{measured_window_us[0]!r},{measured_window_us[1]!r}\n")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows((flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in flows)
+    extra = (QUEUE_PAIR_COLUMN,) if any(flow.queue_pair for flow in flows) else ()
+    columns = (*COLUMNS, *extra)
+    writer.writerow(columns)
+    writer.writerows(map(attrgetter(*columns), flows))
     return out.getvalue()
 
 
@@ -83,14 +88,16 @@ def _parse(lines: Sequence[str]) -> FlowList:
         if len(line) > _LONGEST_LINE:
             raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
     rows = csv.reader(line for line in lines if line and not line.startswith("#"))
-    if tuple(next(rows, ())) != COLUMNS:
+    columns = tuple(next(rows, ()))
+    if columns not in (COLUMNS, (*COLUMNS, QUEUE_PAIR_COLUMN)):
         raise ValueError(f"the first row must be {','.join(COLUMNS)}")
     requests = []
     for row in rows:
-        if len(row) != len(COLUMNS):
-            raise ValueError(f"not a row of {len(COLUMNS)} values: {shortened(','.join(row))}")
+        if len(row) != len(columns):
+            raise ValueError(f"not a row of {len(columns)} values: {shortened(','.join(row))}")
         size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
-        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4]))
+        pair = _whole(QUEUE_PAIR_COLUMN, row[5]) if len(columns) > len(COLUMNS) else 0
+        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4], queue_pair=pair))
     return FlowList(tuple(requests), window)
 
 
@@ -116,12 +123,13 @@ def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
         if name not in topology.host:
             raise ScenarioError(f"{path}: no host {shown(name)} in this network (h1 to h{len(topology.hosts)})")
     for name, value, least, most, unit in (
-        ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, "B"),
-        ("start_ns", flow.start_ns, 0, MAX_START_NS, "ns"),
+        ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
+        ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
+        (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
     ):
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
-            raise ScenarioError(f"{path}: {name}: must be {bound} {unit}, not {value}")
+            raise ScenarioError(f"{path}: {name}: must be {bound}{unit}, not {value}")
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():
         raise ScenarioError(
             f"{path}: tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}"

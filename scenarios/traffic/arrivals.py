@@ -7,8 +7,10 @@ Loads are shares of the hosts' line rate: a load of 0.5 makes every host send at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from scenarios.model.flow import FlowRequest
@@ -59,6 +61,15 @@ def all_to_all(
         receivers = others + (others >= number)
         for start_ns, size, receiver in zip(starts.tolist(), drawn.tolist(), receivers.tolist(), strict=True):
             yield FlowRequest(src, hosts[receiver], size, start_ns, tag)
+
+
+def on_standing_pairs(requests: Iterable[FlowRequest], pairs: int) -> Iterator[FlowRequest]:
+    """The messages in order of start, dealt in turn over so many queue pairs from each host to each other."""
+    turns: Counter[tuple[str, str]] = Counter()
+    for each in sorted(requests, key=attrgetter("start_ns")):
+        ends = each.src, each.dst
+        yield replace(each, queue_pair=turns[ends] % pairs + 1)
+        turns[ends] += 1
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def _runs(switch: str, scheme: str, pace: _Pace, times: int, interrupt: Interrup
 def _plan(switch: str, scheme: str, pace: _Pace, folder: Path) -> RunPlan:
     flows = folder / "calibration.csv"
     size_bytes = pace.packets * 1_000
-    flows.write_text(format_flows((FlowRequest(src, dst, size_bytes, 0, "messages") for src, dst in _PAIRS), None))
+    flows.write_text(format_flows([FlowRequest(src, dst, size_bytes, 0, "messages") for src, dst in _PAIRS], None))
     request = RunRequest(
         "incast",
         scheme=scheme,

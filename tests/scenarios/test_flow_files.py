@@ -32,6 +32,15 @@ def test_our_format_survives_there_and_back(tmp_path: Path) -> None:
     assert found.measured_window_us == (10.5, 900.0)
 
 
+def test_standing_queue_pairs_survive_there_and_back(tmp_path: Path) -> None:
+    """In a column that is there only where it is needed."""
+    flows = (*FLOWS, FlowRequest("h1", "h4", 5, 3, "hadoop", queue_pair=4))
+    path = tmp_path / "flows.csv"
+    path.write_text(format_flows(flows, None))
+    assert read_flows(path, NETWORK).requests == flows
+    assert "queue_pair" not in format_flows(FLOWS, None)
+
+
 def test_hpcc_format_survives_there_and_back(tmp_path: Path) -> None:
     """Hosts from 0, seconds from 2, ports for tags."""
     path = tmp_path / "flow.txt"
@@ -51,6 +60,8 @@ def test_hpcc_format_survives_there_and_back(tmp_path: Path) -> None:
         ("src,dst,size_bytes,start_ns,tag\nh1,h1,5,0,x\n", "not a flow: h1 to h1"),
         ("src,dst,size_bytes,start_ns,tag\nh1,h2,0,0,x\n", "size_bytes: must be at least 1 B"),
         ("src,dst,size_bytes,start_ns,tag\nh1,h2,5,-1,x\n", "start_ns: must be at least 0 ns"),
+        ("src,dst,size_bytes,start_ns,tag,queue_pair\nh1,h2,5,0,x\n", "not a row of 6 values"),
+        ("src,dst,size_bytes,start_ns,tag,queue_pair\nh1,h2,5,0,x,-1\n", "queue_pair: must be at least 0, not -1"),
         ("2\n0 1 3 100 5 2.0\n", "promises 2 flows, there are 1"),
         ("1\n0 1 3 100 5\n", "line 2 is not"),
         ("1\n0 1 3 100 5 soon\n", "line 2 is not"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scenarios.incast import SCENARIO
-from scenarios.model.flow import number_flows
+from scenarios.model.flow import FlowRequest, number_flows
 from scenarios.model.scenario import ScenarioError, random_stream
 from scenarios.traffic.incast import Incast
 from topologies.shapes import shape
@@ -80,6 +80,17 @@ def test_queue_pairs_are_numbered_at_each_end() -> None:
     assert [flow.flow_id for flow in made] == [1, 2, 3, 4]
     assert sorted(flow.destination_qpn for flow in made) == [1, 2, 3, 4]
     assert sorted(flow.source_qpn for flow in made) == [1, 1, 2, 2]
+
+
+def test_a_standing_queue_pair_keeps_its_numbers() -> None:
+    """Messages of one pair of hosts on one queue pair; another one, and the way back, have numbers of their own."""
+    asked = [("h1", "h2", 1), ("h1", "h2", 2), ("h2", "h1", 1), ("h1", "h3", 1), ("h1", "h2", 1), ("h1", "h2", 0)]
+    flows = number_flows(
+        FlowRequest(src, dst, 9, at, "x", queue_pair=pair) for at, (src, dst, pair) in enumerate(asked)
+    )
+    assert [(flow.source_qpn, flow.destination_qpn) for flow in flows] == [
+        (1, 1), (2, 2), (1, 1), (3, 1), (1, 1), (4, 3),
+    ]  # fmt: skip
 
 
 def test_every_scale_fits_its_network() -> None:

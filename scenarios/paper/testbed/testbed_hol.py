@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from scenarios.model.flow import FlowRequest
+from scenarios.model.flow import MAX_QUEUE_PAIRS, FlowRequest
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload
 from scenarios.paper.testbed.nics import NICS
-from scenarios.traffic.arrivals import all_to_all
+from scenarios.traffic.arrivals import all_to_all, on_standing_pairs
 from scenarios.traffic.incast import TAG as INCAST
 from scenarios.traffic.sizes import load_sizes
 from topologies.model import Topology
@@ -26,6 +26,10 @@ class HeadOfLine(Workload):
     sizes: str = Field("hadoop", description="Message sizes of the all-to-all traffic.")
     load: Annotated[float, Field(gt=0, le=2)] = Field(0.3, description="Its load, as a share of its hosts' line rate.")
     hosts_per_tor: Annotated[int, Field(ge=1)] = Field(8, description="Its hosts under each ToR.")
+    queue_pairs: Annotated[int, Field(ge=0, le=MAX_QUEUE_PAIRS)] = Field(
+        4,
+        description="Queue pairs from each of them to each other, which take messages in turn; 0: one a message.",
+    )
     arrivals_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(2_000.0, description="How long messages arrive.")
     remote_senders: Annotated[int, Field(ge=1)] = Field(16, description="Incast senders under the other ToR.")
     local_senders: Annotated[int, Field(ge=0)] = Field(8, description="Incast senders under the receiver's own ToR.")
@@ -50,6 +54,8 @@ class HeadOfLine(Workload):
         background, incast = random.spawn(2)
         sizes = load_sizes(self.sizes)
         found = list(all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.tag))
+        if self.queue_pairs:
+            found = list(on_standing_pairs(found, self.queue_pairs))
         *local, receiver = rests[1][: self.local_senders + 1]
         for sender in [*rests[0][: self.remote_senders], *local]:
             for offset_ns in incast.uniform(0, 50_000, self.flows_per_sender):

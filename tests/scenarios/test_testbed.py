@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The workload of the paper's testbed: all-to-all messages on four queue pairs between two hosts (section 5.2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from scenarios.model.flow import Flow, number_flows
+from scenarios.model.scenario import random_stream
+from scenarios.paper.testbed.testbed_hol import SCENARIO, HeadOfLine
+from scenarios.traffic.incast import TAG as INCAST
+from topologies.shapes import shape
+
+NETWORK = shape(SCENARIO.scales["ci"].topology, {}).build()
+
+
+def _flows(**fields: object) -> tuple[Flow, ...]:
+    return number_flows(HeadOfLine(**fields).flows(NETWORK, random_stream(1, "workload")))
+
+
+def test_messages_between_two_hosts_take_turns_on_four_queue_pairs() -> None:
+    """In order of their start; every flow of the incast has a queue pair of its own."""
+    used = defaultdict(list)
+    incast = []
+    for flow in _flows(arrivals_us=6_000.0):
+        if flow.tag == INCAST:
+            incast.append((flow.src, flow.source_qpn))
+        else:
+            used[flow.src, flow.dst].append((flow.queue_pair, flow.source_qpn))
+    assert len(used) == 16 * 15
+    for messages in used.values():
+        assert [pair for pair, _ in messages] == [turn % 4 + 1 for turn in range(len(messages))]
+        assert len(set(messages)) == min(4, len(messages))
+    assert len(set(incast)) == len(incast) == 24 * 40
+    assert not set(incast) & {(src, qpn) for (src, _), messages in used.items() for _, qpn in messages}
+
+
+def test_the_messages_are_the_same_with_a_queue_pair_each() -> None:
+    """Only the queue pairs differ."""
+    shared, own = _flows(), _flows(queue_pairs=0)
+    assert [(flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in shared] == [
+        (flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in own
+    ]
+    assert {flow.queue_pair for flow in own} == {0}
+    assert len({(flow.src, flow.source_qpn) for flow in own}) == len(own)
