@@ -73,6 +73,9 @@ SCHEMES: Mapping[str, Scheme] = {
     )
 }
 
+# The HPCC simulator's presets `hp` and `dcqcn_vwin` queue ACKs with the data, `dcqcn` above it.
+_ACKS_WITH_DATA = {"ack_priority": "data"}
+
 # The paper's step threshold of 1 BDP (section 5.1).
 _MARKING = {"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1, "ecn_pmax": 1.0}
 
@@ -81,14 +84,21 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
     for control in (
         RateControl("none", "none: line rate", {"congestion": "none"}, replaces_irn_cap=False),
         RateControl("window", "a static window of one BDP", {"congestion": "window"}),
-        RateControl("dcqcn", "DCQCN with a static window of one BDP (+W)", {"congestion": "dcqcn"}, _MARKING),
+        RateControl(
+            "dcqcn", "DCQCN with a static window of one BDP (+W)", {"congestion": "dcqcn", **_ACKS_WITH_DATA}, _MARKING
+        ),
         RateControl(
             "dcqcn-no-window",
             "DCQCN without a window",
             {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}},
             _MARKING,
         ),
-        RateControl("hpcc", "HPCC, with telemetry from the switches", {"congestion": "hpcc"}, {"int_telemetry": True}),
+        RateControl(
+            "hpcc",
+            "HPCC, with telemetry from the switches",
+            {"congestion": "hpcc", **_ACKS_WITH_DATA},
+            {"int_telemetry": True},
+        ),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

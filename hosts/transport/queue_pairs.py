@@ -24,7 +24,7 @@ from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.wire_schedule import Wakeable, WireSchedule
-from wire.constants import DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
+from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
 from wire.crc import shift_of
 
 
@@ -73,7 +73,7 @@ class QueuePairs:
         epoch_ns: int,
     ) -> None:
         """`wall`: the NIC's settings in wall units."""
-        self._maker = FramerMaker(address)
+        self._address = address
         self._wire = wire
         self._counters = counters
         self._events = events
@@ -92,6 +92,8 @@ class QueuePairs:
         """Queue pairs made from now on go by these; those at work end as they began."""
         self._settings = wall
         self._algorithms = algorithms
+        self._acks_are_data = wall.ack_priority == "data"
+        self._maker = FramerMaker(self._address, DSCP_DATA if self._acks_are_data else DSCP_CONTROL)
         self.shift = shift_of(wall.payload_bytes)
         """Of a full packet."""
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
@@ -178,6 +180,8 @@ class QueuePairs:
     def pause_class(self, end_ns: int, now_ns: int) -> None:
         """An 802.1Qbb frame set the end of the data class's pause (in the past: resumed)."""
         self.class_pause_end_ns = end_ns
+        if self._acks_are_data:
+            self._wire.control_pause_end_ns = end_ns
         for sender in self._senders.values():
             sender.on_class_pause(end_ns, now_ns)
 

@@ -46,13 +46,18 @@ _NEGATIVE: Final = Arrival.NEGATIVE
 class FramerMaker:
     """Makes the framers of one NIC's queue pairs."""
 
-    __slots__ = ("_address",)
+    __slots__ = ("_ack_dscp", "_address")
 
-    def __init__(self, address: NicAddress) -> None:
+    def __init__(self, address: NicAddress, ack_dscp: int) -> None:
         self._address = address
+        self._ack_dscp = ack_dscp
 
     def answers(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
         """Of acknowledgements."""
+        return self.make(source_qpn, destination_ip, destination_qpn, self._ack_dscp << 2)
+
+    def notices(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
+        """Of CNPs, whatever class acknowledgements are in."""
         return self.make(source_qpn, destination_ip, destination_qpn, DSCP_CONTROL << 2)
 
     def make(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
@@ -238,4 +243,5 @@ class ReceiverQueuePair:
 
     def _send_cnp(self) -> None:
         self._counters.cnps_sent += 1
-        self._wire.send_control(self._answers().frame(CNP, _ZERO_PSN, CNP_RESERVED, becn=True))
+        framer = self._maker.notices(self.destination_qpn, self.source_ip, self.source_qpn)
+        self._wire.send_control(framer.frame(CNP, _ZERO_PSN, CNP_RESERVED, becn=True))

@@ -98,6 +98,11 @@ class TransportSettings:
     """How a receiver tells of marked packets: "acknowledgement" in the packet's own ACK, as in the HPCC simulator, so
     that the sender hears of each; "cnp" by packets of their own, as RoCEv2's NICs do (docs/sources.md#dcqcn)."""
 
+    ack_priority: Literal["control", "data"] = "control"
+    """Class of ACKs and NAKs: "control" above the data, or "data" with it, so that they wait in its queues and in its
+    pauses (ACK_HIGH_PRIO of the HPCC simulator, which differs by congestion control; docs/sources.md#priority-of-acks).
+    A NIC sends those that wait before its own data in either."""
+
     cnp_interval_ns: Nanoseconds = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
 

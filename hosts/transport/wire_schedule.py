@@ -86,7 +86,7 @@ class WireSchedule:
         self.wire_free_ns = 0
         """When the frame last started ends."""
         self.control_pause_end_ns = 0
-        """Until when the control class is paused by 802.1Qbb."""
+        """Until when the class that control frames are in is paused by 802.1Qbb."""
         self.is_quiet = False
         """No timer fires, no frame starts, and what is on the wire is lost."""
         self.frames_sent = self.bytes_sent = self.control_overruns = 0

@@ -18,6 +18,8 @@ const bit<16> ROCE_UDP_PORT = 4791;
 const bit<16> BTS_UDP_PORT = 49791;
 const bit<16> INT_UDP_PORT = 49792;
 
+const bit<8> ROCE_ACKNOWLEDGE = 0x11;  // opcode of ACK and NAK
+
 const bit<4> BTS_VERSION = 1;
 const dscp_t BTS_DSCP = 56;
 const bit<8> BTS_TTL = 64;

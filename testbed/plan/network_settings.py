@@ -8,7 +8,7 @@ What is set may itself be what others follow from: a `transport.base_rtt_ns` mov
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from hosts.transport.settings import TransportSettings
 from testbed.errors import UsageError
 from testbed.plan.checks import validated
 from testbed.plan.config import PhysicsConfig
+from testbed.plan.switch_targets import SwitchTarget
 from topologies.model import Topology
 from topologies.physics import NetworkPhysics, multiples_of, network_physics
 from topologies.settings import FROM_NETWORK, SwitchSettings
@@ -94,6 +95,13 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
     chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
     switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
     return NetworkSettings(physics, switches, _transport(physics, switches, transport))
+
+
+def on_target(settings: NetworkSettings, target: SwitchTarget) -> NetworkSettings:
+    """What a switch target cannot tell apart from data keeps a class of its own (docs/bmv2.md)."""
+    if not target.acks_apart:
+        return settings
+    return replace(settings, transport=replace(settings.transport, ack_priority="control"))
 
 
 def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:

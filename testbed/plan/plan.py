@@ -22,7 +22,7 @@ from testbed.plan.dilation import choose_dilation, dilation_config
 from testbed.plan.flow_columns import FlowColumns, flow_columns
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
-from testbed.plan.network_settings import NetworkSettings, network_settings
+from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
 from testbed.plan.switch_targets import check_faults
@@ -88,6 +88,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
     flows = number_flows(listed.requests)
     target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
+    settings = on_target(settings, target)
     faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
     check_faults(target, faults, topology)
     asked = request.dilation if request.retry is None else request.retry.dilation
@@ -125,6 +126,7 @@ def plan_network(request: RunRequest) -> RunPlan:
     transport = (programs, scheme.transport, overrides.transport)
     settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
     target = checks.target_for(request, "real", settings.switch, f"scheme {scheme.name}")
+    settings = on_target(settings, target)
     choice = choose_dilation("real", target, topology, (), settings, 0.0, request.dilation)
     told: dict[str, Any] = {
         "scenario": "none",

@@ -30,6 +30,8 @@ class SwitchTarget:
     """Why it has no virtual clock; None: it has one."""
     no_pfc: str | None = None
     """Why its queues cannot be paused; None: they can."""
+    acks_apart: bool = False
+    """Whether acknowledgements must have a class of their own: a queue whose rate is in packets takes each for data."""
     no_outage: str | None = None
     """Why a switch can neither be restarted within a run nor made to stand still; None: it can."""
 
@@ -43,6 +45,7 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
             ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
             no_virtual_clock="BMv2 reads the machine's",
             no_pfc="a queue of BMv2 cannot be paused",
+            acks_apart=True,
             no_outage="a queue of BMv2 can be neither emptied nor held",
         ),
     )

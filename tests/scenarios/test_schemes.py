@@ -43,6 +43,8 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
         ("pfc", {"pfc": True}, {"flow_control": "pfc", "congestion": "window"}),
         ("sfc-p+dcqcn", {"sfc_p": True, "ecn_kmin_bdp": 1}, {"flow_control": "pfc", "congestion": "dcqcn"}),
         ("sfc-est+hpcc", {"estimator": True, "int_telemetry": True}, {"flow_control": "sfc", "congestion": "hpcc"}),
+        ("irn+hpcc", {}, {"ack_priority": "data"}),
+        ("irn+dcqcn", {}, {"ack_priority": "data"}),
         ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
         ("onramp+dcqcn-no-window", {"ecn_kmax_bdp": 1}, {"congestion_parameters": {"window_bytes": 0}}),
     ],
@@ -54,6 +56,11 @@ def test_suffixes_add_to_what_the_scheme_sets(
     scheme = resolve_scheme(name)
     assert switch.items() <= scheme.switch.items()
     assert transport.items() <= scheme.transport.items()
+
+
+def test_without_a_window_acknowledgements_go_first() -> None:
+    """As in the simulator's preset `dcqcn` (docs/sources.md#priority-of-acks)."""
+    assert TransportSettings(**resolve_scheme("irn+dcqcn-no-window").transport).ack_priority == "control"
 
 
 @pytest.mark.parametrize(("name", "capped"), [("irn+none", True), ("irn", False), ("sfc+hpcc", False)])

@@ -4,6 +4,7 @@
 
 import dataclasses
 from collections import deque
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hosts.transport.settings import TransportSettings
 from hosts.transport.wire_schedule import MOST_CONTROL_FRAMES
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire import pfc
-from wire.constants import CLASS_CONTROL, PFC_MAX_QUANTA
+from wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
 from wire.ethernet import pack_header
 from wire.ipv4 import checksum
 from wire.roce import CNP, Opcode, RoceFramer, pack_aeth, pack_immediate, pack_psn_word, pack_selective, parse_header
@@ -272,6 +273,36 @@ def test_a_mark_is_told_once_and_not_forgotten() -> None:
     link.run()
     acks = [parse_header(frame) for _, name, frame in link.sent if name == "b"]
     assert [header is not None and header.becn for header in acks] == [True, False]
+
+
+def _dscp(frame: bytes) -> int:
+    return frame[15] >> 2
+
+
+@pytest.mark.parametrize(("priority", "dscp"), [("control", DSCP_CONTROL), ("data", DSCP_DATA)])
+def test_acknowledgements_are_in_the_class_that_was_asked_for(priority: Literal["control", "data"], dscp: int) -> None:
+    """NAKs too; CNPs are above the data in either."""
+    settings = TransportSettings(ack_priority=priority, congestion_notice="cnp", loss_recovery="irn")
+    link = FakeLink(settings, change=_mark, drop=lambda number, name, frame: number == 3)
+    link.transfer(10_000)
+    link.run()
+    found = {(header.opcode, _dscp(f)) for _, name, f in link.sent if name == "b" and (header := parse_header(f))}
+    assert found == {(Opcode.ACKNOWLEDGE, dscp), (CNP, DSCP_CONTROL)}
+    assert link.b.statistics().naks_sent > 0
+
+
+@pytest.mark.parametrize(("priority", "held"), [("control", False), ("data", True)])
+def test_a_pause_of_the_data_holds_acknowledgements_of_its_class(
+    priority: Literal["control", "data"], held: bool
+) -> None:
+    """An 802.1Qbb frame stops a class, whoever is in it."""
+    link = FakeLink(TransportSettings(ack_priority=priority, flow_control="pfc"))
+    link.transfer(1_000)
+    link.inject(0, link.b, pfc.pack_frame(MAC_B, {CLASS_DATA: 10_000}))
+    link.run(until_ns=50_000)
+    assert [name for _, name, _ in link.sent] == ["a"] + ["b"] * (not held)
+    link.run()
+    assert len(link.of(MessageCompleted, "a")) == 1
 
 
 def test_with_cnps_alone_marks_in_acknowledgements_are_no_notice() -> None:

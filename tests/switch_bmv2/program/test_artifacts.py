@@ -16,6 +16,7 @@ from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_h
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from wire import constants
 from wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
+from wire.roce import ACKNOWLEDGE
 
 ARTIFACTS = ROOT / SOURCES / "artifacts"
 INCLUDE = ROOT / SOURCES / "include"
@@ -60,6 +61,7 @@ def _p4_number(name: str) -> int:
         ("PROTOCOL_UDP", constants.IP_PROTOCOL_UDP),
         ("ROCE_UDP_PORT", constants.ROCE_UDP_PORT),
         ("BTS_UDP_PORT", constants.BTS_UDP_PORT),
+        ("ROCE_ACKNOWLEDGE", ACKNOWLEDGE),
         ("BTS_VERSION", constants.BTS_VERSION),
         ("INT_UDP_PORT", constants.INT_UDP_PORT),
         ("PAUSE_ADDRESS", constants.PFC_DESTINATION_MAC),

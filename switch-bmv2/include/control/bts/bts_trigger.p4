@@ -77,7 +77,8 @@ control BtsTrigger(inout headers_t hdr, inout metadata_t meta, inout standard_me
             if (is_caching == 1 && hdr.bts.cacheable == 1 && meta.own_signal == own_signal_t.none) {
                 learn.apply(hdr, meta.now_us);
             }
-        } else {
+        } else if (!hdr.bth.isValid() || hdr.bth.opcode != ROCE_ACKNOWLEDGE) {
+            // An acknowledgement may share the class of the data, but no sender could obey a BTS for it.
             bts_trigger.apply();
             if (meta.is_watched == 1) {
                 find_cause.apply(hdr, meta, is_caching, cause, cached_us);

@@ -163,6 +163,14 @@ def test_bmv2_gets_a_slower_clock_and_is_repeatable() -> None:
     assert "--switch bmv2" in bmv2.command
 
 
+def test_acknowledgements_stay_apart_on_bmv2() -> None:
+    """In a data queue of BMv2 each would take the slot of a full packet."""
+    found = [
+        plan_run(RunRequest("incast", "sfc+hpcc", switch=name)).transport.ack_priority for name in ("bmv2", "soft")
+    ]
+    assert found == ["control", "data"]
+
+
 @pytest.mark.parametrize(
     ("printed", "words"), [("1.15.0", "version 1.15.0; 1.15.1 is the oldest"), ("hello", "does not say its version")]
 )
