@@ -107,6 +107,11 @@ MEAN_P99_OVER_SIZES = Quantity("P99 FCT slowdown, mean over sizes", _mean_p99_ov
 RECEIVER_THROUGHPUT = Quantity(
     "mean receiver throughput", _receivers, lambda value: f"{format_number(value)} Gb/s", "Gb/s"
 )
+BTS_TRIGGERED = Quantity(
+    "BTS triggered",
+    lambda run: float(counted(run.result.bts).sent + counted(run.result.bts).suppressed),
+    lambda value: f"{value:,.0f}",
+)
 BTS_CUT = Quantity("BTS suppressed", _bts_cut, lambda value: f"{value:.3g} %", "%")
 DROPS = Quantity("packets dropped", lambda run: float(counted(run.result.dropped)), lambda value: f"{value:,.0f}")
 SUPPRESSION_ENTRIES = Quantity(

@@ -12,10 +12,10 @@ from analysis.results.stored import Run
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results
 from reproduction.model.figures import buffer_over_time, goodput_over_time
-from reproduction.model.quantities import RECEIVER_THROUGHPUT, Quantity
+from reproduction.model.quantities import BTS_TRIGGERED, RECEIVER_THROUGHPUT, Quantity
 from scenarios.paper.bottleneck.fairness import SCENARIO
 
-_WITH, _WITHOUT = _SCHEMES = ("sfc+dcqcn", "irn+dcqcn")
+_WITH, _WITHOUT, _HPCC = _SCHEMES = ("sfc+dcqcn", "irn+dcqcn", "sfc+hpcc")
 
 
 def _least_index(run: Run) -> float:
@@ -77,6 +77,7 @@ EXPERIMENT = Experiment(
         Ratio(
             "the link carries as much", "zero impact", RECEIVER_THROUGHPUT, _WITH, _WITHOUT, at_least=0.97, at_most=1.03
         ),
+        Bound("with HPCC nothing triggers SFC", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
     ),
     figures=(goodput_over_time(), buffer_over_time()),
     notes=(
