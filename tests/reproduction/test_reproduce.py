@@ -127,7 +127,7 @@ def test_a_disabled_cache_makes_its_claim_fail(tmp_path: Path) -> None:
                                settings=(*job.request.settings, "switch.pause_cache=false")))  # fmt: skip
     without_cache = load_run(execute(plan, tmp_path, Silent()).folder)
     ingress = load_run(execute(plan_run(job.request), tmp_path, Silent()).folder)
-    results = Results("ci", (Measurement(point, ingress), Measurement(Point("sfc+window"), without_cache)))
+    results = Results("ci", (Measurement(point, ingress), Measurement(Point("sfc+window", point.place), without_cache)))
     assert not claim.check(results).holds
 
 
