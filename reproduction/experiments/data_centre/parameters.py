@@ -1,28 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 11: SFC's two thresholds matter little within a practical range."""
+"""Fig. 11 and two sentences beside it: thresholds, suppression period and the place of SFC matter little."""
 
 from __future__ import annotations
 
-from reproduction.model.claims import Spread
-from reproduction.model.experiment import Axis, Experiment, Grid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from reproduction.model.claims import Judged, Spread
+from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from reproduction.model.figures import against, fct_by_size
-from reproduction.model.quantities import PEAK_BUFFER, slowdown
+from reproduction.model.quantities import PEAK_BUFFER, Quantity, slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.parameters import SCENARIO
 
 _PAIRS = ((0.5, 1), (1, 2), (2, 4), (1, 4))
-_AXIS = Axis(
-    "Q_tg, Q_th (BDP)",
-    {
+_THRESHOLDS, _PERIOD, _PLACE = "Q_tg, Q_th (BDP)", "suppression (RTT)", "SFC at"
+_DEFAULTS: Mapping[str, Any] = {_THRESHOLDS: "1, 2", _PERIOD: 0.5, _PLACE: "ToRs"}
+_SETTINGS: Mapping[str, Mapping[Any, Mapping[str, Any]]] = {
+    _THRESHOLDS: {
         f"{target:g}, {threshold:g}": {"switch.q_tg_bdp": target, "switch.q_th_bdp": threshold}
         for target, threshold in _PAIRS
     },
+    _PERIOD: {periods: {"switch.suppression_rtt": periods} for periods in (0.5, 1, 2)},
+    _PLACE: {"ToRs": {}, "all switches": {"switch.deployment": "all"}},
+}
+_NONE, _SFC = "irn+hpcc", "sfc+hpcc"
+
+
+def _over(axis: str, values: Iterable[Any], schemes: tuple[str, ...] = (_SFC,)) -> Grid:
+    """SFC with the paper's defaults on all axes but one."""
+    chosen = {**{name: [value] for name, value in _DEFAULTS.items()}, axis: list(values)}
+    axes = (Axis(name, {each: _SETTINGS[name][each] for each in places}) for name, places in chosen.items())
+    return Grid(schemes, tuple(axes))
+
+
+def _but(axis: str) -> dict[str, Any]:
+    """The places where only this axis varies."""
+    return {name: value for name, value in _DEFAULTS.items() if name != axis}
+
+
+def _tors_have_most(of: Quantity) -> Callable[[Results], Measured]:
+    """Share of what SFC at every switch gains over no flow control that SFC at ToRs alone gains."""
+
+    def judge(results: Results) -> Measured:
+        none = of.measure(results.at(_NONE, _DEFAULTS))
+        tors, everywhere = (of.measure(results.at(_SFC, {**_DEFAULTS, _PLACE: place})) for place in _SETTINGS[_PLACE])
+        if none <= everywhere:
+            raise NotMeasured(f"SFC at every switch gains nothing in {of.name}")
+        share = (none - tors) / (none - everywhere)
+        text = f"{100 * share:.0f} % of it ({of.write(none)}, ToRs {of.write(tors)}, all {of.write(everywhere)})"
+        return Measured(share, share >= _MOST, text)
+
+    return judge
+
+
+_MOST = 0.8
+_GRID = Grids(
+    (
+        _over(_THRESHOLDS, _SETTINGS[_THRESHOLDS]),
+        _over(_PERIOD, (1, 2)),
+        _over(_PLACE, ("all switches",)),
+        _over(_PLACE, ("ToRs",), (_NONE,)),
+    )
 )
-_GRID = Grid(("sfc+hpcc",), (_AXIS,))
 
 EXPERIMENT = Experiment(
-    title="Robustness: thresholds",
+    title="Robustness: thresholds, suppression period, place",
     paper="Fig. 11",
     scenario=SCENARIO,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
@@ -31,10 +75,39 @@ EXPERIMENT = Experiment(
             "P95 FCT slowdown hardly depends on Q_th and Q_tg",
             "no significant difference",
             slowdown(95),
-            "sfc+hpcc",
+            _SFC,
             at_most=1.2,
+            where=_but(_THRESHOLDS),
+        ),
+        *(
+            Spread(
+                f"{of.name} hardly depends on the suppression period: half an RTT, one, two",
+                "not a big difference (section 3.1)",
+                of,
+                _SFC,
+                at_most=1.2,
+                where=_but(_PERIOD),
+            )
+            for of in (slowdown(95), slowdown(99))
+        ),
+        Judged(
+            "P99 FCT slowdown: SFC at ToRs alone has most of the gain of SFC at every switch",
+            "most of the benefit (section 5.3)",
+            _tors_have_most(slowdown(99)),
+        ),
+        Judged(
+            "peak buffer: SFC at ToRs alone has most of the gain of SFC at every switch",
+            "most of the benefit (section 5.3)",
+            _tors_have_most(PEAK_BUFFER),
         ),
     ),
-    figures=(fct_by_size(), against(_AXIS.name, slowdown(95)), against(_AXIS.name, PEAK_BUFFER)),
-    notes=(SCALING_NOTE, "No significant difference: the highest P95 is at most 1.2 times the lowest."),
+    figures=(
+        fct_by_size(_but(_THRESHOLDS)),
+        *(against(axis, slowdown(95), _but(axis)) for axis in _SETTINGS),
+        against(_THRESHOLDS, PEAK_BUFFER, _but(_THRESHOLDS)),
+    ),
+    notes=(
+        SCALING_NOTE,
+        "No significant difference: the highest figure is at most 1.2 times the lowest. Most: at least 80 %.",
+    ),
 )
