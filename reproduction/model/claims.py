@@ -130,6 +130,31 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class SameDistribution:
+    """Each of several quantities, such as quantiles of one distribution, is alike under two schemes."""
+
+    claim: str
+    paper: str
+    each_of: tuple[Quantity, ...]
+    scheme: str
+    base: str
+    within: float
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, results: Results) -> Measured:
+        found = []
+        for each in _chosen(results, self.scheme, self.where):
+            for quantity in self.each_of:
+                value, base = (quantity.measure(run) for run in (each.run, results.at(self.base, each.point.place)))
+                if not base:
+                    raise NotMeasured(f"{quantity.name} of {self.base} is zero")
+                found.append((value / base, f"{quantity.name}: {quantity.write(value)} against {quantity.write(base)}"))
+        ratio, words = max(found, key=lambda one: abs(one[0] - 1))
+        text = f"{format_ratio(ratio)} ({words}; the farthest of {len(found)})"
+        return Measured(ratio, abs(ratio - 1) <= self.within, text)
+
+
+@dataclass(frozen=True)
 class Judged:
     """A claim that needs its own arithmetic."""
 

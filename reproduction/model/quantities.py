@@ -86,6 +86,30 @@ def _steady(run: Run) -> float:
     return float(depths.to_numpy().mean())
 
 
+def settling_window_us(run: Run) -> tuple[float, float] | None:
+    """The measured window and as long after it as the deepest queue takes to drain: what a scheme holds back at the
+    window's end is then not taken for throughput that it costs. None: no part of the run is left out."""
+    window = run.result.measured_window_us
+    transport = run.config.get("transport_settings")
+    if window is None:
+        return None
+    if not isinstance(transport, dict):
+        raise NotMeasured("the run's configuration cannot be read")
+    return window[0], window[1] + transport["full_queue_ns"] / 1000
+
+
+def receiver_quantile(percent: float) -> Quantity:
+    """A percentile of the throughput of all receivers, of which some may get nothing."""
+
+    def measure(run: Run) -> float:
+        values = receiver_throughput_gbps(run.goodput, run.flows, settling_window_us(run))
+        if not values.size:
+            raise NotMeasured("no receiver got anything")
+        return float(np.percentile(values, percent))
+
+    return Quantity(f"P{percent:g} of receivers' throughput", measure, RECEIVER_THROUGHPUT.write, "Gb/s")
+
+
 def _receivers(run: Run) -> float:
     values = receiver_throughput_gbps(run.goodput, run.flows, run.result.measured_window_us)
     if not values.size:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Claims with arithmetic of their own, over made-up runs: they hold where they should and fail where they should."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis.results.stored import Run
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.model.claims import SameDistribution
+from reproduction.model.experiment import Claim, Measurement, Point, Results, judge
+from reproduction.model.quantities import receiver_quantile, settling_window_us
+
+
+def _claim(experiment: str, words: str) -> Claim:
+    [found] = [claim for claim in EXPERIMENTS[experiment].claims if words in claim.claim]
+    return found
+
+
+def _run(**figures: Any) -> Run:
+    return SimpleNamespace(result=SimpleNamespace(**figures))  # type: ignore[return-value]
+
+
+def _results(runs: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Run]) -> Results:
+    return Results("ci", tuple(Measurement(Point(scheme, dict(place)), run) for (scheme, place), run in runs.items()))
+
+
+@pytest.mark.parametrize(("tors", "everywhere", "holds"), [(40, 20, False), (30, 20, True), (20, 20, True)])
+def test_tors_alone_must_have_most_of_the_gain(tors: int, everywhere: int, holds: bool) -> None:
+    """Of a peak of 100: 60 of 80 is too little, 70 of 80 is most."""
+    points = EXPERIMENTS["parameters"].grids["ci"].points()
+    peaks = {("irn+hpcc", "ToRs"): 100, ("sfc+hpcc", "ToRs"): tors, ("sfc+hpcc", "all switches"): everywhere}
+    runs = {
+        (point.scheme, tuple(point.place.items())): _run(max_buffer_bytes=peaks[point.scheme, point.place["SFC at"]])
+        for point in points
+    }
+    assert judge(_claim("parameters", "peak buffer: SFC at ToRs"), _results(runs)).holds is holds
+
+
+@pytest.mark.parametrize(("peak_bytes", "holds"), [(1_999_999, True), (2_000_000, False)])
+def test_the_cache_alone_is_judged_at_half_the_largest_degree(peak_bytes: int, holds: bool) -> None:
+    """At scale ci drops begin at 2 MB, 16 MB x 32 / 256; the estimator and the largest incast do not matter."""
+    place = {"synchronization (µs)": 0}
+    runs = {
+        ("sfc+hpcc", (*place.items(), ("incast degree", degree))): _run(max_buffer_bytes=peak)
+        for degree, peak in ((8, 9_000_000), (16, peak_bytes), (32, 9_000_000))
+    }
+    assert judge(_claim("synchronization", "cache alone"), _results(runs)).holds is holds
+
+
+def _receiving(*gbps: float, late_us: float = 0.0) -> Run:
+    """A receiver a rate, over 100 us that are measured; `late_us` of it arrives after them."""
+    flows = [
+        {"flow_id": number, "tag": "x", "src": "a", "dst": f"h{number}", "start_us": 0.0, "finish_us": 200.0}
+        for number in range(len(gbps))
+    ]
+    parts = [
+        {"flow_id": number, "from_us": begin, "until_us": end, "delivered_bytes": round(rate * (end - begin) * 125)}
+        for number, rate in enumerate(gbps)
+        for begin, end in ((0.0, 100.0 - late_us), (100.0, 100.0 + late_us))
+    ]
+    return SimpleNamespace(  # type: ignore[return-value]
+        flows=pl.DataFrame(flows),
+        goodput=pl.DataFrame(parts).filter(pl.col("until_us") > pl.col("from_us")),
+        result=SimpleNamespace(measured_window_us=(0.0, 100.0)),
+        config={"transport_settings": {"full_queue_ns": 50_000}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("mine", "holds"),
+    [
+        (_receiving(10, 20, 30), True),
+        (_receiving(10, 20, 30, late_us=40), True),
+        (_receiving(10, 25, 25), False),
+        (_receiving(9, 20, 30), False),
+    ],
+    ids=["same", "later", "same mean", "the slowest slower"],
+)
+def test_a_distribution_is_held_against_another_by_its_quantiles(mine: Run, holds: bool) -> None:
+    """Bytes that leave a queue after the measured window count; an equal mean is not enough."""
+    base = _receiving(10, 20, 30)
+    assert settling_window_us(base) == (0.0, 150.0)
+    claim = SameDistribution("c", "p", tuple(map(receiver_quantile, (10, 50, 90))), "sfc", "irn", within=0.03)
+    assert judge(claim, _results({("sfc", ()): mine, ("irn", ()): base})).holds is holds
