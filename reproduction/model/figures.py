@@ -16,7 +16,7 @@ from analysis.plots.run import PlottedRun, plot_buffers_compared, plot_fct_by_si
 from analysis.plots.sweep import SweepLine, plot_sweep
 from analysis.results.comparison import headline_class
 from reproduction.model.experiment import FigureSpec, Measurement, NotMeasured, Results
-from reproduction.model.quantities import Quantity, measured_flows, settling_window_us
+from reproduction.model.quantities import Quantity, measured_flows
 
 
 def buffer_over_time(where: Mapping[str, Any] | None = None, name: str = "buffer") -> FigureSpec:
@@ -100,5 +100,5 @@ def _plotted(each: Measurement) -> PlottedRun:
 
 def _distributed(each: Measurement) -> DistributedRun:
     run = each.run
-    window = settling_window_us(run)
+    window = run.result.measured_window_us
     return DistributedRun(each.point.label, each.point.scheme, run.flows, run.queues, run.signals, run.goodput, window)

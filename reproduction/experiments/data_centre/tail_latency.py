@@ -75,7 +75,7 @@ def tail_latency(scenario: Scenario, traffic: str, paper: str) -> Experiment:
         notes=(
             SCALING_NOTE,
             "A gain above the paper's range counts as held; the ratio says how large it is.",
-            "Receivers' throughput is taken from the begin of the measured window until the deepest queue has had time "
-            "to drain after its end.",
+            "A receiver's throughput is taken from the start of its first flow to the end of its last: over a common "
+            "window, long enough for backlogs to leave, every scheme delivers the same bytes.",
         ),
     )
