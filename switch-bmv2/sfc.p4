@@ -15,8 +15,10 @@
 #include "include/parser.p4"
 #include "include/control/forwarding/drop.p4"
 #include "include/control/forwarding/validity.p4"
+#include "include/control/forwarding/spraying.p4"
 #include "include/control/forwarding/forwarding.p4"
 #include "include/control/queue/queue_state.p4"
+#include "include/control/queue/trimming.p4"
 #include "include/control/queue/shared_buffer.p4"
 #include "include/control/feedback/ecn.p4"
 #include "include/control/feedback/telemetry.p4"
@@ -41,6 +43,8 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     QueueRead() queue_read;
     BtsTrigger() bts;
     SfcP() sfc_p;
+    TurnRound() turn_round;
+    Trimming() trimming;
     SharedBuffer() shared_buffer;
     PfcEnqueue() pfc;
     MirrorAtIngress() mirror;
@@ -70,6 +74,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         } else {
             validity.apply(hdr, meta, std);
             if (meta.is_dropped == 0) {
+                turn_round.apply(hdr, meta);
                 flow_hash.apply(hdr, meta);
                 forwarding.apply(hdr, meta, std);
             }
@@ -82,8 +87,11 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
             if (meta.own_signal != own_signal_t.pause) {
                 bts.apply(hdr, meta, std);
                 sfc_p.apply(hdr, meta, std);
+                trimming.apply(hdr, meta, std);
             }
-            shared_buffer.apply(meta, std);
+            if (meta.is_dropped == 0) {
+                shared_buffer.apply(meta, std);
+            }
             if (meta.is_dropped == 0) {
                 pfc.apply(meta, std);
             }

@@ -19,7 +19,13 @@ from wire.dilation import Dilation
 
 _UNLIMITED_BYTES = 0xFFFF_FFFF
 _ECMP_SALT = 0x9E37_79B1
-_OFF = {"suppression": "off", "pause_cache": "cache_off", "cached_grain": "exact_us", "depth_grain": "exact_us"}
+_OFF = {
+    "suppression": "off",
+    "pause_cache": "cache_off",
+    "cached_grain": "exact_us",
+    "depth_grain": "exact_us",
+    "spraying": "keep_paths",
+}
 """The default actions of mechanisms that one switches on by a default action."""
 
 

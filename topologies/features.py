@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which mechanisms of the data plane a switch runs, as table entries: BTS, cache, estimator, SFC-P, PFC, ECN, INT.
+"""Which mechanisms of the data plane a switch runs, as table entries: BTS, cache, estimator, SFC-P, PFC, ECN, INT,
+trimming and spraying.
 
 One function a mechanism, each empty where the settings leave it off. P4 cannot divide, so every ratio becomes a
 fixed-point factor here, from wall rates.
@@ -14,6 +15,7 @@ from topologies.model import SwitchPort, Topology, port_mac
 from topologies.settings import SwitchSettings
 from wire.constants import (
     BTS_MIRROR_SESSION,
+    CLASS_CONTROL,
     CLASS_DATA,
     PAUSE_MIRROR_SESSION,
     PFC_MAX_QUANTA,
@@ -56,6 +58,7 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     yield from _pfc_commands(topology, switch, settings, dilation)
     yield from _ecn_commands(topology, switch, settings)
     yield from _int_commands(topology, switch, settings, dilation)
+    yield from _trimming_commands(settings)
 
 
 def byte_time_us_q24(rate_bps: int) -> int:
@@ -179,6 +182,15 @@ def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
             if kbps < _LEAST_INT_KBPS:
                 raise FixedPointError(f"a link of {port.rate_bps} bit/s is too slow for telemetry in kbit/s")
             yield f"table_add int_port port_rate {port.number} => {kbps}"
+
+
+def _trimming_commands(settings: SwitchSettings) -> Iterator[str]:
+    if settings.trim_queue_bytes is not None:
+        headers = settings.header_queue_bytes
+        yield f"table_add trimming data_queue {CLASS_DATA} => {settings.trim_queue_bytes} {CLASS_CONTROL} {headers}"
+        yield f"table_add trimming header_queue {CLASS_CONTROL} => {headers}"
+    if settings.spraying:
+        yield "table_set_default spraying spray"
 
 
 def _fitting(what: str, value: int, rate_bps: int) -> int:

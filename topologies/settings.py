@@ -20,6 +20,7 @@ FROM_NETWORK: Mapping[str, float] = {
     "q_tg_bdp": 1,
     "suppression_rtt": 0.5,
     "estimator_tau_rtt": 1,
+    "header_queue_bdp": 1,
 }
 """What follows from a network's BDP and base RTT unless somebody sets it."""
 
@@ -74,6 +75,13 @@ class SwitchSettings(BaseModel):
     ecn_kmin_bytes: Bytes | None = Field(None, description="RED marking begins above this depth; null marks nothing.")
     ecn_kmax_bytes: Bytes | None = Field(None, description="Above this depth all is marked; null: ecn_kmin_bytes.")
     ecn_pmax: float = Field(1.0, gt=0, le=1, description="Marking probability just below ecn_kmax_bytes.")
+    trim_queue_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] | None = Field(
+        None, description="NDP's data queue: what would make it longer is cut to its headers; null cuts nothing."
+    )
+    header_queue_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] = Field(
+        125_000, description="NDP's queue of headers, ACKs and pulls where packets are cut: 1 BDP."
+    )
+    spraying: bool = Field(False, description="Whether every RoCE packet takes one of the shortest paths by chance.")
     int_telemetry: bool = Field(False, description="Whether switches push a record into packets with an INT header.")
     deployment: Literal["tors", "all"] = Field("tors", description="Which switches run SFC.")
     bts_classes: tuple[Annotated[int, Field(ge=0, le=7)], ...] = Field(
@@ -90,6 +98,8 @@ class SwitchSettings(BaseModel):
     def _marking_range(self) -> SwitchSettings:
         if self.ecn_kmax_bytes is not None and self.ecn_kmax_bytes < (self.ecn_kmin_bytes or 0):
             raise ValueError("ecn_kmax_bytes must not be below ecn_kmin_bytes")
+        if self.pfc and self.trim_queue_bytes is not None:
+            raise ValueError("pfc pauses before a queue is full, trim_queue_bytes cuts then; choose one of them")
         if self.pfc and self.buffer_bytes is None:
             raise ValueError("pfc needs a buffer_bytes: its thresholds are shares of the buffer")
         return self

@@ -57,6 +57,8 @@ class DropReason(CounterEvent):
     MAC_CONTROL = 6, Role.DROPPED, "a MAC control frame reached the pipeline"
     FOREIGN_SOURCE = 7, Role.DROPPED, "a server's packet bore another source address than its own"
     BTS_NO_ROUTE = 8, Role.DROPPED, "a BTS of this switch found no route to the source that it was for"
+    DATA_QUEUE_FULL = 9, Role.DROPPED, "a packet that cannot be trimmed found its data queue full"
+    HEADER_QUEUE_FULL = 10, Role.DROPPED, "an ACK, NACK, pull or returned header found the queue of headers full"
 
 
 class BtsEvent(CounterEvent):
@@ -94,6 +96,13 @@ class QueueEvent(CounterEvent):
     PFC_UNDERFLOW = 1, Role.NEUTRAL, "the same of the bytes held for PFC"
 
 
+class TrimEvent(CounterEvent):
+    """What became of packets whose data queue was full."""
+
+    TRIMMED = 0, Role.NEUTRAL, "a data packet was cut to its headers"
+    RETURNED = 1, Role.NEUTRAL, "a header that found the queue of headers full went back to its sender"
+
+
 @dataclass(frozen=True)
 class Counter:
     """A counter of the P4 program: an array with a cell for each event, or for each port and event."""
@@ -120,6 +129,7 @@ COUNTERS = (
     Counter("bts_events", "bts_event_t", BtsEvent, "what happened to BTS"),
     Counter("pfc_events", "pfc_event_t", PfcEvent, "pause frames sent"),
     Counter("queue_events", "queue_event_t", QueueEvent, "what was odd about the queue state"),
+    Counter("trim_events", "trim_event_t", TrimEvent, "what became of packets whose data queue was full"),
 )
 
 

@@ -27,6 +27,13 @@ const bit<16> BTS_UDP_BYTES = 8 + 28;               // UDP header + BTS
 const bit<16> BTS_IPV4_BYTES = 20 + BTS_UDP_BYTES;  // IPv4 header + the above
 const bit<32> BTS_FRAME_BYTES = 70;                 // Ethernet header + the above
 
+// A data packet cut to its headers (control/queue/trimming.p4), and one on its way back to its sender.
+const dscp_t TRIMMED_DSCP = 50;
+const dscp_t RETURNED_DSCP = 52;
+const bit<16> TRIMMED_UDP_BYTES = 8 + 12;                    // UDP header + BTH
+const bit<16> TRIMMED_IPV4_BYTES = 20 + TRIMMED_UDP_BYTES;   // IPv4 header + the above
+const bit<32> TRIMMED_FRAME_BYTES = 60;                      // the least Ethernet frame, without FCS
+
 const mac_address_t PAUSE_ADDRESS = 0x0180C2000001;
 const bit<16> PFC_OPCODE = 0x0101;
 const bit<16> PFC_MAX_QUANTA = 0xFFFF;
@@ -52,7 +59,8 @@ enum bit<8> bts_cause_t {
 enum bit<2> own_signal_t {
     none = 0,
     bts = 1,
-    pause = 2
+    pause = 2,
+    returned = 3
 }
 
 // v1model's instance types of mirror copies.

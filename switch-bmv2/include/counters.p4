@@ -19,7 +19,9 @@ enum bit<EVENT_BITS> drop_reason_t {
     untrusted_signal = 5,   // a BTS entered on a server-facing port, where none can come from
     mac_control = 6,        // a MAC control frame reached the pipeline
     foreign_source = 7,     // a server's packet bore another source address than its own
-    bts_no_route = 8        // a BTS of this switch found no route to the source that it was for
+    bts_no_route = 8,       // a BTS of this switch found no route to the source that it was for
+    data_queue_full = 9,    // a packet that cannot be trimmed found its data queue full
+    header_queue_full = 10  // an ACK, NACK, pull or returned header found the queue of headers full
 }
 
 counter(1 << (PORT_BITS + EVENT_BITS), CounterType.packets_and_bytes) drops;
@@ -57,5 +59,13 @@ enum bit<EVENT_BITS> queue_event_t {
 }
 
 counter(1 << EVENT_BITS, CounterType.packets) queue_events;
+
+// What became of packets whose data queue was full. Index: event.
+enum bit<EVENT_BITS> trim_event_t {
+    trimmed = 0,  // a data packet was cut to its headers
+    returned = 1  // a header that found the queue of headers full went back to its sender
+}
+
+counter(1 << EVENT_BITS, CounterType.packets) trim_events;
 
 #endif

@@ -54,7 +54,7 @@ struct metadata_t {
     signal_metadata_t signal;
     pfc_metadata_t pfc;
     @field_list(RECIRCULATE_FIELDS)
-    own_signal_t own_signal;   // a signal that this switch made, on its second pass
+    own_signal_t own_signal;   // what this switch made of a packet, on its second pass
     @field_list(RECIRCULATE_FIELDS)
     time_us_t now_us;          // in ingress: the time of this pass, as std has it for the first pass only
     bit<1> is_server_ingress;  // came in on a port that faces a server

@@ -15,6 +15,7 @@ control FlowHash(in headers_t hdr, inout metadata_t meta) {
 
 control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     Drop() drop;
+    Spraying() spraying;
 
     action next_hop(port_t port, mac_address_t src_addr, mac_address_t dst_addr) {
         std.egress_spec = port;
@@ -64,8 +65,8 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
 
     // A CRC is linear: two flows that meet under one salt in front of it meet under every salt. Multiplying by an odd
     // number of this switch's own is not, so switches in a row choose independently of each other.
-    action choose_member() {
-        bit<32> mixed = meta.flow_hash * meta.ecmp_salt;
+    action choose_member(bit<32> flow_hash) {
+        bit<32> mixed = flow_hash * meta.ecmp_salt;
         member = (bit<16>) (((mixed >> 16) * (bit<32>) meta.group_size) >> 16);
     }
 
@@ -78,7 +79,9 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
             }
             switch (ipv4_lpm.apply().action_run) {
                 ecmp: {
-                    choose_member();
+                    bit<32> path_hash = meta.flow_hash;
+                    spraying.apply(hdr, path_hash);
+                    choose_member(path_hash);
                     if (!ecmp_members.apply().hit) {
                         drop.apply(meta, std, std.ingress_port, unroutable);
                     }

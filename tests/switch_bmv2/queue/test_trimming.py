@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""NDP's switch: packets cut to headers beyond a short data queue, headers first, back to the sender where none fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Seen, bench_switch
+from topologies.settings import SwitchSettings
+from topologies.shapes import shape
+from wire.addresses import parse_mac
+from wire.constants import DSCP_CONTROL, DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
+from wire.counters import TrimEvent
+from wire.ipv4 import unpack_header, with_dscp
+from wire.roce import IP_OFFSET
+
+STAR = shape("star", {"hosts": 4}).build()
+CLOS = shape("clos", {"tors": 2, "spines": 4, "hosts_per_tor": 2}).build()
+FRAME = 1000 + FRAME_OVERHEAD
+HEADER_QUEUE = 1_200
+TRIMMING = SwitchSettings(trim_queue_bytes=2 * FRAME, header_queue_bytes=HEADER_QUEUE)
+MOST_HEADERS = HEADER_QUEUE // TRIMMED_FRAME_BYTES
+WHOLE = 1 + 2
+"""On the wire and in the data queue."""
+
+
+def _dscp(seen: Seen) -> int:
+    ip = unpack_header(seen.frame, IP_OFFSET)
+    assert ip is not None
+    return ip.tos >> 2
+
+
+def _burst(switch: BenchSwitch, count: int) -> list[Seen]:
+    return [each for qpn in range(1, count + 1) for each in switch.send(switch.data("h1", "h4", qpn=qpn), 1, 0)]
+
+
+def _trim_events(switch: BenchSwitch) -> tuple[int, int]:
+    found = switch.counts().by_table[TrimEvent]
+    return found[TrimEvent.TRIMMED], found[TrimEvent.RETURNED]
+
+
+def test_what_finds_the_data_queue_full_goes_on_as_a_header_and_first() -> None:
+    """The frame on the wire ends; then the headers, in order, and after them the data that waited before them."""
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        seen = _burst(switch, 8) + switch.run_dry()
+        sizes = [len(each.frame) for each in seen]
+        assert sizes == [FRAME] + [TRIMMED_FRAME_BYTES] * 5 + [FRAME] * 2
+        assert {each.port for each in seen} == {4}
+        assert _trim_events(switch) == (5, 0)
+        assert switch.counts().drops == {}
+        assert switch.register("buffer_bytes") == 0
+
+
+def test_a_header_is_a_packet_of_its_own_with_all_that_names_the_lost_one() -> None:
+    """Lengths and checksum say what is there; QP and PSN are where they were."""
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        whole, *_ = _burst(switch, 1)
+        header = next(each for each in _burst(switch, 8) + switch.run_dry() if len(each.frame) < FRAME)
+        ip = unpack_header(header.frame, IP_OFFSET)
+        assert ip is not None
+        assert (ip.total_length, ip.tos >> 2) == (TRIMMED_IPV4_BYTES, DSCP_TRIMMED)
+        assert int.from_bytes(header.frame[38:40], "big") == TRIMMED_IPV4_BYTES - 20
+        assert header.frame[42:54] == whole.frame[42:54]
+        assert header.frame[26:34] == whole.frame[26:34]
+
+
+def test_a_header_that_finds_its_queue_full_goes_back_to_its_sender() -> None:
+    """Addresses change places; it leaves by the port of the host that sent it."""
+    too_many = 5
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        seen = _burst(switch, WHOLE + MOST_HEADERS + too_many) + switch.run_dry()
+        back = [each for each in seen if each.port == 1]
+        assert [_dscp(each) for each in back] == [DSCP_RETURNED] * too_many
+        assert _trim_events(switch) == (MOST_HEADERS + too_many, too_many)
+        host, source = STAR.host["h1"], STAR.host["h4"]
+        for each in back:
+            ip = unpack_header(each.frame, IP_OFFSET)
+            assert ip is not None
+            assert (ip.source, ip.destination) == (int(source.ip), int(host.ip))
+            assert (len(each.frame), each.frame[:6]) == (
+                TRIMMED_FRAME_BYTES,
+                parse_mac(host.mac).to_bytes(6, "big"),
+            )
+        assert len(seen) == WHOLE + MOST_HEADERS + too_many
+        assert switch.counts().drops == {}
+        assert switch.register("buffer_bytes") == 0
+
+
+def test_other_control_packets_are_lost_with_a_full_header_queue() -> None:
+    """Returning to the sender is for data only (paper, appendix B.4)."""
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        _burst(switch, WHOLE + MOST_HEADERS)
+        control = with_dscp(switch.data("h2", "h4", payload=4), DSCP_CONTROL, IP_OFFSET)
+        switch.send(control, 2, 0)
+        assert switch.counts().drops == {"header_queue_full": 1}
+
+
+def test_what_cannot_be_trimmed_is_dropped() -> None:
+    """A packet of a program in the class of data has no header that a receiver could answer."""
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        frame = bytearray(switch.data("h2", "h4"))
+        frame[36:38] = (9).to_bytes(2, "big")
+        _burst(switch, WHOLE)
+        switch.send(bytes(frame), 2, 0)
+        assert switch.counts().drops == {"data_queue_full": 1}
+
+
+@pytest.mark.parametrize("dscp", [DSCP_TRIMMED, DSCP_RETURNED])
+def test_servers_make_no_headers(dscp: int) -> None:
+    """One would have others send again what has arrived."""
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        switch.send(with_dscp(switch.data("h2", "h4"), dscp, IP_OFFSET), 2, 0)
+        assert switch.counts().drops == {"untrusted_signal": 1}
+
+
+def test_a_header_from_another_switch_goes_back_from_here_too() -> None:
+    """Trimmed at a spine, it meets a full queue at the receiver's ToR."""
+    uplink = next(port for port in CLOS.ports["tor2"] if not port.peer_is_host)
+    with bench_switch(CLOS, "tor2", TRIMMING) as switch:
+        for qpn in range(1, WHOLE + MOST_HEADERS + 1):
+            switch.send(switch.data("h1", "h4", qpn=qpn), uplink.number, 0)
+        assert _trim_events(switch) == (MOST_HEADERS, 0)
+        plain = switch.data("h1", "h4", qpn=99)
+        cut = plain[:16] + TRIMMED_IPV4_BYTES.to_bytes(2, "big") + plain[18:38] + b"\0\x14" + plain[40:60]
+        seen = switch.send(_with_checksum(with_dscp(cut, DSCP_TRIMMED, IP_OFFSET)), uplink.number, 0)
+        assert switch.counts().drops == {}
+        assert _trim_events(switch) == (MOST_HEADERS, 1)
+        [back] = [each for each in seen + switch.run_dry() if each.port != switch.port_of("h4")]
+        assert _dscp(back) == DSCP_RETURNED
+
+
+def _with_checksum(frame: bytes) -> bytes:
+    words = frame[14:24] + b"\0\0" + frame[26:34]
+    total = sum(int.from_bytes(words[at : at + 2], "big") for at in range(0, 20, 2))
+    total = (total & 0xFFFF) + (total >> 16)
+    return frame[:24] + (~((total & 0xFFFF) + (total >> 16)) & 0xFFFF).to_bytes(2, "big") + frame[26:]
+
+
+@pytest.mark.parametrize(("spraying", "ports"), [(False, 1), (True, 4)])
+def test_packets_of_a_flow_are_sprayed_over_all_paths_or_keep_one(spraying: bool, ports: int) -> None:
+    """Forty packets of one queue pair across four spines."""
+    with bench_switch(CLOS, "tor1", SwitchSettings(spraying=spraying)) as switch:
+        frame = switch.data("h1", "h4")
+        seen = [each for number in range(40) for each in switch.send(frame, 1, number * 1_000_000)]
+        assert len({each.port for each in seen + switch.run_dry()}) == ports
