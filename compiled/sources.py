@@ -40,7 +40,9 @@ ENGINE = (
     "hosts/transport/receiver.py",
     "hosts/transport/sender.py",
     "hosts/transport/transmission.py",
-    "hosts/transport/wire_schedule.py",
+    "hosts/transport/scheduling/pull_pacer.py",
+    "hosts/transport/scheduling/wire_schedule.py",
+    "hosts/transport/trimmed_headers.py",
 )
 """What a packet goes through. Settings and records stay as they are: they are built once, and read by pydantic."""
 

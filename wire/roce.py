@@ -62,6 +62,8 @@ SEND_ONLY: Final = 0x04
 SEND_ONLY_WITH_IMMEDIATE: Final = 0x05
 ACKNOWLEDGE: Final = 0x11
 CNP: Final = 0x81
+PULL: Final = 0xC0
+"""Of the manufacturer's own range: a receiver asks for a packet (docs/wire-format.md); its body is a number."""
 
 
 class Opcode(IntEnum):
@@ -76,21 +78,25 @@ class Opcode(IntEnum):
     SEND_ONLY_WITH_IMMEDIATE = SEND_ONLY_WITH_IMMEDIATE
     ACKNOWLEDGE = ACKNOWLEDGE
     CNP = CNP
+    PULL = PULL
 
 
 SEND_OPCODES: Final = frozenset(range(Opcode.SEND_FIRST, Opcode.SEND_ONLY_WITH_IMMEDIATE + 1))
 IMMEDIATE_OPCODES: Final = frozenset({Opcode.SEND_LAST_WITH_IMMEDIATE, Opcode.SEND_ONLY_WITH_IMMEDIATE})
-_KNOWN_OPCODES: Final = SEND_OPCODES | {Opcode.ACKNOWLEDGE, Opcode.CNP}
+_KNOWN_OPCODES: Final = SEND_OPCODES | {Opcode.ACKNOWLEDGE, Opcode.CNP, Opcode.PULL}
 
 
 class Syndrome(IntEnum):
     """AETH syndromes in use. The low five bits of an ACK are a credit code; all ones means no credit limit."""
 
     ACK = 0x1F
+    TRIMMED = 0x40
+    """Of a type that the standard reserves: the header of this very packet came without its data."""
     NAK_SEQUENCE_ERROR = 0x60
 
 
 CNP_RESERVED = bytes(16)
+PULL_BYTES: Final = 4
 _SELECTIVE_BYTES: Final = 4
 
 
@@ -127,13 +133,19 @@ def pack_psn_word(psn: int, *, ack_request: bool = False) -> bytes:
     return ((ACK_REQUEST if ack_request else 0) | psn & PSN_MASK).to_bytes(4, "big")
 
 
+def nearest_index(psn: int, base: int) -> int:
+    """The unwrapped packet number that a 24-bit PSN stands for: the one nearest to `base`."""
+    distance = (psn - base) & PSN_MASK
+    return base + (distance if distance <= PSN_MASK >> 1 else distance - PSN_MASK - 1)
+
+
 def pack_aeth(syndrome: int, message_sequence_number: int) -> bytes:
     """The four AETH bytes."""
     return _WORD.pack(syndrome << 24 | message_sequence_number & 0xFFFFFF)
 
 
 def pack_selective(psn: int) -> bytes:
-    """The word IRN appends to a NAK: eight zero bits and the PSN that arrived out of order."""
+    """The word that IRN appends to a NAK and NDP to an ACK: eight zero bits and the PSN that arrived out of order."""
     return _WORD.pack(psn & PSN_MASK)
 
 
@@ -286,8 +298,8 @@ class RoceHeader:
         return frame[BODY_OFFSET : self.body_end]
 
     def acknowledge_kind(self, frame: bytes) -> i64:
-        """Of an Acknowledge packet: the upper bits of the syndrome, 0 for an ACK and 3 for a NAK; -1 if its body is not
-        as long as an AETH, alone or with a selective word."""
+        """Of an Acknowledge packet: the upper bits of the syndrome, 0 for an ACK, 2 where data was trimmed and 3 for a
+        NAK; -1 if its body is not as long as an AETH, alone or with a selective word."""
         size = self.body_end - BODY_OFFSET
         return i64(frame[BODY_OFFSET]) >> 5 if size == AETH_BYTES or size == AETH_BYTES + _SELECTIVE_BYTES else -1
 
@@ -362,6 +374,6 @@ def _minimum_body(opcode: int) -> int:
     """Bytes that must follow the BTH of such a packet."""
     if opcode == Opcode.CNP:
         return len(CNP_RESERVED)
-    if opcode == Opcode.ACKNOWLEDGE:
+    if opcode in (Opcode.ACKNOWLEDGE, Opcode.PULL):
         return AETH_BYTES
     return IMMEDIATE_BYTES if opcode in IMMEDIATE_OPCODES else 0

@@ -39,6 +39,8 @@ class NicStatistics:
     """Negative acknowledgements."""
     cnps_sent: int = 0
     """Congestion notification packets."""
+    pulls_sent: int = 0
+    """Pulls of a receiver-driven transport."""
     data_received: int = 0
     """Data packets of known queue pairs, with a right ICRC."""
     duplicates_received: int = 0
@@ -51,6 +53,12 @@ class NicStatistics:
     """Negative acknowledgements."""
     cnps_received: int = 0
     """Congestion notification packets."""
+    pulls_received: int = 0
+    """Pulls of a receiver-driven transport."""
+    trimmed_received: int = 0
+    """Headers of data packets that a switch has cut off, for known queue pairs."""
+    returned_received: int = 0
+    """Headers of this NIC's own packets that a switch has sent back."""
     bts_received: int = 0
     """Well-formed BTS packets."""
     bts_by_verdict: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in SignalVerdict})

@@ -26,12 +26,14 @@ class NicCounters:
         self.acks_sent = 0
         self.naks_sent = 0
         self.cnps_sent = 0
+        self.pulls_sent = self.pulls_received = 0
         self.data_received = 0
         self.duplicates_received = 0
         self.out_of_order_received = 0
         self.acks_received = 0
         self.naks_received = 0
         self.cnps_received = 0
+        self.trimmed_received = self.returned_received = 0
         self.bts_received = 0
         self.pfc_received = 0
         self.pfc_sent = 0

@@ -28,10 +28,11 @@ from hosts.transport.messages import (
 )
 from hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from hosts.transport.queue_pairs import IdleSender, QueuePairs
-from hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
+from hosts.transport.receive_buffer import DataPacket, receive_buffer
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import WireSchedule
+from hosts.transport.trimmed_headers import TrimmedHeaders
 from wire import bts, ethernet, ipv4, pfc, udp
 from wire.addresses import pack_mac
 from wire.constants import (
@@ -48,14 +49,17 @@ from wire.constants import (
 from wire.dilation import Dilation
 from wire.int_header import TelemetryStripper, has_telemetry
 from wire.roce import (
+    BODY_OFFSET,
     BTH_OFFSET,
     CNP,
     IP_OFFSET,
+    PULL,
     UDP_OFFSET,
     RoceDecoder,
     RoceHeader,
     data_frame_bytes,
     source_port,
+    word_at,
 )
 from wire.units import NS_PER_US
 
@@ -93,7 +97,15 @@ class Nic:
         self._counters = NicCounters()
         self._events: deque[Event] = deque()
         self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events, epoch_ns)
-        self._receive_buffer = self._new_receive_buffer(wall) if wall.receiver_rate_bps else None
+        self._trimmed = TrimmedHeaders(self._pairs, self._wire, self._counters)
+        self._receive_buffer = receive_buffer(
+            wall,
+            mac=address.mac,
+            sends_pauses=self._algorithms.flow_control.obeys_class_pause,
+            wire=self._wire,
+            counters=self._counters,
+            deliver=self._deliver_late,
+        )
 
     @property
     def wire_rate_bps(self) -> int:
@@ -255,6 +267,9 @@ class Nic:
         elif header.opcode == CNP:
             counters.cnps_received += 1
             sender.on_congestion_notice(self._wire.clock_ns)
+        elif header.opcode == PULL:
+            counters.pulls_received += 1
+            sender.on_pull(word_at(frame, BODY_OFFSET) & PSN_MASK, self._wire.clock_ns)
         else:
             self._receive_acknowledge(sender, header, frame, shim, now_ns)
 
@@ -264,20 +279,17 @@ class Nic:
         counters = self._counters
         kind = header.acknowledge_kind(frame)
         selective_psn = header.selective_psn(frame)
-        if kind not in (0, 3) or selective_psn > PSN_MASK:
+        if kind not in (0, 2, 3) or selective_psn > PSN_MASK:
             counters.malformed += 1
             return
-        negative = kind == 3
+        negative, clock_ns = kind != 0, self._wire.clock_ns
         psn = header.psn_word(frame) + (not negative)
-        is_possible = sender.on_acknowledge(
-            psn,
-            selective_psn,
-            negative,
-            marked=header.becn,
-            shim=shim,
-            arrival_ns=now_ns,
-            now_ns=self._wire.clock_ns,
-        )
+        if kind == 2:
+            is_possible = sender.on_cut(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
+        else:
+            is_possible = sender.on_acknowledge(
+                psn, selective_psn, negative, marked=header.becn, shim=shim, arrival_ns=now_ns, now_ns=clock_ns
+            )
         if not is_possible:
             counters.acknowledgements_refused += 1
             return
@@ -302,10 +314,10 @@ class Nic:
         if ip is None or ports is None or ports.destination_port not in _OWN_PORTS:
             is_odd = is_udp if ip is not None else ethertype in (ETHERTYPE_IPV4, -1)
             self._receive_foreign(frame, is_odd=is_odd and ports is None)
-        elif ports.destination_port != BTS_UDP_PORT:
-            self._counters.malformed += 1
         elif ip.destination != self._ip or frame[:6] != self._mac:
             self._counters.misdelivered += 1
+        elif ports.destination_port != BTS_UDP_PORT:
+            self._trimmed.receive(frame, ip)
         else:
             self._receive_signal(frame[BTH_OFFSET : IP_OFFSET + ip.total_length], ports.source_port, ip.source, now_ns)
 
@@ -382,18 +394,6 @@ class Nic:
                 self._pairs.pause_class(end_ns, wire.clock_ns)
             if self.programs is not None:
                 self.programs.pause_class(traffic_class, end_ns, wire.clock_ns)
-
-    def _new_receive_buffer(self, wall: TransportSettings) -> ReceiveBuffer:
-        return ReceiveBuffer(
-            rate_bps=wall.receiver_rate_bps,
-            capacity_bytes=wall.receiver_buffer_bytes,
-            line_rate_bps=wall.line_rate_bps,
-            mac=self.address.mac,
-            sends_pauses=self._algorithms.flow_control.obeys_class_pause,
-            wire=self._wire,
-            counters=self._counters,
-            deliver=self._deliver_late,
-        )
 
 
 def _data_port(algorithms: Algorithms) -> int:

@@ -11,8 +11,8 @@ from typing import ClassVar, NamedTuple
 
 from hosts.transport.counting import NicCounters
 from hosts.transport.messages import ProgramFlowState
+from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import FrameSource, WireSchedule
 from wire import ethernet, ipv4
 from wire.bts import BackToSender
 from wire.constants import (

@@ -21,11 +21,13 @@ from hosts.transport.messages import (
     SendingState,
 )
 from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
+from hosts.transport.scheduling.pull_pacer import PullPacer
+from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import Wakeable, WireSchedule
 from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
 from wire.crc import shift_of
+from wire.roce import data_frame_bytes
 
 
 class IdleSender:
@@ -78,6 +80,7 @@ class QueuePairs:
         self._counters = counters
         self._events = events
         self._intervals_from_ns = epoch_ns
+        self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
         self.adopt(wall, algorithms)
         self._senders: dict[int, SenderQueuePair] = {}
         self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
@@ -235,6 +238,7 @@ class QueuePairs:
             message.source_qpn,
             message.destination_qpn,
             order=self._algorithms.new_order(),
+            pacer=self._pacer if self._algorithms.loss_recovery.is_pulled else None,
             maker=self._maker,
             shift=self.shift,
             sends_cnps=self._settings.congestion_notice == "cnp",

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.wire_schedule import Wakeable, WireSchedule
+from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
+from hosts.transport.settings import TransportSettings
 from wire import pfc
 from wire.constants import CLASS_DATA, PFC_MAX_QUANTA
 from wire.roce import RoceHeader
@@ -111,3 +112,27 @@ class ReceiveBuffer(Wakeable):
         if earliest_ns < self.wake_ns:
             self.wake_ns = earliest_ns
             self._wire.wake_at(earliest_ns, self)
+
+
+def receive_buffer(
+    wall: TransportSettings,
+    *,
+    mac: int,
+    sends_pauses: bool,
+    wire: WireSchedule,
+    counters: NicCounters,
+    deliver: Callable[[DataPacket, int], None],
+) -> ReceiveBuffer | None:
+    """That of a NIC with these settings (wall units), if its receiver is a slow one."""
+    if not wall.receiver_rate_bps:
+        return None
+    return ReceiveBuffer(
+        rate_bps=wall.receiver_rate_bps,
+        capacity_bytes=wall.receiver_buffer_bytes,
+        line_rate_bps=wall.line_rate_bps,
+        mac=mac,
+        sends_pauses=sends_pauses,
+        wire=wire,
+        counters=counters,
+        deliver=deliver,
+    )

@@ -14,7 +14,8 @@ from mypy_extensions import i64
 from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
 from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
-from hosts.transport.wire_schedule import WireSchedule
+from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire import int_header
 from wire.constants import DSCP_CONTROL, PSN_MASK
 from wire.crc import CrcShift
@@ -24,11 +25,13 @@ from wire.roce import (
     CNP,
     CNP_RESERVED,
     IMMEDIATE_BYTES,
+    PULL,
     RoceFramer,
     RoceHeader,
     Syndrome,
     ends_message,
     has_immediate,
+    nearest_index,
     pack_aeth,
     pack_selective,
 )
@@ -41,6 +44,7 @@ _MSN_MASK: Final = 0xFFFFFF
 _IN_ORDER: Final = Arrival.IN_ORDER
 _DUPLICATE: Final = Arrival.DUPLICATE
 _NEGATIVE: Final = Arrival.NEGATIVE
+_EARLY: Final = Arrival.EARLY
 
 
 class FramerMaker:
@@ -77,8 +81,8 @@ class ReceiverQueuePair:
     """Where the packets of one sender arrive: their order, the message they make up, and what is answered."""
 
     __slots__ = (
-        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_events", "_expected", "_framer", "_interval_bytes",
-        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark",
+        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_framer", "_interval_bytes",
+        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark", "_pacer", "_pulls",
         "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
     )  # fmt: skip
 
@@ -89,6 +93,7 @@ class ReceiverQueuePair:
         destination_qpn: int,
         *,
         order: PacketOrder,
+        pacer: PullPacer | None,
         maker: FramerMaker,
         shift: CrcShift,
         sends_cnps: bool,
@@ -100,11 +105,14 @@ class ReceiverQueuePair:
         counters: NicCounters,
         events: deque[Event],
     ) -> None:
-        """`maker` makes the framer of the answers when one is due; `shift` of a full packet. Intervals of goodput count
-        from `intervals_from_ns`."""
+        """`pacer`: of pulls, where what arrives asks for more; `maker` makes the framer of the answers when one is due;
+        `shift` of a full packet. Intervals of goodput count from `intervals_from_ns`."""
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
+        self._pacer = pacer
+        self._pulls = PullQueue(self._pull_frame)
+        self._end = order.expected
         self.destination_qpn = destination_qpn
         self._maker = maker
         self._shift = shift
@@ -126,6 +134,7 @@ class ReceiverQueuePair:
     def expect(self, message: IncomingMessage) -> None:
         """A further message will come on this queue pair."""
         self._expected.append(message)
+        self._end += -(-message.size_bytes // self._shift.size_bytes)
 
     def count_intervals_from(self, start_ns: int) -> None:
         """Before the first data: from now on intervals of goodput count from there."""
@@ -168,9 +177,29 @@ class ReceiverQueuePair:
             if order.expected:
                 self._send_ack(marked, shim)
         else:
-            self._counters.out_of_order_received += 1
-            if arrival is _NEGATIVE:
-                self._send_nak(index, marked, shim)
+            self._answer_out_of_order(arrival, index, marked, shim)
+        if self._pacer is not None:
+            self._pacer.request(self._pulls, order.missing(self._end))
+
+    def on_trimmed(self, psn: int) -> None:
+        """The header of a data packet arrived without its data."""
+        order = self._order
+        if self._pacer is None:
+            return
+        if order.has(nearest_index(psn, order.expected)):
+            self._send_ack(False, b"")
+        else:
+            self._counters.naks_sent += 1
+            body = pack_aeth(Syndrome.TRIMMED, self._messages_done)
+            self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn.to_bytes(4, "big"), body))
+        self._pacer.request(self._pulls, order.missing(self._end))
+
+    def _answer_out_of_order(self, arrival: Arrival, index: int, marked: bool, shim: bytes) -> None:
+        self._counters.out_of_order_received += 1
+        if arrival is _NEGATIVE:
+            self._send_nak(index, marked, shim)
+        elif arrival is _EARLY:
+            self._send_ack(marked, shim, pack_selective(index))
 
     def _deliver(self, opcode: i64, body: bytes, body_crc: int, now_ns: int) -> None:
         """`body_crc`: CRC-32 of the body; -1 where nobody worked it out."""
@@ -225,11 +254,11 @@ class ReceiverQueuePair:
         self._framer = framer if self._expected else None
         return framer
 
-    def _send_ack(self, marked: bool, shim: bytes) -> None:
+    def _send_ack(self, marked: bool, shim: bytes, selective: bytes = b"") -> None:
         self._counters.acks_sent += 1
         self._owes_mark = False
         psn_word = ((self._order.expected - 1) & PSN_MASK).to_bytes(4, "big")
-        aeth = (_ACK_AETH | self._messages_done & _MSN_MASK).to_bytes(4, "big")
+        aeth = (_ACK_AETH | self._messages_done & _MSN_MASK).to_bytes(4, "big") + selective
         self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, aeth, becn=marked, shim=shim))
 
     def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
@@ -240,6 +269,10 @@ class ReceiverQueuePair:
         if self._order.selective:
             body += pack_selective(index)
         self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, body, becn=marked, shim=shim))
+
+    def _pull_frame(self, number: int) -> bytes:
+        self._counters.pulls_sent += 1
+        return self._answers().frame(PULL, _ZERO_PSN, (number & _MSN_MASK).to_bytes(4, "big"))
 
     def _send_cnp(self) -> None:
         self._counters.cnps_sent += 1

@@ -8,7 +8,6 @@ builds a frame when the NIC's scheduler asks for one; it does not know the wire'
 
 from collections import deque
 from collections.abc import Callable
-from typing import Final
 from zlib import crc32
 
 from mypy_extensions import i64
@@ -18,16 +17,13 @@ from hosts.transport.counting import NicCounters
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
-from hosts.transport.transmission import Transmission, message_bytes, message_crc
-from hosts.transport.wire_schedule import FrameSource, WireSchedule
+from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
+from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
 from wire import int_header
 from wire.bts import BackToSender
-from wire.constants import PSN_MASK
 from wire.crc import CrcShift
-from wire.roce import RoceFramer, data_opcode, pack_immediate, pack_psn_word
+from wire.roce import RoceFramer, data_opcode, nearest_index, pack_immediate, pack_psn_word
 from wire.units import NS_PER_S, NS_PER_US
-
-_PSN_HALF: Final = 1 << 23
 
 
 class SenderQueuePair(FrameSource):
@@ -225,9 +221,10 @@ class SenderQueuePair(FrameSource):
         """
         recovery = self._recovery
         before = recovery.cumulative
-        cumulative = self._index_of(psn)
-        selective = self._index_of(selective_psn) if selective_psn >= 0 else -1
-        if not is_possible(cumulative, selective, selective_psn >= 0, negative, recovery.next_new):
+        cumulative = nearest_index(psn, before)
+        selective = nearest_index(selective_psn, before) if selective_psn >= 0 else -1
+        is_selective, is_pulled, next_new = selective_psn >= 0, recovery.is_pulled, recovery.next_new
+        if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=is_pulled):
             return False
         if negative and self._transmissions:
             self._transmissions[0].naks += 1
@@ -251,6 +248,27 @@ class SenderQueuePair(FrameSource):
             self._complete(self._transmissions.popleft(), arrival_ns)
         self.refresh(now_ns)
         return True
+
+    def on_cut(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
+        """Only the header of a packet arrived, or came back. False if that packet was never sent."""
+        recovery = self._recovery
+        index = nearest_index(psn, recovery.cumulative)
+        if not 0 <= index < recovery.next_new:
+            return False
+        if not is_returned:
+            self._transmissions[0].naks += 1
+        recovery.held_ns = self.paused_ns(now_ns)
+        flow_now_ns = now_ns - recovery.held_ns
+        lost = recovery.on_returned(index, flow_now_ns) if is_returned else recovery.on_trimmed(index, flow_now_ns)
+        if lost:
+            self._congestion.on_loss(lost * self._payload_bytes, now_ns)
+        self.refresh(now_ns)
+        return True
+
+    def on_pull(self, number: int, now_ns: int) -> None:
+        """The receiver asks for a packet."""
+        self._recovery.on_pull(number, now_ns - self.paused_ns(now_ns))
+        self.refresh(now_ns)
 
     def on_congestion_notice(self, now_ns: int) -> None:
         """A CNP arrived, or an ACK that tells of a mark."""
@@ -290,17 +308,11 @@ class SenderQueuePair(FrameSource):
                 self._congestion.on_timer(now_ns)
         self.refresh(now_ns)
 
-    def _index_of(self, psn: int) -> int:
-        """The index a 24-bit PSN stands for: the one nearest to the first unacknowledged packet."""
-        base = self._recovery.cumulative
-        distance = (psn - base) & PSN_MASK
-        return base + (distance if distance < _PSN_HALF else distance - PSN_MASK - 1)
-
     def _tell_sample(
         self, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
     ) -> None:
         sent_ns = self._sent_ns.pop(selective if selective >= 0 else cumulative - 1, None)
-        acked_bytes = self._bytes_until(before, cumulative)
+        acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
         self._acked_bytes += acked_bytes
         delay_ns, hops = telemetry_of(shim) if shim else (None, ())
         sample = AckSample(
@@ -315,15 +327,6 @@ class SenderQueuePair(FrameSource):
         )
         self._congestion.on_ack(sample, now_ns)
         self._flow_control.on_ack(sample, now_ns)
-
-    def _bytes_until(self, first: int, end: int) -> int:
-        """Payload bytes of packets first..end-1, all of unfinished messages."""
-        total = (end - first) * self._payload_bytes
-        for item in self._transmissions:
-            if item.end > end:
-                break
-            total -= (item.end - item.first) * self._payload_bytes - item.size_bytes
-        return total
 
     def _complete(self, done: Transmission, now_ns: int) -> None:
         self._counters.messages_completed += 1

@@ -6,6 +6,7 @@ The bytes are a deterministic function of (flow_id, offset), cheap enough for ev
 them; only the sender does, and the receiver checks a CRC-32.
 """
 
+from collections.abc import Iterable
 from hashlib import shake_128
 from typing import Final
 from zlib import crc32
@@ -73,3 +74,13 @@ class Transmission:
         """Its life so far; `paused_ns` of the queue pair by now."""
         counts = SendingCounts(self.packets_sent, self.packets_resent, self.bytes_resent, self.timeouts, self.naks)
         return SendingReport(self.message, counts, paused_ns - self.paused_at_start_ns)
+
+
+def bytes_between(unfinished: Iterable[Transmission], first: int, end: int, payload_bytes: int) -> int:
+    """Message bytes of packets `first` to `end` - 1, all of unfinished messages."""
+    total = (end - first) * payload_bytes
+    for item in unfinished:
+        if item.end > end:
+            break
+        total -= (item.end - item.first) * payload_bytes - item.size_bytes
+    return total

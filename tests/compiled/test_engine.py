@@ -88,7 +88,10 @@ def test_traces_are_those_of_the_sources(name: str, engine: Path, tmp_path: Path
 @pytest.mark.parametrize("kind", ["0", "1"], ids=["compiled", "interpreted"])
 def test_both_kinds_hold_the_contract(kind: str, engine: Path) -> None:
     """The tests of the engine's contract, in a process of each kind."""
-    tests = ["tests/hosts/transport/test_transport_contract.py", "tests/hosts/transport/test_wire_schedule.py"]
+    tests = [
+        "tests/hosts/transport/test_transport_contract.py",
+        "tests/hosts/transport/scheduling/test_wire_schedule.py",
+    ]
     done = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], interpreted=kind)
     assert done.returncode == 0, done.stdout
 

@@ -5,10 +5,12 @@
 from hosts.transport.loss_recovery.base import LossRecovery, PacketOrder
 from hosts.transport.loss_recovery.go_back_n import GoBackN
 from hosts.transport.loss_recovery.irn import Irn
+from hosts.transport.loss_recovery.ndp import Ndp
 
 LOSS_RECOVERIES: dict[str, type[LossRecovery]] = {
     "go-back-n": GoBackN,
     "irn": Irn,
+    "ndp": Ndp,
 }
 
 __all__ = ["LOSS_RECOVERIES", "LossRecovery", "PacketOrder"]

@@ -35,6 +35,8 @@ class Arrival(IntEnum):
     """Out of order: answer with a NAK (whether the packet is kept is the rule's own affair)."""
     SILENT = 3
     """Out of order: drop it, a NAK for the gap has been sent."""
+    EARLY = 4
+    """Out of order and kept: acknowledge it by itself. Nothing before it counts as lost for that."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -57,6 +59,14 @@ class PacketOrder:
         """The packet now expected, as (opcode, body), if it was kept when it came early; advances `expected`."""
         return None
 
+    def has(self, index: int) -> bool:
+        """Whether this packet is there."""
+        return index < self.expected
+
+    def missing(self, end: int) -> int:
+        """How many packets before `end` are not there."""
+        return max(0, end - self.expected)
+
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class LossRecovery:
@@ -66,6 +76,8 @@ class LossRecovery:
 
     Parameters: ClassVar[type[Any]] = NoParameters
     Order: ClassVar[type[PacketOrder]] = PacketOrder
+    is_pulled: ClassVar[bool] = False
+    """Whether receivers answer what arrives, whole or trimmed, with pulls, which `on_pull` takes."""
 
     @classmethod
     def resolve(cls, parameters: Any, path: PathContext) -> Any:
@@ -104,14 +116,27 @@ class LossRecovery:
         """
         raise NotImplementedError
 
+    def on_trimmed(self, index: int, now_ns: int) -> int:
+        """The receiver got this packet's header without its data. Returns packets found lost."""
+        return 0
+
+    def on_returned(self, index: int, now_ns: int) -> int:
+        """A switch sent this packet's header back. Returns packets found lost."""
+        return 0
+
+    def on_pull(self, number: int, now_ns: int) -> None:
+        """The receiver asks for a packet; `number` counts its pulls of this queue pair, in 24 bits."""
+
     def on_timer(self, now_ns: int) -> int:
         """`deadline_ns` has come: a timeout. Returns packets found lost."""
         raise NotImplementedError
 
 
-def is_possible(cumulative: int, selective: int, is_selective: bool, negative: bool, next_new: int) -> bool:
+def is_possible(
+    cumulative: int, selective: int, is_selective: bool, negative: bool, next_new: int, *, is_pulled: bool = False
+) -> bool:
     """Whether a receiver can say so that was sent packets 0..next_new-1: a NAK misses one of them, and tells of a later
-    one if it is selective."""
+    one if it is selective. Where receivers pull (`LossRecovery.is_pulled`), ACKs do so instead."""
     if cumulative < 0 or cumulative > next_new - negative:
         return False
-    return not is_selective or (negative and cumulative < selective < next_new)
+    return not is_selective or (negative != is_pulled and cumulative < selective < next_new)

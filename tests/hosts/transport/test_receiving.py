@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hosts.transport.messages import IncomingMessage, MessageCompleted, MessageReceived, OutgoingMessage
 from hosts.transport.nic import Nic
+from hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import MOST_CONTROL_FRAMES
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire import pfc
 from wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hosts.transport.messages import MessageCompleted, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.settings import TransportSettings
-from hosts.transport.wire_schedule import WireSchedule
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire.dilation import Dilation
 from wire.roce import Opcode, parse_header

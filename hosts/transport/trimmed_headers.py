@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What is left of a data packet that a switch cut to its headers: to its receiver on the way, or back to its sender.
+
+No ICRC is left to check it by, so it is believed only for a queue pair that this NIC has with that peer, and there only
+for a packet that is under way.
+"""
+
+from hosts.transport.counting import NicCounters
+from hosts.transport.queue_pairs import IdleSender, QueuePairs
+from hosts.transport.scheduling.wire_schedule import WireSchedule
+from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES
+from wire.ipv4 import Ipv4Header
+from wire.roce import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES, word_at
+
+_QPN_OFFSET = BTH_OFFSET + 4
+
+
+class TrimmedHeaders:
+    """Hands them to the queue pairs of one NIC."""
+
+    __slots__ = ("_counters", "_pairs", "_wire")
+
+    def __init__(self, pairs: QueuePairs, wire: WireSchedule, counters: NicCounters) -> None:
+        self._pairs = pairs
+        self._wire = wire
+        self._counters = counters
+
+    def receive(self, frame: bytes, ip: Ipv4Header) -> None:
+        """A frame for this host and RoCE's port that is no whole RoCEv2 packet."""
+        dscp = ip.tos >> 2
+        is_cut = ip.total_length == TRIMMED_IPV4_BYTES and frame[BTH_OFFSET] in SEND_OPCODES
+        if not is_cut or dscp not in (DSCP_TRIMMED, DSCP_RETURNED):
+            self._counters.malformed += 1
+            return
+        qpn = word_at(frame, _QPN_OFFSET) & QPN_MASK
+        psn = word_at(frame, PSN_OFFSET) & PSN_MASK
+        if dscp == DSCP_TRIMMED:
+            self._arrived(ip.source, qpn, psn)
+        else:
+            self._came_back(ip.source, qpn, psn)
+
+    def _arrived(self, peer_ip: int, qpn: int, psn: int) -> None:
+        receiver = self._pairs.receiver(qpn, peer_ip)
+        if receiver is None:
+            self._counters.unknown_queue_pair += 1
+            return
+        self._counters.trimmed_received += 1
+        receiver.on_trimmed(psn)
+
+    def _came_back(self, peer_ip: int, qpn: int, psn: int) -> None:
+        """The queue pair is found by its peer, as the packet names it."""
+        sender = self._pairs.towards(peer_ip, qpn)
+        if sender is None:
+            self._counters.unknown_queue_pair += 1
+            return
+        self._counters.returned_received += 1
+        if not isinstance(sender, IdleSender):
+            sender.on_cut(psn, is_returned=True, now_ns=self._wire.clock_ns)

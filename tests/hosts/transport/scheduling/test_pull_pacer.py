@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Pulls of a NIC: one full packet's time apart, connections in turn, none that nobody has a use for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
+from hosts.transport.scheduling.wire_schedule import WireSchedule
+
+RATE_BPS = 100_000_000_000
+FRAME_BYTES = 1_058
+MANY = 1_000
+
+
+def _pacer() -> tuple[PullPacer, Callable[[str], PullQueue], Callable[[int], list[tuple[str, int]]], WireSchedule]:
+    """Pacer, a maker of named queues, and what was pulled (name, number) up to a time."""
+    wire = WireSchedule(RATE_BPS, FRAME_BYTES)
+    pulled: list[tuple[str, int]] = []
+
+    def queue(name: str) -> PullQueue:
+        def frame_of(number: int) -> bytes:
+            pulled.append((name, number))
+            return b"\0" * 66
+
+        return PullQueue(frame_of)
+
+    def until(now_ns: int) -> list[tuple[str, int]]:
+        wire.advance(now_ns)
+        return pulled
+
+    return PullPacer(wire, FRAME_BYTES, RATE_BPS), queue, until, wire
+
+
+def test_pulls_keep_the_pace_of_full_packets_over_all_senders() -> None:
+    """One at once, then as many as data packets fit on the wire: 1058 B at 100 Gb/s take 84.64 ns."""
+    pacer, queue, until, _ = _pacer()
+    connections = [queue(str(number)) for number in range(3)]
+    for _ in range(50):
+        for connection in connections:
+            pacer.request(connection, MANY)
+    for packets in (1, 10, 100):
+        assert len(until(packets * FRAME_BYTES * 8 // 100 - 1)) == packets
+
+
+def test_connections_take_turns_and_number_their_pulls() -> None:
+    """One that asked for much does not hold up another."""
+    pacer, queue, until, _ = _pacer()
+    much, little = queue("much"), queue("little")
+    for _ in range(4):
+        pacer.request(much, MANY)
+    for _ in range(2):
+        pacer.request(little, MANY)
+    assert until(1_000) == [("much", 1), ("little", 1), ("much", 2), ("little", 2), ("much", 3), ("much", 4)]
+
+
+def test_a_connection_gets_no_more_than_it_has_a_use_for() -> None:
+    """Requests beyond that are forgotten, and those that wait when a message is complete."""
+    pacer, queue, until, _ = _pacer()
+    connection, other = queue("one"), queue("other")
+    for _ in range(5):
+        pacer.request(connection, 2)
+    pacer.request(other, MANY)
+    assert until(0) == [("one", 1)]
+    pacer.request(connection, 0)
+    assert until(10_000) == [("one", 1), ("other", 1)]
+
+
+def test_idle_time_saves_up_no_pulls() -> None:
+    """After a pause the next pull goes at once and its successor a packet's time later."""
+    pacer, queue, until, wire = _pacer()
+    connection = queue("one")
+    pacer.request(connection, MANY)
+    assert len(until(5_000)) == 1
+    wire.clock_ns = 5_000
+    for _ in range(3):
+        pacer.request(connection, MANY)
+    assert len(until(5_000)) == 2
+    assert len(until(5_083)) == 2
+    assert len(until(5_084)) == 3
