@@ -14,7 +14,7 @@ from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import request_for
 from reproduction.model.experiment import Experiment, Point
 from scenarios.catalogue import SCENARIOS
-from scenarios.schemes import DEFAULT_CONGESTION
+from scenarios.schemes import SCHEMES
 from testbed.errors import UsageError
 from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import plan_run
@@ -77,7 +77,7 @@ def _last_points(experiment: Experiment, scale: str) -> dict[str, Point]:
 
 
 def _in_full(scheme: str) -> str:
-    return scheme if "+" in scheme else f"{scheme}+{DEFAULT_CONGESTION}"
+    return scheme if "+" in scheme else f"{scheme}+{SCHEMES[scheme].congestion}"
 
 
 def _pair(wish: Wish, scenario: str, scheme: str, point: Point | None) -> Pair:

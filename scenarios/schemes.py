@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from wire.constants import DEFAULT_PAYLOAD_BYTES
 from wire.input.nearest import nearest
+from wire.roce import data_frame_bytes
 
 
 class UnknownScheme(KeyError):
@@ -29,6 +31,8 @@ class Scheme:
     summary: str
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
+    congestion: str = "window"
+    """The congestion control where no suffix names one."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class RateControl:
 _IRN: Mapping[str, Any] = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
 _GBN = {"loss_recovery": "go-back-n"}
 _SFC = {"flow_control": "sfc", **_IRN}
+# NDP's data queue (section 3.1), of full packets.
+_EIGHT_PACKETS_BYTES = 8 * data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=True)
 _INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
 
 SCHEMES: Mapping[str, Scheme] = {
@@ -69,6 +75,13 @@ SCHEMES: Mapping[str, Scheme] = {
             "SFC whose ToRs turn a BTS into an 802.1Qbb pause of the sender's port",
             {**_INGRESS_AND_CACHE, "sfc_p": True},
             {"flow_control": "pfc", **_IRN},
+        ),
+        Scheme(
+            "ndp",
+            "NDP: switches cut packets to headers, receivers pull the data",
+            {"trim_queue_bytes": _EIGHT_PACKETS_BYTES, "spraying": True},
+            {"loss_recovery": "ndp"},
+            congestion="none",
         ),
     )
 }
@@ -103,8 +116,6 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}
 """Suffix -> what it stands for."""
-DEFAULT_CONGESTION = "window"
-"""Without a suffix."""
 
 
 def resolve_scheme(text: str) -> Scheme:
@@ -117,7 +128,7 @@ def resolve_scheme(text: str) -> Scheme:
         raise UnknownScheme(
             f"no congestion control {suffix!r} for a scheme; there are {known}{nearest(suffix, CONGESTION_SUFFIXES)}"
         )
-    control = RATE_CONTROLS[suffix or DEFAULT_CONGESTION]
+    control = RATE_CONTROLS[suffix or SCHEMES[base].congestion]
     scheme = SCHEMES[base]
     switch = {**scheme.switch, **control.switch}
     transport = {**scheme.transport, **control.transport}

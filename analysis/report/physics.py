@@ -53,10 +53,14 @@ def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _limits(transport: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     recovery = transport.get("loss_recovery_parameters") or {}
+    if "initial_window_packets" in recovery:
+        yield "initial window", f"{recovery['initial_window_packets']:,} packets"
     if "cap_packets" in recovery:
         yield "cap in flight (BDP-FC)", f"{recovery['cap_packets']:,} packets" if recovery["cap_packets"] else "none"
     if "rto_high_ns" in recovery:
         yield "timeouts", f"{_time(recovery['rto_low_ns'])}, {_time(recovery['rto_high_ns'])}"
+    elif "rto_ns" in recovery:
+        yield "timeout", _time(recovery["rto_ns"])
     elif "rto_ns" in transport:
         yield "timeout", _time(transport["rto_ns"])
     threshold_ns = (transport.get("flow_control_parameters") or {}).get("threshold_ns")
@@ -70,6 +74,9 @@ def _thresholds(switch: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "suppression period", _time(switch["suppression_ns"]) if switch["suppression_ns"] else "none"
         if switch.get("estimator"):
             yield "estimator's time constant", _time(switch["estimator_tau_ns"])
+    if switch.get("trim_queue_bytes") is not None:
+        both = (switch["trim_queue_bytes"], switch["header_queue_bytes"])
+        yield "data queue, header queue", ", ".join(map(format_bytes, both))
     if switch.get("ecn_kmin_bytes") is not None:
         k_max = switch["ecn_kmin_bytes"] if switch["ecn_kmax_bytes"] is None else switch["ecn_kmax_bytes"]
         yield "ECN Kmin, Kmax", f"{format_bytes(switch['ecn_kmin_bytes'])}, {format_bytes(k_max)}"

@@ -32,6 +32,8 @@ class SwitchTarget:
     """Why its queues cannot be paused; None: they can."""
     acks_apart: bool = False
     """Whether acknowledgements must have a class of their own: a queue whose rate is in packets takes each for data."""
+    no_trimming: str | None = None
+    """Why a header takes no less time on its wire than the packet it was cut from; None: it does."""
     no_outage: str | None = None
     """Why a switch can neither be restarted within a run nor made to stand still; None: it can."""
 
@@ -46,6 +48,7 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
             no_virtual_clock="BMv2 reads the machine's",
             no_pfc="a queue of BMv2 cannot be paused",
             acks_apart=True,
+            no_trimming="a queue of BMv2 counts packets, so a header takes as long as the packet it was cut from",
             no_outage="a queue of BMv2 can be neither emptied nor held",
         ),
     )
@@ -61,6 +64,8 @@ def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarg
         raise UsageError(f"--switch {name} has no virtual clock: {target.no_virtual_clock}; use --clock real")
     if settings.pfc and target.no_pfc is not None:
         raise UsageError(f"--switch {name} cannot do pfc: {target.no_pfc}; use --switch {DEFAULT_TARGET}")
+    if settings.trim_queue_bytes is not None and target.no_trimming is not None:
+        raise UsageError(f"--switch {name} cannot trim: {target.no_trimming}; use --switch {DEFAULT_TARGET}")
     return target
 
 

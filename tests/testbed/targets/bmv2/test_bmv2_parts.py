@@ -114,6 +114,7 @@ def test_many_switches_are_polled_less_often() -> None:
     [
         (RunRequest("incast", switch="bmv2", clock="virtual"), "no virtual clock"),
         (RunRequest("incast", switch="bmv2", settings=("switch.pfc=true",)), "cannot be paused"),
+        (RunRequest("incast", "ndp", switch="bmv2"), "cannot trim: a queue of BMv2 counts packets"),
         (RunRequest("incast", switch="asic"), "no switch 'asic'; there are auto, soft, bmv2"),
     ],
 )
