@@ -13,6 +13,7 @@ from reproduction.experiments.data_centre import (
     hadoop_80,
     incast_degree,
     long_rtt,
+    ndp,
     parameters,
     resources,
     rpc_30,
@@ -37,6 +38,7 @@ _MODULES = (
     resources,
     fairness,
     theory,
+    ndp,
 )
 
 EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

@@ -15,6 +15,7 @@ from scenarios.paper.data_centre import (
     hadoop_80,
     incast_degree,
     long_rtt,
+    ndp,
     parameters,
     resources,
     rpc_30,
@@ -41,6 +42,7 @@ _MODULES = (
     resources,
     fairness,
     theory,
+    ndp,
 )
 
 SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}

@@ -19,6 +19,7 @@ from analysis.results.comparison import headline_class
 from analysis.results.result import counted
 from analysis.results.stored import Run
 from reproduction.model.experiment import NotMeasured
+from wire.counters import DropReason, TrimEvent
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,16 @@ BTS_TRIGGERED = Quantity(
 )
 BTS_CUT = Quantity("BTS suppressed", _bts_cut, lambda value: f"{value:.3g} %", "%")
 DROPS = Quantity("packets dropped", lambda run: float(counted(run.result.dropped)), lambda value: f"{value:,.0f}")
+HEADER_QUEUE_DROPS = Quantity(
+    "control packets lost with a full queue of headers",
+    lambda run: float(counted(run.result.drops).get(DropReason.HEADER_QUEUE_FULL.label, 0)),
+    lambda value: f"{value:,.0f}",
+)
+RETURNED_HEADERS = Quantity(
+    "headers returned to their senders",
+    lambda run: float(counted(run.result.switch_events).get(TrimEvent.RETURNED.label, 0)),
+    lambda value: f"{value:,.0f}",
+)
 SUPPRESSION_ENTRIES = Quantity(
     "suppression entries",
     lambda run: float(counted(run.result.bts).max_suppression_entries),
