@@ -18,7 +18,7 @@ VECTORS = sorted((ROOT / "tests" / "vectors").rglob("*.stf"))
 
 def program_of(vector: Path) -> Path:
     """Ours for those of folder `sfc`, otherwise the one that a vector's name starts with."""
-    return SFC if vector.parent.name == "sfc" else PROGRAMS / f"{vector.stem.partition('-')[0]}.json"
+    return SFC if "sfc" in vector.parent.relative_to(ROOT).parts else PROGRAMS / f"{vector.stem.partition('-')[0]}.json"
 
 
 def name_of(vector: Path) -> str:
