@@ -54,7 +54,7 @@ def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _limits(transport: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     recovery = transport.get("loss_recovery_parameters") or {}
     if "initial_window_packets" in recovery:
-        yield "initial window", f"{recovery['initial_window_packets']:,} packets"
+        yield "sent without a pull", f"{recovery['initial_window_packets']:,} packets"
     if "cap_packets" in recovery:
         yield "cap in flight (BDP-FC)", f"{recovery['cap_packets']:,} packets" if recovery["cap_packets"] else "none"
     if "rto_high_ns" in recovery:

@@ -164,6 +164,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("max buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
         ("drops", _drops(result)),
+        *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
         ("PFC sent", format_count(count_of(result.pfc, "sent"))),
         ("wall time", f"{wall} ({speed})" if speed else wall),
@@ -174,6 +175,12 @@ def _drops(result: RunResult) -> str:
     if not result.drops or not any(result.drops.values()):
         return format_count(result.dropped)
     return ", ".join(f"{reason} {count:,}" for reason, count in result.drops.items() if count)
+
+
+def _trimmed(result: RunResult) -> list[tuple[str, str]]:
+    """Of a run whose switches cut packets to headers."""
+    events = result.switch_events or {}
+    return [("packets trimmed", f"{events['trimmed']:,}")] if "trimmed" in events else []
 
 
 def _slowdowns(result: RunResult) -> Table:
