@@ -88,6 +88,7 @@ SCHEMES: Mapping[str, Scheme] = {
 
 # The HPCC simulator's presets `hp` and `dcqcn_vwin` queue ACKs with the data, `dcqcn` above it.
 _ACKS_WITH_DATA = {"ack_priority": "data"}
+_HPCC = {"congestion": "hpcc", **_ACKS_WITH_DATA}
 
 # The paper's step threshold of 1 BDP (section 5.1).
 _MARKING = {"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1, "ecn_pmax": 1.0}
@@ -106,12 +107,7 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
             {"congestion": "dcqcn", "congestion_parameters": {"window_bytes": 0}},
             _MARKING,
         ),
-        RateControl(
-            "hpcc",
-            "HPCC, with telemetry from the switches",
-            {"congestion": "hpcc", **_ACKS_WITH_DATA},
-            {"int_telemetry": True},
-        ),
+        RateControl("hpcc", "HPCC, with telemetry from the switches", _HPCC, {"int_telemetry": True}),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from command.listing.settings import Setting, as_typed, model_settings
 from scenarios.model.scenario import Scale, Scenario
-from scenarios.schemes import DEFAULT_CONGESTION, RATE_CONTROLS, SCHEMES
+from scenarios.schemes import RATE_CONTROLS, SCHEMES
 from topologies.settings import FROM_NETWORK, SwitchSettings
 from topologies.shapes import SHAPES
 
@@ -74,10 +74,19 @@ def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
             f"+{each.name}",
             each.summary
             + (f". Sets {_sets(each.switch, each.transport)}" if with_settings else "")
-            + (" (the default: sfc is sfc+window)" if each.name == DEFAULT_CONGESTION else ""),
+            + _default_of(each.name),
         )
         for each in RATE_CONTROLS.values()
     ]
+
+
+def _default_of(control: str) -> str:
+    """Which schemes have a rate control where no suffix names one."""
+    names = [scheme.name for scheme in SCHEMES.values() if scheme.congestion == control]
+    if not names:
+        return ""
+    example = "sfc" if "sfc" in names else names[0]
+    return f" (the default{'' if len(names) > 1 else f' of {example}'}: {example} is {example}+{control})"
 
 
 def topology_tables() -> Iterator[RenderableType]:

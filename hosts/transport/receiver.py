@@ -82,8 +82,8 @@ class ReceiverQueuePair:
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_framer", "_interval_bytes",
-        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark", "_pacer",
-        "_pulls", "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
+        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark",
+        "_pacer", "_pulls", "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
