@@ -69,17 +69,17 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     struct member *member = ctx;
     struct sw_fabric *fabric = member->fabric;
     struct link_end end = member->ends[port];
-    const uint8_t *bytes = packet->buffer + packet->head;
 
     if (end.index >= 0) {
-        sw_switch_receive(fabric->members[end.index]->sw, end.port, bytes, packet->len, due_ns);
+        sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
         if ((uint32_t)end.index != member->index)
             plan(fabric, (uint32_t)end.index);
-    } else {
-        sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len);
-        if (fabric->stops_early && due_ns < fabric->horizon_ns)
-            fabric->horizon_ns = due_ns;
+        return;
     }
+    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, packet->buffer + packet->head,
+                  packet->len);
+    if (fabric->stops_early && due_ns < fabric->horizon_ns)
+        fabric->horizon_ns = due_ns;
     sw_switch_release(member->sw, packet);
 }
 
@@ -123,6 +123,7 @@ int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layou
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         member->ends[port] = (struct link_end){.index = -1};
     fabric->members[member->index] = member;
+    sw_switch_share(sw, fabric->members[0]->sw);
     sw_switch_set_output(sw, depart, member);
     plan(fabric, member->index);
     return (int)member->index;

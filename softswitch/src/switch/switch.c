@@ -158,6 +158,23 @@ int sw_switch_receive(struct sw_switch *sw, uint32_t port, const uint8_t *bytes,
     return sw_switch_receive_packet(sw, port, packet, time_ns);
 }
 
+int sw_switch_receive_from(struct sw_switch *sw, uint32_t port, struct sw_switch *from, struct sw_packet *packet,
+                           int64_t time_ns)
+{
+    int result;
+
+    if (sw_pool_move(&from->target.pool, &sw->target.pool, sw_frame_of(packet)))
+        return sw_switch_receive_packet(sw, port, packet, time_ns);
+    result = sw_switch_receive(sw, port, packet->buffer + packet->head, packet->len, time_ns);
+    sw_switch_release(from, packet);
+    return result;
+}
+
+void sw_switch_share(struct sw_switch *sw, const struct sw_switch *other)
+{
+    sw_pool_share(&sw->target.pool, &other->target.pool);
+}
+
 /* Moves the clock on; it never goes back: a frame that comes late is late. */
 static void set_time(struct sw_switch *sw, int64_t time_ns)
 {

@@ -44,6 +44,13 @@ void sw_switch_release(struct sw_switch *sw, struct sw_packet *packet);
 /* Takes the packet over, also when it refuses it. */
 int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_packet *packet, int64_t time_ns);
 
+/* sw_switch_receive of a packet that another switch put out, which is taken over; not copied where sw_switch_share
+ * allows that. */
+int sw_switch_receive_from(struct sw_switch *sw, uint32_t port, struct sw_switch *from, struct sw_packet *packet,
+                           int64_t time_ns);
+/* Has a switch that holds no packets use memory of another's for them; one thread must drive both, for ever. */
+void sw_switch_share(struct sw_switch *sw, const struct sw_switch *other);
+
 /* Runs every event due by `now_ns` in order. What is received later counts as arriving after those events. */
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns);
 

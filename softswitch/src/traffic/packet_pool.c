@@ -3,16 +3,28 @@
  */
 #include "traffic/packet_pool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define SLAB_BYTES (256u * 1024u)
+#define SMALL_SLAB_BYTES (256u * 1024u)
+#define LARGE_SLAB_BYTES (2u * 1024u * 1024u) /* of a huge page */
+#define SMALL_SLABS 8u                        /* a store that has as many grows by large ones */
 #define LINE_BYTES 64u
 
 static const uint32_t class_capacity[SW_POOL_CLASSES] = {512, 2048, 10240, SW_HEADROOM + SW_FRAME_MAX_BYTES + 1};
 
-struct sw_pool_slab {
-    struct sw_pool_slab *next;
+struct slab {
+    struct slab *next;
+};
+
+struct sw_frame_store {
+    struct sw_frame *idle[SW_POOL_CLASSES];
+    struct slab *slabs;
+    size_t phv_bytes;
+    uint32_t n_slabs;
+    uint32_t users; /* pools */
 };
 
 static size_t align_up(size_t bytes)
@@ -20,44 +32,84 @@ static size_t align_up(size_t bytes)
     return (bytes + LINE_BYTES - 1) & ~(size_t)(LINE_BYTES - 1);
 }
 
-void sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes)
+int sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes)
 {
-    *pool = (struct sw_packet_pool){.phv_bytes = phv_bytes, .limit_bytes = limit_bytes};
+    struct sw_frame_store *store = malloc(sizeof(*store));
+
+    *pool = (struct sw_packet_pool){.store = store, .limit_bytes = limit_bytes};
+    if (!store)
+        return -ENOMEM;
+    *store = (struct sw_frame_store){.phv_bytes = phv_bytes, .users = 1};
+    return 0;
+}
+
+static void leave(struct sw_frame_store *store)
+{
+    if (!store || --store->users)
+        return;
+    while (store->slabs) {
+        struct slab *slab = store->slabs;
+
+        store->slabs = slab->next;
+        free(slab);
+    }
+    free(store);
 }
 
 void sw_pool_free(struct sw_packet_pool *pool)
 {
-    while (pool->slabs) {
-        struct sw_pool_slab *slab = pool->slabs;
-
-        pool->slabs = slab->next;
-        free(slab);
-    }
+    leave(pool->store);
+    pool->store = NULL;
 }
 
-static void put_idle(struct sw_packet_pool *pool, struct sw_frame *frame)
+void sw_pool_share(struct sw_packet_pool *pool, const struct sw_packet_pool *other)
 {
-    struct sw_frame *top = pool->idle[frame->size_class];
+    if (pool->store == other->store || pool->store->phv_bytes != other->store->phv_bytes || pool->bytes_in_use)
+        return;
+    leave(pool->store);
+    pool->store = other->store;
+    pool->store->users++;
+}
+
+static void put_idle(struct sw_frame_store *store, struct sw_frame *frame)
+{
+    struct sw_frame *top = store->idle[frame->size_class];
 
     frame->packet.next = top ? &top->packet : NULL;
-    pool->idle[frame->size_class] = frame;
+    store->idle[frame->size_class] = frame;
+}
+
+/* Memory for a slab of about `*bytes`, which it may enlarge; NULL without. A store that has grown takes huge pages
+ * where the kernel has them: frames of a long queue are far apart, and first touches of small pages are a tenth of the
+ * time. */
+static uint8_t *slab_memory(const struct sw_frame_store *store, size_t *bytes)
+{
+    uint8_t *memory;
+
+    if (store->n_slabs < SMALL_SLABS || *bytes > LARGE_SLAB_BYTES)
+        return aligned_alloc(LINE_BYTES, *bytes);
+    *bytes = LARGE_SLAB_BYTES;
+    memory = aligned_alloc(LARGE_SLAB_BYTES, LARGE_SLAB_BYTES);
+    if (memory)
+        (void)madvise(memory, LARGE_SLAB_BYTES, MADV_HUGEPAGE);
+    return memory;
 }
 
 /* Adds one slab of frames to a size class: each frame is its record, its PHV and its buffer, on cache lines. */
-static bool grow(struct sw_packet_pool *pool, uint8_t size_class)
+static bool grow(struct sw_frame_store *store, uint8_t size_class)
 {
     size_t record = align_up(sizeof(struct sw_frame));
-    size_t phv = align_up(pool->phv_bytes);
-    size_t stride = record + phv + class_capacity[size_class];
-    size_t frames = SLAB_BYTES / stride ? SLAB_BYTES / stride : 1;
-    uint8_t *slab;
+    size_t phv = align_up(store->phv_bytes);
+    size_t stride = align_up(record + phv + class_capacity[size_class]);
+    size_t bytes = LINE_BYTES + (SMALL_SLAB_BYTES / stride ? SMALL_SLAB_BYTES / stride : 1) * stride;
+    uint8_t *slab = slab_memory(store, &bytes);
+    size_t frames = (bytes - LINE_BYTES) / stride;
 
-    stride = align_up(stride);
-    slab = aligned_alloc(LINE_BYTES, LINE_BYTES + frames * stride);
     if (!slab)
         return false;
-    ((struct sw_pool_slab *)slab)->next = pool->slabs;
-    pool->slabs = (struct sw_pool_slab *)slab;
+    ((struct slab *)slab)->next = store->slabs;
+    store->slabs = (struct slab *)slab;
+    store->n_slabs++;
     for (size_t i = frames; i-- > 0;) {
         struct sw_frame *frame = (struct sw_frame *)(slab + LINE_BYTES + i * stride);
 
@@ -66,40 +118,66 @@ static bool grow(struct sw_packet_pool *pool, uint8_t size_class)
         frame->packet.phv = (uint8_t *)frame + record;
         frame->packet.buffer = (uint8_t *)frame + record + phv;
         frame->packet.capacity = class_capacity[size_class];
-        put_idle(pool, frame);
+        put_idle(store, frame);
     }
     return true;
 }
 
-struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes)
+/* The smallest class whose frames hold so many bytes. */
+static uint8_t class_for(uint32_t bytes)
 {
-    struct sw_frame *frame;
     uint8_t size_class = 0;
 
-    if (bytes > SW_FRAME_MAX_BYTES)
-        return NULL;
     while (class_capacity[size_class] < SW_HEADROOM + bytes)
         size_class++;
-    if (!pool->idle[size_class] && !grow(pool, size_class))
-        return NULL;
-    frame = pool->idle[size_class];
-    pool->idle[size_class] = frame->packet.next ? sw_frame_of(frame->packet.next) : NULL;
-    pool->bytes_in_use += frame->packet.capacity;
+    return size_class;
+}
 
+/* Makes a frame of `bytes` a received one: nobody has parsed it, and nothing is known of it. */
+static void make_fresh(struct sw_packet_pool *pool, struct sw_frame *frame, uint32_t bytes)
+{
+    pool->bytes_in_use += frame->packet.capacity;
     frame->packet.next = NULL;
     memset(&frame->packet.std, 0, sizeof(frame->packet.std));
-    memset(frame->packet.phv, 0, pool->phv_bytes);
-    frame->packet.head = SW_HEADROOM;
+    memset(frame->packet.phv, 0, pool->store->phv_bytes);
     frame->packet.len = bytes;
     frame->packet.parsed_bytes = 0;
     frame->length = bytes;
     frame->truncate_bytes = SW_WHOLE_FRAME;
     frame->passes = 0;
+}
+
+struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes)
+{
+    struct sw_frame_store *store = pool->store;
+    struct sw_frame *frame;
+    uint8_t size_class;
+
+    if (bytes > SW_FRAME_MAX_BYTES)
+        return NULL;
+    size_class = class_for(bytes);
+    if (!store->idle[size_class] && !grow(store, size_class))
+        return NULL;
+    frame = store->idle[size_class];
+    store->idle[size_class] = frame->packet.next ? sw_frame_of(frame->packet.next) : NULL;
+    frame->packet.head = SW_HEADROOM;
+    make_fresh(pool, frame, bytes);
     return frame;
 }
 
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame)
 {
     pool->bytes_in_use -= frame->packet.capacity;
-    put_idle(pool, frame);
+    put_idle(pool->store, frame);
+}
+
+bool sw_pool_move(struct sw_packet_pool *from, struct sw_packet_pool *to, struct sw_frame *frame)
+{
+    uint32_t bytes = frame->packet.len;
+
+    if (from->store != to->store || bytes > SW_FRAME_MAX_BYTES || frame->size_class != class_for(bytes))
+        return false;
+    from->bytes_in_use -= frame->packet.capacity;
+    make_fresh(to, frame, bytes);
+    return true;
 }

@@ -2,7 +2,9 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * Packets in flight: one fixed-size record each (frame bookkeeping, PHV, buffer), kept in a few size classes that grow
- * by slabs and are never given back before the pool dies. Knows no ports and no time.
+ * by slabs and are never given back before the pool dies. Pools of switches that one thread drives may share the frames
+ * that lie idle: one that was just used is still in the caches, and a packet goes from one switch to the next as it
+ * lies. What a pool has handed out is counted apart. Knows no ports and no time.
  */
 #ifndef SW_PACKET_POOL_H
 #define SW_PACKET_POOL_H
@@ -29,24 +31,32 @@ struct sw_frame_list {
     struct sw_frame *head, *tail;
 };
 
-struct sw_pool_slab;
+struct sw_frame_store; /* idle frames and the slabs that hold them, of one pool or of several */
 
 struct sw_packet_pool {
-    struct sw_frame *idle[SW_POOL_CLASSES];
-    struct sw_pool_slab *slabs;
-    size_t phv_bytes;
+    struct sw_frame_store *store;
     uint64_t bytes_in_use; /* buffer capacity of all frames handed out */
     uint64_t limit_bytes;
 };
 
-void sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes);
+/* 0 or -ENOMEM. */
+int sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes);
 void sw_pool_free(struct sw_packet_pool *pool);
+
+/* Has `pool` use the idle frames of another from now on, if their PHVs are alike and it has handed none out. */
+void sw_pool_share(struct sw_packet_pool *pool, const struct sw_packet_pool *other);
 
 /*
  * A frame of `bytes` (contents unset) after SW_HEADROOM, PHV and metadata zeroed; NULL when too long or out of memory.
  */
 struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes);
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame);
+
+/*
+ * Makes a frame of one pool one of another's, as sw_pool_acquire would make it but with the bytes that it has. False,
+ * and nothing changed, unless the pools share frames and one of its size would be acquired for so many bytes.
+ */
+bool sw_pool_move(struct sw_packet_pool *from, struct sw_packet_pool *to, struct sw_frame *frame);
 
 /* True when the frames handed out have reached the limit; the caller then drops and counts. */
 static inline bool sw_pool_is_full(const struct sw_packet_pool *pool)

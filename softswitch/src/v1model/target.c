@@ -12,10 +12,10 @@ int sw_target_init(struct sw_target *target, const struct sw_program *program, c
     target->program = program;
     target->epoch_ns = config->epoch_ns;
     target->now_ns = INT64_MIN;
-    sw_pool_init(&target->pool, program->phv_bytes,
-                 config->memory_limit ? config->memory_limit : SW_DEFAULT_MEMORY_LIMIT);
     sw_telemetry_init(&target->telemetry, config->epoch_ns, config->sample_ns);
-    if (sw_tm_init(&target->tm) < 0)
+    if (sw_pool_init(&target->pool, program->phv_bytes,
+                     config->memory_limit ? config->memory_limit : SW_DEFAULT_MEMORY_LIMIT) < 0 ||
+        sw_tm_init(&target->tm) < 0)
         return -ENOMEM;
     for (uint32_t port = 0; config->all_ports && port < SW_RECIRCULATION_PORT; port++)
         target->tm.ports[port].has_device = true;

@@ -91,6 +91,42 @@ def test_frames_go_round_a_link_for_as_long_as_they_are_let() -> None:
         assert hops == 100
 
 
+@pytest.mark.parametrize("length", [70, 1_000, 9_000])
+def test_link_carries_what_a_hand_would(length: int) -> None:
+    """A packet crosses a link as it lies, not copied: it comes out as one does that was carried from switch to switch."""
+    first = frame = steer(LINK, length, ops=Op.CLONE_INGRESS, session=1)
+    carried: list[EdgeDeparture] = []
+    engines = SwitchEngine(library()), SwitchEngine(library())
+    for engine in engines:
+        clones_to_edge(engine)
+        engine.command(f"port_delay {LINK} 500")
+    port, now_ns = 1, 0
+    for hop in range(6):
+        place = hop % 2
+        departed = engines[place].step(port, frame, now_ns)
+        carried += [(place, *departure) for departure in departed if departure[0] == EDGE]
+        [(port, now_ns, frame)] = [departure for departure in departed if departure[0] == LINK]
+    fabric, near, far = pair(rate_bps=0)
+    with fabric:
+        clones_to_edge(near)
+        clones_to_edge(far)
+        fabric.receive(0, 1, first, 0)
+        found = [departure for hop in range(6) for departure in fabric.advance(500 * hop)]
+    assert len(found) == 6
+    assert found == carried
+
+
+def test_memory_counts_where_the_packet_is() -> None:
+    """Switches of a fabric share idle memory; what a packet takes is counted for the one that holds it."""
+    fabric, near, far = pair()
+    with fabric:
+        fabric.receive(0, 1, steer(LINK, 1_000), 0)
+        assert near.statistics()["buffer_bytes"] > 0
+        fabric.advance(0)
+        assert near.statistics()["buffer_bytes"] == 0
+        assert far.statistics()["buffer_bytes"] > 0
+
+
 def test_telemetry_of_an_idle_member_reaches_the_end() -> None:
     """A switch that had nothing to do still has its whole-switch rows."""
     engines = SwitchEngine(library(), sample_ns=1_000), SwitchEngine(library(), sample_ns=1_000)
