@@ -82,6 +82,7 @@ docs: $(READY)  ## regenerate the generated parts of docs/
 	$(PYTHON) -m telemetry.document
 	$(PYTHON) -m tools.counters
 	$(PYTHON) -m analysis.report.fidelity
+	$(PYTHON) -m bench.document
 
 clean:  ## end what dead runs left and remove caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi

@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark
+from bench.benchmarks.fabric import FabricBenchmark
+from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.nic import NicBenchmark
+from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
 from bench.benchmarks.startup import StartupBenchmark
@@ -21,10 +24,13 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
     for benchmark in (
         PipelineBenchmark,
         NicBenchmark,
+        FabricBenchmark,
         WireBenchmark,
         SimulationBenchmark,
         BookkeepingBenchmark,
         GrowthFlowsBenchmark,
+        PeersBenchmark,
+        GrowthBenchmark,
         SwitchBenchmark,
         StartupBenchmark,
     )

@@ -13,8 +13,11 @@ import pytest
 from bench.__main__ import main
 from bench.benchmarks import growth_flows
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
+from bench.benchmarks.fabric import FabricBenchmark
+from bench.benchmarks.growth import GrowthBenchmark, exponent
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark, growth_exponent
 from bench.benchmarks.nic import NicBenchmark
+from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
 from bench.benchmarks.wire import ARRIVAL, WireBenchmark, wire_figures
@@ -23,6 +26,7 @@ from bench.instruments.benchmark import Figure, Skipped, Target
 from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
 from bench.instruments.workload import data_frames, rack, write_frames
+from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s
 from bench.report import Report, as_json, target_text, value_text
 
 RATE_BPS = 50_000_000
@@ -80,6 +84,54 @@ def test_simulation_benchmark_splits_the_whole_time() -> None:
     _, _, switches, hosts = SimulationBenchmark("ci").run()
     assert switches.value + hosts.value == pytest.approx(100)
     assert 0 < switches.value < 100
+
+
+def test_fabric_benchmark_replays_what_hosts_sent() -> None:
+    """Two recordings of one run give the same frames and, driven from C, the same departures."""
+    runs = [FabricBenchmark(("topology.tors=2", "degree=2", "message_bytes=9000"), rounds=1).run() for _ in range(2)]
+    assert runs[0][0].note == runs[1][0].note
+    frames = 2 * 9 + 2 * 9
+    assert runs[0][0].note.startswith(f"{frames} frames of hosts, {frames} to hosts")
+
+
+def test_exponent_is_that_of_the_growth() -> None:
+    """Of a power law, exactly."""
+    sizes = [64.0, 128.0, 256.0]
+    assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
+
+
+def test_growth_benchmark_has_an_exponent_an_axis() -> None:
+    """And more messages are more packets."""
+    figures = GrowthBenchmark(hosts=(48, 64), message_bytes=(1000, 4000), degrees=(2, 4), rounds=1).run()
+    assert [f.name for f in figures if f.name.endswith("exponent")] == [
+        "hosts: exponent",
+        "packets: exponent",
+        "degree: exponent",
+    ]
+
+
+def _small_race() -> Race:
+    return Race(senders=2, message_bytes=4000, tors=2, hosts_per_tor=2, spines=1)
+
+
+def test_peers_that_are_not_installed_do_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours runs alone, and nothing is compared."""
+    monkeypatch.delenv(HTSIM_VARIABLE, raising=False)
+    monkeypatch.delenv(NS3_VARIABLE, raising=False)
+    assert [figure.name for figure in PeersBenchmark(_small_race(), rounds=1).run()] == ["ours"]
+
+
+def test_peer_must_deliver_everything(tmp_path: Path) -> None:
+    """Messages of 4000 bytes from two hosts; a peer that ends one of them is no contestant."""
+    peer = tmp_path / "peer"
+    for finished, is_whole in ((2, True), (1, False)):
+        peer.write_text("#!/bin/sh\n" + "echo flow finished at 1.5 total bytes 4000\n" * finished)
+        peer.chmod(0o755)
+        if is_whole:
+            assert htsim_cpu_s(str(peer), _small_race()) >= 0
+        else:
+            with pytest.raises(RaceError, match="delivered 4000 of 8000 bytes"):
+                htsim_cpu_s(str(peer), _small_race())
 
 
 def _arrivals(gaps_ns: list[int], lengths: list[int]) -> np.ndarray:

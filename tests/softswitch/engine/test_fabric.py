@@ -93,7 +93,7 @@ def test_frames_go_round_a_link_for_as_long_as_they_are_let() -> None:
 
 @pytest.mark.parametrize("length", [70, 1_000, 9_000])
 def test_link_carries_what_a_hand_would(length: int) -> None:
-    """A packet crosses a link as it lies, not copied: it comes out as one does that was carried from switch to switch."""
+    """A packet crosses a link as it lies, not copied, and comes out as one that was carried from switch to switch."""
     first = frame = steer(LINK, length, ops=Op.CLONE_INGRESS, session=1)
     carried: list[EdgeDeparture] = []
     engines = SwitchEngine(library()), SwitchEngine(library())

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The C switches of a virtual run alone, driven from C with what its hosts sent."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from bench.instruments.benchmark import Benchmark, Figure
+from bench.instruments.native import answer, tool
+from bench.instruments.recorded import record_switches
+from bench.instruments.simulated import incast_request
+from softswitch.build import build_library
+from testbed.targets.common.commands import PROGRAM
+
+SETTINGS = ("topology.tors=8", "topology.hosts_per_tor=16", "topology.spines=16", "degree=64")
+"""64 of 128 hosts send 250 KB each."""
+
+_ROUNDS = 9
+
+
+class FabricBenchmark(Benchmark):
+    """CPU time of one thread, without setting the switches up."""
+
+    name = "fabric"
+    summary = "packets/s of the switches of a virtual 64:1 incast alone, driven from C"
+
+    def __init__(self, settings: tuple[str, ...] = SETTINGS, rounds: int = _ROUNDS) -> None:
+        self._settings = settings
+        self._rounds = rounds
+
+    def run(self) -> list[Figure]:
+        with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
+            network, frames = record_switches(incast_request(*self._settings), Path(name))
+            found = answer([tool("replay"), str(build_library(PROGRAM)), network, frames, str(self._rounds)], 600.0)
+        per_packet_ns = median(found["cpu_ns"]) / found["frames"]
+        note = f"{found['frames']:,} frames of hosts, {found['departures']:,} to hosts, digest {found['digest']}"
+        return [
+            Figure("rate", 1e9 / per_packet_ns, "host packets/s", note=note),
+            Figure("cost", per_packet_ns, "ns a host packet", note="all its switches together"),
+        ]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How the CPU time of a virtual run grows with hosts, packets and degree: the exponent of each, one varied at a time.
+
+Fitted by least squares through the logarithms of size and cost: 1 is growth in proportion, 0 is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import linear_regression, median
+
+import numpy as np
+
+from bench.instruments.benchmark import Benchmark, Figure
+from bench.instruments.simulated import Simulated, incast_request, simulated
+
+HOSTS = (64, 128, 256, 512, 1024)
+MESSAGE_BYTES = (62_500, 125_000, 250_000, 500_000, 1_000_000)
+DEGREES = (8, 16, 32, 64)
+_HOSTS_PER_TOR = 16
+_SPINES = 8
+_DEGREE = 32
+_USUAL_HOSTS = 128
+_ROUNDS = 3
+
+
+class GrowthBenchmark(Benchmark):
+    """An incast under the scheme sfc; the points of an axis are measured in turn, as often as `rounds` says."""
+
+    name = "growth"
+    summary = "CPU time of virtual incasts against hosts, packets and degree, with the exponent of each"
+
+    def __init__(
+        self,
+        hosts: Sequence[int] = HOSTS,
+        message_bytes: Sequence[int] = MESSAGE_BYTES,
+        degrees: Sequence[int] = DEGREES,
+        rounds: int = _ROUNDS,
+    ) -> None:
+        self._hosts = hosts
+        self._message_bytes = message_bytes
+        self._degrees = degrees
+        self._rounds = rounds
+
+    def run(self) -> list[Figure]:
+        usual_bytes = self._message_bytes[len(self._message_bytes) // 2]
+        total_bytes = _DEGREE * usual_bytes
+        return [
+            *self._axis(
+                "hosts",
+                {size: _settings(hosts=size, message_bytes=usual_bytes) for size in self._hosts},
+                f"{_DEGREE}:1 x {usual_bytes:,} B",
+            ),
+            *self._axis(
+                "packets",
+                {_DEGREE * size // 1000: _settings(message_bytes=size) for size in self._message_bytes},
+                f"{_DEGREE}:1, {_USUAL_HOSTS} hosts, longer messages",
+            ),
+            *self._axis(
+                "degree",
+                {size: _settings(degree=size, message_bytes=total_bytes // size) for size in self._degrees},
+                f"{_USUAL_HOSTS} hosts, {total_bytes // 1_000_000} MB in all",
+            ),
+        ]
+
+    def _axis(self, name: str, points: dict[int, Sequence[str]], what: str) -> list[Figure]:
+        found: dict[int, list[Simulated]] = {size: [] for size in points}
+        for _ in range(self._rounds):
+            for size, settings in points.items():
+                found[size].append(simulated(incast_request(*settings)))
+        costs_s = {size: median(run.cpu_s for run in runs) for size, runs in found.items()}
+        figures = [
+            Figure(
+                f"{name}: {size:,}", costs_s[size], "s of CPU", note=f"{runs[0].counters.packets.sent:,} host packets"
+            )
+            for size, runs in found.items()
+        ]
+        return [
+            *figures,
+            Figure(
+                f"{name}: exponent",
+                exponent(list(costs_s), list(costs_s.values())),
+                note=f"{what}; medians of {self._rounds}",
+            ),
+        ]
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """Of cost ~ size ^ exponent."""
+    return float(linear_regression(np.log(sizes).tolist(), np.log(costs).tolist()).slope)
+
+
+def _settings(message_bytes: int, hosts: int = _USUAL_HOSTS, degree: int = _DEGREE) -> Sequence[str]:
+    tors = hosts // _HOSTS_PER_TOR
+    shape = (f"topology.tors={tors}", f"topology.spines={_SPINES}", f"topology.hosts_per_tor={_HOSTS_PER_TOR}")
+    return (*shape, f"degree={degree}", f"message_bytes={message_bytes}")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One incast in our virtual clock, in htsim and in ns-3, in turn: data packets delivered for a second of CPU time.
+
+They do not simulate the same thing: htsim's NDP and ns-3's TCP know no P4 program. What they share is the network, the
+messages, and the packets that must get there. ns-3 is run once: its figure is far from any bound.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from statistics import median
+
+from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
+from bench.instruments.simulated import incast_request, simulated
+from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
+
+OF_HTSIM = Target(0.5, "at least")
+OF_NS3 = Target(8.0, "at least")
+_ROUNDS = 3
+
+
+class PeersBenchmark(Benchmark):
+    """CPU time, since other work of the machine shows least in it."""
+
+    name = "peers"
+    summary = "data packets/s of a virtual 64:1 incast beside htsim and ns-3 (environment variables name them)"
+
+    def __init__(self, race: Race | None = None, rounds: int = _ROUNDS) -> None:
+        self._race = race or Race()
+        self._rounds = rounds
+
+    def run(self) -> list[Figure]:
+        contestants = self._contestants()
+        spent_s: dict[str, list[float]] = {name: [] for name in contestants}
+        try:
+            for turn in range(self._rounds):
+                for name, measure in contestants.items():
+                    if name != "ns-3" or turn == 0:
+                        spent_s[name].append(measure())
+        except RaceError as error:
+            raise Skipped(str(error)) from error
+        rates = {name: self._race.data_packets / median(times) for name, times in spent_s.items()}
+        figures = [
+            Figure(name, rate, "data packets/s", note=f"median of {len(spent_s[name])}") for name, rate in rates.items()
+        ]
+        for name, target in (("htsim", OF_HTSIM), ("ns-3", OF_NS3)):
+            if name in rates:
+                figures.append(Figure(f"ours / {name}", rates["ours"] / rates[name], target=target))
+        return figures
+
+    def _contestants(self) -> Mapping[str, Callable[[], float]]:
+        race = self._race
+        found: dict[str, Callable[[], float]] = {"ours": lambda: ours_cpu_s(race)}
+        if binary := os.environ.get(HTSIM_VARIABLE):
+            found["htsim"] = lambda: htsim_cpu_s(binary, race)
+        if python := os.environ.get(NS3_VARIABLE):
+            found["ns-3"] = lambda: ns3_cpu_s(python, race)
+        return found
+
+
+def ours_cpu_s(race: Race) -> float:
+    """CPU time of the virtual clock, one process."""
+    shape = (f"topology.tors={race.tors}", f"topology.hosts_per_tor={race.hosts_per_tor}")
+    settings = (
+        *shape,
+        f"topology.spines={race.spines}",
+        f"degree={race.senders}",
+        f"message_bytes={race.message_bytes}",
+    )
+    found = simulated(incast_request(*settings))
+    if found.counters.packets.sent < race.data_packets:
+        raise RaceError(f"ours sent {found.counters.packets.sent} packets of {race.data_packets}")
+    return found.cpu_s

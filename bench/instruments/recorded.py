@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A virtual run as its switches saw it: how they are joined and set up, and every frame that a host sent.
+
+The frames are those of the run's own captures, so that nothing here depends on how hosts and switches are driven.
+Frames that two hosts sent at one instant stand in the order of the hosts' numbers.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from scapy.utils import RawPcapReader
+
+from bench.instruments.workload import write_lines
+from testbed.interrupt import interruptible
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.targets.common.commands import SAMPLE_NS, switch_commands
+from testbed.virtual.simulation import simulate
+from wire.addresses import parse_mac
+
+_FRAME_HEAD = struct.Struct("=qIIII")
+_MAC_BYTES = 6
+_NS_PER_S = 1_000_000_000
+
+
+def record_switches(request: RunRequest, folder: Path) -> tuple[str, str]:
+    """Runs the request; the paths of the network and of the frames, as bench/programs/replay.c reads them."""
+    plan = plan_run(request)
+    plan = plan_run(replace(request, captures=[host.name for host in plan.topology.hosts]))
+    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
+        run_folder = Path(name)
+        with Recorder(plan, run_folder) as recorder:
+            simulate(plan, run_folder, recorder, Silent(), interrupt)
+        sent = sorted(_sent(plan, run_folder / "pcaps"), key=lambda frame: frame[:2])
+    frames = folder / "frames"
+    with frames.open("wb") as file:
+        for time_ns, _, switch, port, frame in sent:
+            file.write(_FRAME_HEAD.pack(time_ns, switch, port, len(frame), 0))
+            file.write(frame)
+    return write_lines(folder / "network", list(_network(plan))), str(frames)
+
+
+def _sent(plan: RunPlan, pcaps: Path) -> Iterator[tuple[int, int, int, int, bytes]]:
+    """(time, number of the host, switch, port, frame) of each frame that a host sent."""
+    switches = {switch.name: index for index, switch in enumerate(plan.topology.switches)}
+    for number, host in enumerate(plan.topology.hosts):
+        link = plan.topology.host_link[host.name]
+        port = link.b if link.a.node == host.name else link.a
+        mac = parse_mac(host.mac).to_bytes(_MAC_BYTES, "big")
+        with RawPcapReader(str(pcaps / f"{host.name}-eth0.pcap")) as reader:
+            for frame, stamp in reader:
+                if frame[_MAC_BYTES : 2 * _MAC_BYTES] == mac:
+                    yield stamp.sec * _NS_PER_S + stamp.usec, number, switches[port.node], port.number, frame
+
+
+def _network(plan: RunPlan) -> Iterator[str]:
+    switches = {switch.name: index for index, switch in enumerate(plan.topology.switches)}
+    for switch in plan.topology.switches:
+        yield f"switch {plan.dilation.wall_ns(SAMPLE_NS)}"
+        yield from switch_commands(plan, switch.name)
+    for link in plan.topology.links:
+        if link.a.node in switches and link.b.node in switches:
+            yield f"link {switches[link.a.node]} {link.a.number} {switches[link.b.node]} {link.b.number}"

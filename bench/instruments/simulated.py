@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run on the virtual clock and the CPU time that it took, without its planning and its report."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.results.counters import RunCounters
+from testbed.interrupt import interruptible
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What a run counted, and its cost."""
+
+    counters: RunCounters
+    cpu_s: float
+    hosts: int
+
+
+def simulated(request: RunRequest) -> Simulated:
+    """Runs it, all in this process, and throws its traces away."""
+    plan = plan_run(request)
+    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
+        folder = Path(name)
+        with Recorder(plan, folder) as recorder:
+            began_ns = time.process_time_ns()
+            counters = simulate(plan, folder, recorder, Silent(), interrupt).counters
+            spent_ns = time.process_time_ns() - began_ns
+    return Simulated(counters, spent_ns / 1e9, len(plan.topology.hosts))
+
+
+def incast_request(*settings: str) -> RunRequest:
+    """An incast with the scheme sfc over a Clos whose links all have 100 Gb/s."""
+    common = ("topology.fabric_rate_bps=100000000000", "placement=spread")
+    return RunRequest(
+        "incast", scheme="sfc", clock="virtual", scale="paper", topology="clos", settings=(*common, *settings)
+    )

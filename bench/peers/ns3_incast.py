@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""An incast over a 2-tier Clos in ns-3, run by a Python that has its wheel; prints the simulation's CPU time as JSON.
+
+usage: ns3_incast.py TORS HOSTS_PER_TOR SPINES SENDERS BYTES PAYLOAD_BYTES
+
+TCP with its defaults: ns-3 has no RoCEv2 of its own. All links have 100 Gb/s; a host's has 1 us, the others 1.5 us.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from ns import ns  # type: ignore[import-not-found]
+
+PORT = 9
+RATE = "100Gbps"
+STOP_S = 5.0
+
+
+def build(tors: int, hosts_per_tor: int, spines: int) -> tuple[Any, Any]:
+    """The hosts and the address of the first."""
+    hosts, tor_nodes, spine_nodes = ns.NodeContainer(), ns.NodeContainer(), ns.NodeContainer()
+    hosts.Create(tors * hosts_per_tor)
+    tor_nodes.Create(tors)
+    spine_nodes.Create(spines)
+    stack = ns.InternetStackHelper()
+    stack.SetRoutingHelper(ns.Ipv4NixVectorHelper())  # global routing searches a list of all links at every hop
+    for nodes in (hosts, tor_nodes, spine_nodes):
+        stack.Install(nodes)
+    address = ns.Ipv4AddressHelper()
+    address.SetBase(ns.Ipv4Address("10.0.0.0"), ns.Ipv4Mask("255.255.255.252"))
+    first = None
+    for host in range(hosts.GetN()):
+        devices = link("1us").Install(hosts.Get(host), tor_nodes.Get(host // hosts_per_tor))
+        addresses = address.Assign(devices)
+        address.NewNetwork()
+        first = addresses.GetAddress(0) if first is None else first
+    for tor in range(tors):
+        for spine in range(spines):
+            address.Assign(link("1500ns").Install(tor_nodes.Get(tor), spine_nodes.Get(spine)))
+            address.NewNetwork()
+    return hosts, first
+
+
+def link(delay: str) -> Any:
+    """A helper that joins two nodes."""
+    helper = ns.PointToPointHelper()
+    helper.SetDeviceAttribute("DataRate", ns.StringValue(RATE))
+    helper.SetChannelAttribute("Delay", ns.StringValue(delay))
+    return helper
+
+
+def load(hosts: Any, receiver: Any, senders: int, message_bytes: int) -> Any:
+    """One message from each of `senders` hosts, evenly spread over the network; the receiver's applications."""
+    sink = ns.PacketSinkHelper("ns3::TcpSocketFactory", ns.InetSocketAddress(ns.Ipv4Address.GetAny(), PORT).ConvertTo())
+    sinks = sink.Install(hosts.Get(0))
+    bulk = ns.BulkSendHelper("ns3::TcpSocketFactory", ns.InetSocketAddress(receiver, PORT).ConvertTo())
+    bulk.SetAttribute("MaxBytes", ns.UintegerValue(message_bytes))
+    for number in range(senders):
+        bulk.Install(hosts.Get(1 + number * (hosts.GetN() - 1) // senders))
+    return sinks
+
+
+def main() -> None:
+    """Builds, runs, and prints what it took."""
+    tors, hosts_per_tor, spines, senders, message_bytes, payload_bytes = (int(word) for word in sys.argv[1:])
+    ns.Config.SetDefault("ns3::TcpSocket::SegmentSize", ns.UintegerValue(payload_bytes))
+    hosts, receiver = build(tors, hosts_per_tor, spines)
+    sinks = load(hosts, receiver, senders, message_bytes)
+    ns.Simulator.Stop(ns.Seconds(STOP_S))
+    began_ns = time.process_time_ns()
+    ns.Simulator.Run()
+    spent_ns = time.process_time_ns() - began_ns
+    received = sinks.Get(0).GetObject[ns.PacketSink]().__deref__().GetTotalRx()
+    print(json.dumps({"cpu_ns": spent_ns, "received_bytes": int(received)}))
+    ns.Simulator.Destroy()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""docs/performance.md shows what is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import document
+from bench.instruments.benchmark import Figure, Target
+from bench.report import Report, as_json
+
+MACHINE = {"cpus": 2, "load_1min": 7.5, "kernel": "6.1", "python": "3.11"}
+TEXT = f"before\n{document.BEGIN}\nold\n{document.END}\nafter\n"
+
+
+def stored(tmp_path: Path, value: float) -> Path:
+    """A file as `python -m bench --json` prints it: a benchmark with a target, and one that was skipped."""
+    path = tmp_path / "printed.json"
+    reports = [Report("peers", [Figure("ours / htsim", value, target=Target(0.5, "at least"))])]
+    path.write_text(as_json([*reports, Report("wire", skipped="needs root")], MACHINE))
+    return path
+
+
+def test_committed_document_is_current() -> None:
+    """`python -m bench.document` would change nothing."""
+    assert document.main(["--check"]) == 0
+
+
+def test_missed_targets_and_shared_machines_are_named(tmp_path: Path) -> None:
+    """Neither passes for more than it is; what was skipped is not there."""
+    found = document.render(TEXT, document.read(stored(tmp_path, 0.25)))
+    assert "| ours / htsim | 0.25 | ≥ 0.5: **missed** |" in found
+    assert "**shared with other work**" in found
+    assert "wire" not in found
+    assert found.startswith("before\n")
+    assert found.endswith("after\n")
+    assert "old" not in found
+
+
+def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Store and document are written together."""
+    monkeypatch.setattr(document, "STORE", tmp_path / "store.json")
+    monkeypatch.setattr(document, "DOCUMENT", tmp_path / "performance.md")
+    document.DOCUMENT.write_text(TEXT)
+    for value in (0.25, 0.75):
+        assert document.main([str(stored(tmp_path, value))]) == 0
+    assert "0.75 | ≥ 0.5: reached" in document.DOCUMENT.read_text()
+    assert "0.25" not in document.DOCUMENT.read_text()
+    assert document.main(["--check"]) == 0
+
+
+def test_other_files_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And nothing is written."""
+    path = tmp_path / "other.json"
+    path.write_text('{"schema": "something"}')
+    assert document.main([str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
