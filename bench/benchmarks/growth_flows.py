@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from bench.benchmarks.bookkeeping import Costs, measure
+from bench.benchmarks.growth import exponent
 from bench.instruments.benchmark import Benchmark, Figure
 
 COUNTS = (1_000, 10_000, 100_000, 1_000_000)
@@ -40,14 +38,8 @@ class GrowthFlowsBenchmark(Benchmark):
 
 
 def _of_stage(name: str, seconds: Sequence[float], costs: Sequence[Costs]) -> Figure:
-    exponent = growth_exponent([each.flows for each in costs[-2:]], seconds[-2:])
-    return Figure(f"exponent of {name}", exponent, note=_listed(seconds, "s"))
-
-
-def growth_exponent(amounts: Sequence[float], costs: Sequence[float]) -> float:
-    """The b of costs ~ amounts ** b, by least squares of the logarithms."""
-    slope, _ = np.polyfit([math.log(each) for each in amounts], [math.log(each) for each in costs], 1)
-    return float(slope)
+    slope = exponent([each.flows for each in costs[-2:]], seconds[-2:])
+    return Figure(f"exponent of {name}", slope, note=_listed(seconds, "s"))
 
 
 def _listed(values: Sequence[float], unit: str) -> str:

@@ -15,7 +15,7 @@ from bench.benchmarks import growth_flows
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark, exponent
-from bench.benchmarks.growth_flows import GrowthFlowsBenchmark, growth_exponent
+from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
 from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
@@ -181,12 +181,6 @@ def test_bookkeeping_tells_of_each_stage_and_of_all() -> None:
     assert together.value == pytest.approx(sum(figure.value for figure in stages))
     assert together.target is None
     assert 0 <= grown.value < most.value
-
-
-def test_growth_is_the_slope_of_the_logarithms() -> None:
-    """Twice the cost for twice the flows is 1, four times is 2."""
-    assert growth_exponent([10, 100, 1_000], [0.2, 2, 20]) == pytest.approx(1)
-    assert growth_exponent([1, 2], [3, 12]) == pytest.approx(2)
 
 
 def test_growth_has_an_exponent_for_each_stage(monkeypatch: pytest.MonkeyPatch) -> None:
