@@ -4,6 +4,7 @@
  * A network interface as a device: a raw AF_PACKET socket that sees every frame of the interface but those it sent.
  */
 #define _GNU_SOURCE
+#include "ports/burst.h"
 #include "ports/ports.h"
 
 #include <arpa/inet.h>
@@ -15,22 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (32 << 20)
-#define NS_PER_S INT64_C(1000000000)
 
-union timestamp_room {
-    char bytes[CMSG_SPACE(sizeof(struct timespec))];
-    struct cmsghdr align;
-};
+_Static_assert(SW_BURST <= SW_BURST_FRAMES, "a device's burst fits a system call's");
 
 struct packet_device {
     int fd;
-    struct mmsghdr messages[SW_BURST];
-    struct iovec vectors[SW_BURST];
-    union timestamp_room controls[SW_BURST];
+    struct sw_burst burst;
 };
 
 static int set_option(int fd, int level, int name, int value)
@@ -100,37 +94,17 @@ static int packet_fd(const void *device)
     return ((const struct packet_device *)device)->fd;
 }
 
-static int64_t timestamp_of(struct msghdr *message)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-        struct timespec time;
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
-            continue;
-        memcpy(&time, CMSG_DATA(c), sizeof(time));
-        return time.tv_sec * NS_PER_S + time.tv_nsec;
-    }
-    return 0;
-}
-
 static uint32_t packet_receive(void *device, struct sw_receive_slot *slots, uint32_t n)
 {
     struct packet_device *self = device;
     int received;
 
-    for (uint32_t i = 0; i < n; i++) {
-        struct sw_packet *packet = slots[i].packet;
-
-        self->vectors[i] = (struct iovec){packet->buffer + packet->head, packet->len};
-        self->messages[i].msg_hdr = (struct msghdr){.msg_iov = &self->vectors[i],
-                                                    .msg_iovlen = 1,
-                                                    .msg_control = &self->controls[i],
-                                                    .msg_controllen = sizeof(self->controls[i])};
-    }
-    received = recvmmsg(self->fd, self->messages, n, MSG_DONTWAIT | MSG_TRUNC, NULL);
+    for (uint32_t i = 0; i < n; i++)
+        self->burst.vectors[i] = (struct iovec){slots[i].packet->buffer + slots[i].packet->head, slots[i].packet->len};
+    received = sw_burst_receive(&self->burst, self->fd, n);
     for (int i = 0; i < received; i++) {
-        slots[i].length = self->messages[i].msg_len;
-        slots[i].realtime_ns = timestamp_of(&self->messages[i].msg_hdr);
+        slots[i].length = self->burst.messages[i].msg_len;
+        slots[i].realtime_ns = sw_burst_realtime_ns(&self->burst, (uint32_t)i);
     }
     return received < 0 ? 0 : (uint32_t)received;
 }
@@ -138,20 +112,10 @@ static uint32_t packet_receive(void *device, struct sw_receive_slot *slots, uint
 static uint32_t packet_send(void *device, struct sw_packet *const *packets, uint32_t n)
 {
     struct packet_device *self = device;
-    uint32_t sent = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        self->vectors[i] = (struct iovec){packets[i]->buffer + packets[i]->head, packets[i]->len};
-        self->messages[i].msg_hdr = (struct msghdr){.msg_iov = &self->vectors[i], .msg_iovlen = 1};
-    }
-    while (sent < n) {
-        int result = sendmmsg(self->fd, self->messages + sent, n - sent, MSG_DONTWAIT);
-
-        if (result <= 0 && errno != EINTR)
-            break;
-        sent += result > 0 ? (uint32_t)result : 0;
-    }
-    return sent;
+    for (uint32_t i = 0; i < n; i++)
+        self->burst.vectors[i] = (struct iovec){packets[i]->buffer + packets[i]->head, packets[i]->len};
+    return sw_burst_send(&self->burst, self->fd, n, NULL);
 }
 
 static uint64_t packet_kernel_drops(void *device)
