@@ -10,6 +10,7 @@ from bench.benchmarks.bookkeeping import BookkeepingBenchmark
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
+from bench.benchmarks.loop import LoopBenchmark
 from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
@@ -25,6 +26,7 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
         PipelineBenchmark,
         NicBenchmark,
         FabricBenchmark,
+        LoopBenchmark,
         WireBenchmark,
         SimulationBenchmark,
         BookkeepingBenchmark,

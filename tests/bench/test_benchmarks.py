@@ -16,6 +16,7 @@ from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark, exponent
 from bench.benchmarks.growth_flows import GrowthFlowsBenchmark
+from bench.benchmarks.loop import LoopBenchmark, Pace
 from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
@@ -162,6 +163,13 @@ def test_wire_benchmark_loses_nothing() -> None:
     """A short backlog on a live softswitch comes through whole."""
     figures = {figure.name: figure for figure in WireBenchmark(seconds=0.2).run()}
     assert figures["frames lost"].value == 0
+
+
+@pytest.mark.root
+def test_loop_benchmark_carries_every_message() -> None:
+    """It ends only when the last is acknowledged."""
+    (figure,) = LoopBenchmark((Pace("few", pairs=2, dilation=2_000, packets=20),)).run()
+    assert figure.value > 0
 
 
 @pytest.mark.root

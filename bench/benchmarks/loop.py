@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The loop of a live agent: CPU time a data packet, from one NIC to another over a veth pair, and its ACK back.
+
+One process serves all hosts, senders and receivers, so that a packet costs two frames sent and two received, with what
+the kernel does on their behalf. At the fast pace the loop is late and finds many frames at a time; at the slow one each
+wakes it for itself.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+from bench.instruments.benchmark import Benchmark, Figure
+from bench.instruments.network import veth_pairs
+from hosts.io.event_loop import EventLoop
+from hosts.io.packet_socket import PacketSocket
+from hosts.transport.messages import Event, IncomingMessage, MessageCompleted, NicAddress, OutgoingMessage
+from hosts.transport.nic import Nic
+from hosts.transport.settings import TransportSettings
+from wire.dilation import Dilation
+
+_LEAD_NS = 50_000_000
+_MAC, _IP = 0x0200_0000_0000, 0x0A00_0000
+_QPN = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """So many pairs of hosts, each sending so many packets at a dilation."""
+
+    name: str
+    pairs: int
+    dilation: int
+    packets: int
+
+
+PACES = (Pace("many at a time", 8, 1_000, 4_000), Pace("one at a time", 8, 20_000, 500))
+
+
+class LoopBenchmark(Benchmark):
+    """Needs root."""
+
+    name = "loop"
+    summary = "data packets/s per core of the live loop, sockets and kernel included"
+    needs_root = True
+
+    def __init__(self, paces: tuple[Pace, ...] = PACES) -> None:
+        self._paces = paces
+
+    def run(self) -> list[Figure]:
+        return [_measure(pace) for pace in self._paces]
+
+
+def _measure(pace: Pace) -> Figure:
+    wires = [(f"left{number}", f"right{number}") for number in range(pace.pairs)]
+    with veth_pairs(wires), ExitStack() as resources:
+        loop = _Counting(pace.pairs)
+        resources.enter_context(closing(loop.loop))
+        settings, start_ns = TransportSettings(), time.monotonic_ns() + _LEAD_NS
+        nics = []
+        for number, interfaces in enumerate(wires):
+            ends = [2 * number, 2 * number + 1]
+            pair = [
+                Nic(NicAddress(name, _MAC + end, _IP + end, _MAC + (end ^ 1)), settings, Dilation(pace.dilation))
+                for name, end in zip(interfaces, ends, strict=True)
+            ]
+            for nic in pair:
+                loop.loop.add_nic(nic, resources.enter_context(closing(PacketSocket(nic.address.name))))
+            size_bytes = pace.packets * settings.payload_bytes
+            pair[1].expect_message(IncomingMessage(number, _QPN, _QPN, _IP + ends[0], size_bytes))
+            pair[0].send_message(OutgoingMessage(number, _QPN, _QPN, _IP + ends[1], size_bytes, start_ns))
+            nics += pair
+        loop.loop.call_soon()
+        began_ns = time.process_time_ns()
+        loop.loop.run()
+        spent_ns = time.process_time_ns() - began_ns
+        packets = sum(nic.statistics().data_sent for nic in nics)
+    note = f"{spent_ns / packets / 1_000:.1f} µs for each data packet, two frames sent and two received"
+    return Figure(pace.name, packets * 1e9 / spent_ns, "packets/s", note=note)
+
+
+class _Counting:
+    """A loop that stops once so many messages are done."""
+
+    def __init__(self, messages: int) -> None:
+        self._left = messages
+        self.loop = EventLoop(self._on_event)
+
+    def _on_event(self, host: str, event: Event) -> None:
+        self._left -= isinstance(event, MessageCompleted)
+        if not self._left:
+            self.loop.stop()
