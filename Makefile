@@ -13,7 +13,7 @@ READY_FOR_TESTS := .venv/ready-for-tests
 PYTEST_ARGS :=
 # A live network wants the machine to itself, so tests that need root run one at a time; all others on all cores.
 ON_ALL_CORES := -n logical --dist worksteal
-C_SOURCES = $(shell find softswitch bench tests -name '*.[ch]')
+C_SOURCES = $(shell find softswitch hosts bench tests -name '*.[ch]')
 SUITE := bookworm
 PARTS := demo test
 MINUTES := 10

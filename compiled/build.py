@@ -29,6 +29,8 @@ from compiled.sources import (
     ENGINE,
     EXTENSIONS,
     MANIFEST,
+    NATIVE,
+    NATIVE_INCLUDES,
     ROOT,
     algorithms,
     build_name,
@@ -39,6 +41,7 @@ from compiled.sources import (
 )
 
 _FLAGS = ("-shared", "-fPIC", "-DNDEBUG", "-fwrapv", "-w")
+_NATIVE_FLAGS = ("-std=gnu11", "-O2")
 _ERROR = re.compile(r"^(\S+\.py):\d+(?::\d+)?: error: .*$", re.MULTILINE)
 _SHOWN_CHARACTERS = 300
 
@@ -92,6 +95,7 @@ def _compile(work: Path, made: Path) -> None:
     extensions: list[dict[str, Any]] = json.loads((work / EXTENSIONS).read_text(encoding="utf-8"))
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         list(pool.map(lambda extension: _link(extension, made), extensions))
+        list(pool.map(lambda name: link_native(name, made), NATIVE))
     _write_manifest(made, sources, [str(extension["name"]) for extension in extensions])
 
 
@@ -120,19 +124,37 @@ def _link(extension: dict[str, Any], made: Path) -> None:
         raise BuildFailed(_first_error(done.stderr))
 
 
+def link_native(name: str, made: Path) -> None:
+    """The extension module of one row of `NATIVE`, in the folder `made`. Raises BuildFailed."""
+    flags, files = list(_NATIVE_FLAGS), list(NATIVE[name])
+    _link({"name": name, "sources": files, "include_dirs": [NATIVE_INCLUDES], "flags": flags}, made)
+
+
 def _write_manifest(made: Path, sources: Sequence[str], extensions: Sequence[str]) -> None:
     taken = {module_name(source): source for source in sources}
-    entries = {
-        name: {
-            "file": name + EXTENSION_SUFFIXES[0],
-            "source": taken.get(name),
-            "digest": digest_of(taken[name]) if name in taken else None,
-            "imports": [each for each in imports_of(taken[name]) if each in taken] if name in taken else [],
-            "classes": written(taken[name]) if name in taken else {},
-        }
+    native = {name: files[0] for name, files in NATIVE.items()}
+    entries = {name: _entry(name, source=source, imports=[], classes={}) for name, source in native.items()}
+    entries |= {
+        name: _entry(
+            name,
+            source=taken.get(name),
+            imports=[each for each in imports_of(taken[name]) if each in taken] if name in taken else [],
+            classes=written(taken[name]) if name in taken else {},
+        )
         for name in extensions
     }
     (made / MANIFEST).write_text(json.dumps(entries), encoding="utf-8")
+
+
+def _entry(name: str, *, source: str | None, imports: list[str], classes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the manifest says of an extension module; `source` is what it was made of, None for what mypyc adds."""
+    return {
+        "file": name + EXTENSION_SUFFIXES[0],
+        "source": source,
+        "digest": None if source is None else digest_of(source),
+        "imports": imports,
+        "classes": classes,
+    }
 
 
 def _compiler() -> list[str]:

@@ -43,8 +43,17 @@ ENGINE = (
     "hosts/transport/scheduling/pull_pacer.py",
     "hosts/transport/scheduling/wire_schedule.py",
     "hosts/transport/trimmed_headers.py",
+    "hosts/io/event_loop.py",
+    "hosts/io/late_bins.py",
+    "hosts/io/lateness.py",
+    "hosts/io/spacing.py",
 )
 """What a packet goes through. Settings and records stay as they are: they are built once, and read by pydantic."""
+
+NATIVE = {"hosts.io.kernel.calls": ("hosts/io/kernel/calls.c", "softswitch/src/ports/burst.c")}
+"""Modules that are written in C beside a Python one of the same name, which is for where there is no compiler."""
+NATIVE_INCLUDES = "softswitch/src"
+_NATIVE_HEADERS = ("softswitch/src/ports/burst.h",)
 
 GROUP = "sfc_testbed_engine"
 """Of modules that are compiled together, and of the library that holds them."""
@@ -82,7 +91,9 @@ def build_name() -> str:
 
 def builds_prefix() -> str:
     """Of all builds that the engine's own modules can come from, for this Python and this recipe."""
-    parts = [EXTENSION_SUFFIXES[0], *(f"{name} {digest_of(name)}" for name in (*ENGINE, *_RECIPE))]
+    native = [name for sources in NATIVE.values() for name in sources]
+    files = (*ENGINE, *native, *_NATIVE_HEADERS, *_RECIPE)
+    parts = [EXTENSION_SUFFIXES[0], *(f"{name} {digest_of(name)}" for name in files)]
     return f"engine-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}-"
 
 

@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow

@@ -112,7 +112,7 @@ class EventLoop:
                 if station is not None:
                     self._receive(descriptor, station)
                 elif descriptor == timer_descriptor:
-                    self._timer.clear()
+                    self._timer.has_fired()
                 elif descriptor in self._readers:
                     self._readers[descriptor]()
             self._serve_due()
@@ -135,10 +135,8 @@ class EventLoop:
 
     def _receive(self, descriptor: int, station: _Station) -> int:
         """Takes what has arrived, up to a burst; gives the number of frames."""
-        nic = station.nic
-        frames = station.socket.receive()
-        for arrival_ns, frame in frames:
-            nic.receive(frame, arrival_ns)
+        frames, times_ns = station.socket.receive()
+        station.nic.receive_batch(frames, times_ns)
         self._serve(descriptor, station)
         return len(frames)
 
@@ -160,23 +158,26 @@ class EventLoop:
         """Send what has left the NIC, hand out its events, ask when to come again."""
         nic = station.nic
         if self._is_sending:
-            send = station.socket.send
-            record = self.lateness.record
-            record_spacing = station.spacing.record
-            late_bins = self.late_bins
-            for ideal_ns, frame in nic.frames_to_send(time.monotonic_ns()):
-                send(frame)
-                sent_ns = time.monotonic_ns()
-                record(sent_ns - ideal_ns)
-                record_spacing(len(frame), ideal_ns, sent_ns)
-                if late_bins is not None:
-                    late_bins.record(sent_ns, sent_ns - ideal_ns)
+            leaving = nic.frames_to_send(time.monotonic_ns())
+            if leaving:
+                station.socket.send_batch(leaving)
+                self._measure(station, leaving, time.monotonic_ns())
             self._schedule(descriptor, station)
         while (event := nic.next_event()) is not None:
             self._on_event(nic.address.name, event)
         if station.tap is not None and nic.programs is not None:
             while (frame_for_programs := nic.programs.next_arrived()) is not None:
                 station.tap.send(frame_for_programs)
+
+    def _measure(self, station: _Station, sent: list[tuple[int, bytes]], sent_ns: int) -> None:
+        """Frames that went together left when the last of them had."""
+        late_bins = self.late_bins
+        for ideal_ns, frame in sent:
+            late_ns = sent_ns - ideal_ns
+            self.lateness.record(late_ns)
+            station.spacing.record(len(frame), ideal_ns, sent_ns)
+            if late_bins is not None:
+                late_bins.record(sent_ns, late_ns)
 
     def _schedule(self, descriptor: int, station: _Station) -> None:
         due_ns = station.nic.next_timer_ns() if self._is_sending else None

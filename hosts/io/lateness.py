@@ -5,42 +5,31 @@
 Its buckets are those of softswitch/src/common/lateness.h, so that hosts and switches are judged by one measure.
 """
 
-from collections import Counter
-from dataclasses import dataclass
+from hosts.io.summaries import LatenessSummary
 
 _SUB_BITS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class LatenessSummary:
-    """How late things were done, in wall ns; without a record all are 0."""
-
-    count: int
-    p50_ns: float
-    p99_ns: float
-    max_ns: float
 
 
 class LatenessHistogram:
     """Counts without keeping samples. Early counts as on time."""
 
     def __init__(self) -> None:
-        self._counts: Counter[int] = Counter()
+        self._counts: dict[int, int] = {}
         self._max_ns = 0
 
     def record(self, late_ns: int) -> None:
         """One more."""
-        if late_ns <= 0:
-            self._counts[0] += 1
-            return
-        shift = max(0, late_ns.bit_length() - 1 - _SUB_BITS)
-        self._counts[(((late_ns >> shift) + 1) << shift) - 1] += 1
+        greatest_ns = 0
+        if late_ns > 0:
+            shift = max(0, late_ns.bit_length() - 1 - _SUB_BITS)
+            greatest_ns = (((late_ns >> shift) + 1) << shift) - 1
+        self._counts[greatest_ns] = self._counts.get(greatest_ns, 0) + 1
         if late_ns > self._max_ns:
             self._max_ns = late_ns
 
     def percentile_ns(self, share: float) -> int:
         """Greatest value of the bucket in which that share (0..1) of all records is reached; 0 without records."""
-        wanted = share * self._counts.total()
+        wanted = share * sum(self._counts.values())
         seen = 0
         for greatest_ns in sorted(self._counts):
             seen += self._counts[greatest_ns]
@@ -50,4 +39,5 @@ class LatenessHistogram:
 
     def summary(self) -> LatenessSummary:
         """What has been recorded so far."""
-        return LatenessSummary(self._counts.total(), self.percentile_ns(0.50), self.percentile_ns(0.99), self._max_ns)
+        count = sum(self._counts.values())
+        return LatenessSummary(count, self.percentile_ns(0.50), self.percentile_ns(0.99), self._max_ns)

@@ -6,10 +6,11 @@ Time stamps come from the kernel as CLOCK_REALTIME and leave here as CLOCK_MONOT
 """
 
 import errno
+import os
 import socket
 import struct
-import time
 
+from hosts.io.kernel import calls
 from hosts.io.socket_filter import NIC_FRAMES, Program, attach_filter
 from wire.ethernet import LONGEST_FRAME_BYTES
 
@@ -21,11 +22,8 @@ _SO_RCVBUFFORCE = 33
 _SO_SNDBUFFORCE = 32
 _ETH_P_ALL = 0x0003
 _BUFFER_BYTES = 16 << 20
-_CONTROL_BYTES = socket.CMSG_SPACE(16)
-_TIMESPEC = struct.Struct("@ll")
 _STATISTICS = struct.Struct("@II")
-_BURST = 64
-_NS = 1_000_000_000
+_ROOM_REFUSALS = (errno.EAGAIN, errno.ENOBUFS, errno.ENXIO)
 
 
 class PacketSocket:
@@ -59,43 +57,40 @@ class PacketSocket:
         """For epoll."""
         return self._socket.fileno()
 
-    def receive(self) -> list[tuple[int, bytes]]:
-        """Up to a burst of waiting frames with their arrival times (CLOCK_MONOTONIC ns), oldest first; maybe none."""
-        frames: list[tuple[int, bytes]] = []
-        receive = self._socket.recvmsg
-        now_ns = time.monotonic_ns()
-        to_monotonic_ns = now_ns - time.time_ns()
+    def receive(self) -> tuple[list[bytes], list[int]]:
+        """Up to a burst of waiting frames, oldest first, and when each arrived (CLOCK_MONOTONIC ns); maybe none."""
         try:
-            for _ in range(_BURST):
-                frame, control, flags, _ = receive(LONGEST_FRAME_BYTES, _CONTROL_BYTES)
-                if flags & socket.MSG_TRUNC:
-                    self._cut += 1
-                    continue
-                seconds, nanoseconds = _TIMESPEC.unpack(control[0][2])
-                frames.append((seconds * _NS + nanoseconds + to_monotonic_ns, frame))
-        except BlockingIOError:
-            pass
+            frames, times_ns, cut = calls.receive(self._socket, LONGEST_FRAME_BYTES)
         except OSError as error:
             if error.errno != errno.ENETDOWN:
                 raise
-        return frames
+            return [], []
+        self._cut += cut
+        return frames, times_ns
 
     def send(self, frame: bytes) -> bool:
         """Put one frame on the interface; False (and counted) if the kernel has no room or the interface is down."""
-        try:
-            self._socket.send(frame)
-        except OSError as error:
-            if error.errno == errno.EMSGSIZE:
-                told = f"{self.interface} cannot carry a frame of {len(frame)} B: its MTU is too small"
-                raise OSError(errno.EMSGSIZE, told) from error
-            if error.errno not in (errno.EAGAIN, errno.ENOBUFS, errno.ENETDOWN, errno.ENXIO):
-                raise
-            if error.errno == errno.ENETDOWN:
-                self.link_down += 1
-            else:
-                self.send_failures += 1
-            return False
-        return True
+        _, refusal = calls.send(self._socket, [(0, frame)], 0)
+        if refusal:
+            self._count_refused(frame, refusal)
+        return not refusal
+
+    def send_batch(self, leaving: list[tuple[int, bytes]]) -> None:
+        """The same with many, each beside the time at which it left in the model, which is not looked at."""
+        place, refusal = calls.send(self._socket, leaving, 0)
+        while refusal:
+            self._count_refused(leaving[place][1], refusal)
+            place, refusal = calls.send(self._socket, leaving, place + 1)
+
+    def _count_refused(self, frame: bytes, refusal: int) -> None:
+        if refusal == errno.EMSGSIZE:
+            raise OSError(refusal, f"{self.interface} cannot carry a frame of {len(frame)} B: its MTU is too small")
+        if refusal == errno.ENETDOWN:
+            self.link_down += 1
+        elif refusal in _ROOM_REFUSALS:
+            self.send_failures += 1
+        else:
+            raise OSError(refusal, os.strerror(refusal))
 
     def kernel_drops(self) -> int:
         """Frames that were lost here since the socket was opened: not read in time, or longer than any MTU."""

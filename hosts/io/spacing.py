@@ -3,30 +3,16 @@
 """Whether a wire is a wire: of frames back to back in the model, how far their real spacing is off bytes over rate.
 
 A frame follows another if its ideal departure is the other's and its own time on the wire, so that the wire was never
-idle between them. The measured spacing is that between the two calls that handed them to the kernel; a switch hands
-over several frames in one call, whose spacing is then 0 (softswitch/src/common/spacing.h does the same there).
+idle between them. The measured spacing is that between the two calls that handed them to the kernel; frames that are
+handed over in one call have none (softswitch/src/common/spacing.h does the same there).
 (docs/sources.md#fidelity)
 """
 
-from dataclasses import dataclass
-
 from hosts.io.lateness import LatenessHistogram
+from hosts.io.summaries import SpacingSummary
 from wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S
-
-
-@dataclass(frozen=True, slots=True)
-class SpacingSummary:
-    """How far off, in wall ns; without a pair of frames all are 0."""
-
-    count: int
-    """Pairs of frames."""
-    p50_ns: float
-    p99_ns: float
-    max_ns: float
-    ideal_ns: float
-    """Mean of what the spacing should have been."""
 
 
 class SpacingHistogram:

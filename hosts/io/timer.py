@@ -9,20 +9,11 @@ import ctypes
 import os
 from contextlib import suppress
 
+from hosts.io.kernel import calls
+
 _CLOCK_MONOTONIC = 1
 _TFD_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
-_TFD_TIMER_ABSTIME = 1
-_NS = 1_000_000_000
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-class _Timerspec(ctypes.Structure):
-    _fields_ = (
-        ("interval_s", ctypes.c_long),
-        ("interval_ns", ctypes.c_long),
-        ("value_s", ctypes.c_long),
-        ("value_ns", ctypes.c_long),
-    )
 
 
 class MonotonicTimer:
@@ -33,8 +24,6 @@ class MonotonicTimer:
         if self._descriptor < 0:
             number = ctypes.get_errno()
             raise OSError(number, f"timerfd_create: {os.strerror(number)}")
-        self._spec = _Timerspec()
-        self._reference = ctypes.byref(self._spec)
         self._armed_ns = 0
 
     def fileno(self) -> int:
@@ -47,10 +36,11 @@ class MonotonicTimer:
         if value_ns == self._armed_ns:
             return
         self._armed_ns = value_ns
-        self._spec.value_s, self._spec.value_ns = divmod(value_ns, _NS)
-        if _libc.timerfd_settime(self._descriptor, _TFD_TIMER_ABSTIME, self._reference, None) != 0:
-            number = ctypes.get_errno()
-            raise OSError(number, f"timerfd_settime: {os.strerror(number)}")
+        calls.set_timer(self._descriptor, value_ns)
+
+    def has_fired(self) -> None:
+        """In place of `clear` where `arm` follows in any case: it will set the timer anew, whatever the instant."""
+        self._armed_ns = -1
 
     def clear(self) -> None:
         """Take the expiry, so that the timer is no longer readable."""

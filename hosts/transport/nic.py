@@ -146,10 +146,7 @@ class Nic:
 
     def receive(self, frame: bytes, now_ns: int) -> None:
         """A frame arrived at `now_ns`. Never raises for what the frame contains."""
-        wire = self._wire
-        wire.advance(now_ns - 1)
-        if now_ns > wire.clock_ns:
-            wire.clock_ns = now_ns
+        self._wire.catch_up(now_ns)
         counters = self._counters
         counters.frames_received += 1
         counters.bytes_received += len(frame)
@@ -170,12 +167,15 @@ class Nic:
         else:
             self._receive_control(header, frame, shim, now_ns)
 
+    def receive_batch(self, frames: list[bytes], times_ns: list[int]) -> None:
+        """Frames that arrived one after the other, each at its time."""
+        for at in range(len(frames)):
+            self.receive(frames[at], times_ns[at])
+
     def send_program_frame(self, frame: bytes, now_ns: int) -> None:
         """A program's frame came at `now_ns`; only after `attach_programs`."""
-        wire = self._wire
-        wire.advance(now_ns - 1)
-        wire.clock_ns = max(wire.clock_ns, now_ns)
-        self.attach_programs().send(frame, wire.clock_ns)
+        self._wire.catch_up(now_ns)
+        self.attach_programs().send(frame, self._wire.clock_ns)
 
     def frames_to_send(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Frames whose last bit has left by now, each with the ideal time it left, oldest first."""

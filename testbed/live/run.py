@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from analysis.results.counters import RunCounters
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import (
     AgentEvent,
     AgentLateness,

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.results.counters import Lateness, RunCounters, Spacing
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import HostStatistics
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.drops import DOWN, RECEIVE_RING

@@ -20,6 +20,7 @@ from compiled.sources import ENGINE, ROOT
 
 WHERE = "import importlib, sys; print(*(importlib.import_module(name).__file__ for name in sys.argv[1:]), sep='\\n')"
 NIC, HPCC, MINE = "hosts.transport.nic", "hosts.transport.congestion.hpcc", "hosts.transport.congestion.mine"
+CALLS = "hosts.io.kernel.calls"
 SMALL = ("--clock", "virtual", "--seed", "7", "--json")
 SCENARIOS = {
     "sfc": ("run", "incast", "--scheme", "sfc", "--set", "degree=6", "--set", "message_bytes=60000"),
@@ -58,15 +59,15 @@ def places(*modules: str, root: Path = ROOT, interpreted: str = "0") -> list[str
 
 def tree(tmp_path: Path) -> Path:
     """A copy of what the engine is made of."""
-    for name in ("compiled", "wire", "hosts"):
+    for name in ("compiled", "wire", "hosts", "softswitch/src/ports"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
 def test_imports_take_the_compiled_modules_unless_told_otherwise(engine: Path) -> None:
     """By an environment variable, as a debugger wants it."""
-    assert places(NIC, HPCC) == [".so", ".so"]
-    assert places(NIC, HPCC, interpreted="1") == [".py", ".py"]
+    assert places(NIC, HPCC, CALLS) == [".so", ".so", ".so"]
+    assert places(NIC, HPCC, CALLS, interpreted="1") == [".py", ".py", ".py"]
 
 
 @pytest.mark.long

@@ -8,8 +8,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import (
     Add,
     Adopt,

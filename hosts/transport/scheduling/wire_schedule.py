@@ -135,6 +135,12 @@ class WireSchedule:
             else:
                 return
 
+    def catch_up(self, now_ns: int) -> None:
+        """Do what happens before `now_ns`, at which something comes from outside."""
+        self.advance(now_ns - 1)
+        if now_ns > self.clock_ns:
+            self.clock_ns = now_ns
+
     def finished(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Frames whose last bit has left by now, with the time it left, in order."""
         on_wire = self._on_wire

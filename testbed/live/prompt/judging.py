@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analysis.results.fidelity import judge
 from analysis.results.result import FlowCounts, RunResult
-from hosts.io.lateness import LatenessSummary
+from hosts.io.summaries import LatenessSummary
 from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
 from testbed.execution.execute import execute, run_identity

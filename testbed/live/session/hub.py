@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import (
     Add,
     AgentEvent,

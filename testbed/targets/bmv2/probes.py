@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hosts.io.lateness import LatenessSummary
 from hosts.io.links import Links
 from hosts.io.packet_socket import PacketSocket
+from hosts.io.summaries import LatenessSummary
 from topologies.model import MAX_PORT
 from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL
@@ -98,9 +98,11 @@ class Prober:
         self._socket.close()
 
     def _receive(self) -> None:
-        while frames := self._socket.receive():
-            for received_ns, frame in frames:
+        frames, times_ns = self._socket.receive()
+        while frames:
+            for frame, received_ns in zip(frames, times_ns, strict=True):
                 number = int.from_bytes(frame[PSN_OFFSET + 1 : PSN_OFFSET + 4], "big")
                 sent_ns = self._sent_ns.pop(number, None)
                 if sent_ns is not None:
                     self._transits_ns.append(max(0, received_ns - sent_ns))
+            frames, times_ns = self._socket.receive()

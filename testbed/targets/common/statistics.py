@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from testbed.targets.common.drops import absorbed_frames, target_only_drops
 
 

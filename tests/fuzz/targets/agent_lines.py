@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from hosts import protocol
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import AgentEvent, Command, ProtocolError
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts

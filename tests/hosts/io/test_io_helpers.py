@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosts.io.lateness import LatenessHistogram, LatenessSummary
+from hosts.io.lateness import LatenessHistogram
 from hosts.io.lines import LineReader, LineWriter
+from hosts.io.summaries import LatenessSummary
 from hosts.io.timer import MonotonicTimer
 
 

@@ -73,7 +73,8 @@ def wait_for(sock: PacketSocket, count: int) -> list[tuple[int, bytes]]:
     while len(frames) < count:
         ready, _, _ = select.select([sock], [], [], 10)
         assert ready, f"only {len(frames)} frames arrived"
-        frames += sock.receive()
+        arrived, times_ns = sock.receive()
+        frames += zip(times_ns, arrived, strict=True)
     return frames
 
 
@@ -99,7 +100,7 @@ def test_only_our_frames_pass_the_filter(stations: tuple[Station, Station]) -> N
         assert sender.send(frame)
     assert receiver.send(roce_frame(right, left))
     assert [frame for _, frame in wait_for(receiver, 3)] == ours
-    assert receiver.receive() == []
+    assert receiver.receive() == ([], [])
     assert len(wait_for(sender, 1)) == 1
     assert (receiver.kernel_drops(), sender.send_failures) == (0, 0)
     sender.close()

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Spacing of frames that follow one another on a wire."""
 
-from hosts.io.spacing import SpacingHistogram, SpacingSummary, WireSpacing
+from hosts.io.spacing import SpacingHistogram, WireSpacing
+from hosts.io.summaries import SpacingSummary
 
 # 1 Gb/s: a byte takes 8 ns.
 RATE_BPS = 1_000_000_000

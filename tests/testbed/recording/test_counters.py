@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections import Counter
 
 from analysis.results.counters import Lateness, Spacing
-from hosts.io.lateness import LatenessSummary
-from hosts.io.spacing import SpacingSummary
+from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import HostStatistics
 from hosts.transport.counters import NicStatistics
 from testbed.recording.counters import run_counters

@@ -19,15 +19,18 @@ class FakeSwitch:
 
     def __init__(self, interface: str) -> None:
         self.loses = False
-        self._frames: list[tuple[int, bytes]] = []
+        self._frames: list[bytes] = []
+        self._times_ns: list[int] = []
 
     def send(self, frame: bytes) -> None:
         if not self.loses:
-            self._frames.append((time.monotonic_ns() + TRANSIT_NS, frame))
+            self._frames.append(frame)
+            self._times_ns.append(time.monotonic_ns() + TRANSIT_NS)
 
-    def receive(self) -> list[tuple[int, bytes]]:
-        frames, self._frames = self._frames, []
-        return frames
+    def receive(self) -> tuple[list[bytes], list[int]]:
+        taken = self._frames, self._times_ns
+        self._frames, self._times_ns = [], []
+        return taken
 
 
 @pytest.fixture
