@@ -11,6 +11,7 @@ from zlib import crc32
 from mypy_extensions import i64
 
 _BITS: Final = 32
+_WORD_BYTES: Final = 4
 _DIGIT_BITS: Final = 4
 
 
@@ -18,24 +19,40 @@ class CrcShift:
     """That function for one length: a table for each hexadecimal digit of the CRC before, together small enough to stay
     in a processor's cache. `shift_of` makes them."""
 
-    __slots__ = ("_digits", "size_bytes")
+    __slots__ = ("_digits", "_digits_of_word", "_of_no_word", "size_bytes")
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes: i64 = size_bytes
-        zeros = bytes(size_bytes)
-        of_zeros = crc32(zeros)
-        self._digits: list[int] = []
-        for digit in range(0, _BITS, _DIGIT_BITS):
-            self._digits += _table([crc32(zeros, 1 << bit) ^ of_zeros for bit in range(digit, digit + _DIGIT_BITS)])
+        self._digits = _digits_past(size_bytes)
+        self._digits_of_word = _digits_past(_WORD_BYTES + size_bytes)
+        self._of_no_word: i64 = self.past(crc32(bytes(_WORD_BYTES)))
 
     def past(self, before: i64) -> i64:
         """What the CRC of the bytes before contributes to that of the whole; XOR it with the CRC of the part after."""
-        digits = self._digits
-        total: i64 = digits[before & 15] ^ digits[16 + (before >> 4 & 15)]
-        total ^= digits[32 + (before >> 8 & 15)] ^ digits[48 + (before >> 12 & 15)]
-        total ^= digits[64 + (before >> 16 & 15)] ^ digits[80 + (before >> 20 & 15)]
-        total ^= digits[96 + (before >> 24 & 15)] ^ digits[112 + (before >> 28 & 15)]
-        return total
+        return _chosen(self._digits, before)
+
+    def past_word(self, word: i64, before: i64) -> i64:
+        """The same where four bytes lie between the two parts, read as a little-endian number, at no more cost: a CRC
+        so far acts like a change of the four bytes that follow."""
+        return _chosen(self._digits_of_word, word ^ before) ^ self._of_no_word
+
+
+def _chosen(digits: list[int], number: i64) -> i64:
+    """The XOR of the columns that a number's bits choose."""
+    total: i64 = digits[number & 15] ^ digits[16 + (number >> 4 & 15)]
+    total ^= digits[32 + (number >> 8 & 15)] ^ digits[48 + (number >> 12 & 15)]
+    total ^= digits[64 + (number >> 16 & 15)] ^ digits[80 + (number >> 20 & 15)]
+    total ^= digits[96 + (number >> 24 & 15)] ^ digits[112 + (number >> 28 & 15)]
+    return total
+
+
+def _digits_past(size_bytes: int) -> list[int]:
+    zeros = bytes(size_bytes)
+    of_zeros = crc32(zeros)
+    digits: list[int] = []
+    for digit in range(0, _BITS, _DIGIT_BITS):
+        digits += _table([crc32(zeros, 1 << bit) ^ of_zeros for bit in range(digit, digit + _DIGIT_BITS)])
+    return digits
 
 
 _SHIFTS: Final[dict[int, CrcShift]] = {}

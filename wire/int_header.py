@@ -30,9 +30,10 @@ COUNTER_MODULUS = 1 << 32
 """Times (us) and byte counts wrap here."""
 
 _UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
-_PORT: Final = 36
-_PORT_END: Final = 38
-_PORT_BYTES: Final = INT_UDP_PORT.to_bytes(2, "big")
+_PORT_HIGH: Final = 36
+_PORT_LOW: Final = 37
+_HIGH_BYTE: Final = INT_UDP_PORT >> 8
+_LOW_BYTE: Final = INT_UDP_PORT & 0xFF
 _SHIM_OFFSET = _UDP_OFFSET + udp.HEADER_BYTES
 _SHIM_END = _SHIM_OFFSET + INT_SHIM_BYTES
 _SHIM = struct.Struct(">BBH")
@@ -103,7 +104,7 @@ def unpack(shim: bytes) -> Telemetry:
 
 def has_telemetry(frame: bytes) -> bool:
     """Whether a frame may carry telemetry; `TelemetryStripper.strip` tells for certain."""
-    return frame[_PORT:_PORT_END] == _PORT_BYTES
+    return len(frame) > _PORT_LOW and frame[_PORT_LOW] == _LOW_BYTE and frame[_PORT_HIGH] == _HIGH_BYTE
 
 
 class TelemetryStripper:

@@ -43,6 +43,11 @@ PSN_OFFSET: Final = 50
 """Where the last BTH word lies: everything before it is equal for all packets of a flow of one opcode and length."""
 BODY_OFFSET: Final = 54
 
+_LENGTH_BYTE: Final = 17
+_SOURCE_BYTE: Final = 29
+_QPN_BYTE: Final = 49
+"""The last bytes of the IPv4 length, the source address and the destination QP."""
+
 ACK_FRAME_BYTES = BODY_OFFSET + AETH_BYTES + ICRC_BYTES
 """An ACK or a NAK; a NAK of IRN has a selective word more."""
 
@@ -52,7 +57,8 @@ _PSEUDO_LRH = b"\xff" * 8
 _BECN = 1 << 30
 _CACHED_HEADERS = 1 << 16
 """A decoder forgets all headers beyond this many, so that forged ones cannot fill the memory."""
-
+_LATEST_HEADERS: Final = 1 << 10
+"""A power of two: places for those that were seen last."""
 
 SEND_FIRST: Final = 0x00
 SEND_MIDDLE: Final = 0x01
@@ -182,7 +188,7 @@ class _Ends:
 class RoceFramer:
     """Builds the frames of one direction of one queue pair."""
 
-    __slots__ = ("_addresses", "_destination_qpn", "_ends", "_macs", "_source_port", "_tos")
+    __slots__ = ("_addresses", "_answer", "_destination_qpn", "_ends", "_macs", "_source_port", "_tos")
 
     def __init__(
         self,
@@ -202,6 +208,15 @@ class RoceFramer:
         self._destination_qpn = destination_qpn & QPN_MASK
         self._tos = tos
         self._ends: dict[int, _Ends] = {}
+        self._answer: _Ends | None = None
+
+    def acknowledgement(self, psn: int, aeth: int) -> bytes:
+        """The frame of a plain Acknowledge packet, from its two words: what stands before them is a template."""
+        answer = self._answer
+        if answer is None:
+            self._answer = answer = self._ends_of(AETH_BYTES, 0, ACKNOWLEDGE, False)
+        words = (psn << 32 | aeth).to_bytes(8, "big")
+        return b"".join((answer.before, words, crc32(words, answer.state).to_bytes(ICRC_BYTES, "little")))
 
     def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
         """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded.
@@ -213,14 +228,16 @@ class RoceFramer:
         icrc = crc32(rest, ends.state).to_bytes(ICRC_BYTES, "little")
         return b"".join((ends.before, shim, ends.after, rest, icrc))
 
-    def full_frame(
-        self, opcode: int, psn_word: bytes, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes
-    ) -> bytes:
-        """The same, without another pass over a body whose CRC-32 is known and whose length is that of `shift`."""
+    def full_frame(self, opcode: int, word: int, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
+        """The same, without another pass over a body whose CRC-32 is known and whose length is that of `shift`. `word`
+        is AckReq and PSN."""
+        psn_word = word.to_bytes(4, "big")
         if len(body) % 4:
             return self.frame(opcode, psn_word, body, shim=shim)
         ends = self._ends_of(len(body), len(shim), opcode, False)
-        icrc: int = shift.past(crc32(psn_word, ends.state)) ^ body_crc
+        icrc: int = shift.past_word(ethernet.little_word_at(psn_word, 0), ends.state) ^ body_crc
+        if not shim:
+            return b"".join((ends.before, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
         return b"".join((ends.before, shim, ends.after, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
 
     def _ends_of(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
@@ -262,6 +279,7 @@ class RoceHeader:
         "is_data",
         "is_whole_words",
         "opcode",
+        "prefix",
         "source_ip",
         "source_port",
         "tos",
@@ -287,11 +305,13 @@ class RoceHeader:
         self.is_whole_words = self.body_end == self.icrc_offset
         self.icrc_state = state
         self.frame_bytes: i64 = 0
-        """Length of the frames it was learned from, padding of Ethernet's included."""
+        """Length of the frames it was learned from, padding of Ethernet's included, and ..."""
+        self.prefix = b""
+        """... what they begin with."""
 
     def psn_word(self, frame: bytes) -> int:
         """AckReq (top bit) and PSN (low 24 bits) of a packet that begins with this header."""
-        return word_at(frame, PSN_OFFSET)
+        return ethernet.word_at(frame, PSN_OFFSET)
 
     def body(self, frame: bytes) -> bytes:
         """What follows the BTH, without padding and ICRC."""
@@ -307,40 +327,47 @@ class RoceHeader:
         """The word that IRN appends to a NAK, -1 without one; above PSN_MASK it is none."""
         if self.body_end - BODY_OFFSET < AETH_BYTES + _SELECTIVE_BYTES:
             return -1
-        return word_at(frame, BODY_OFFSET + AETH_BYTES)
+        return ethernet.word_at(frame, BODY_OFFSET + AETH_BYTES)
 
     def icrc_is_right(self, frame: bytes) -> bool:
         """Whether the invariant CRC of the packet fits its bytes."""
         end = self.icrc_offset
-        return crc32(frame[PSN_OFFSET:end], self.icrc_state) == self._icrc(frame)
+        return crc32(frame[PSN_OFFSET:end], self.icrc_state) == ethernet.little_word_at(frame, end)
 
     def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift) -> bool:
         """The same, of a packet of whole words whose body's CRC-32 is known, and as long as `shift` says."""
-        return shift.past(crc32(frame[PSN_OFFSET:BODY_OFFSET], self.icrc_state)) ^ body_crc == self._icrc(frame)
-
-    def _icrc(self, frame: bytes) -> i64:
-        at = self.icrc_offset
-        return i64(frame[at]) | i64(frame[at + 1]) << 8 | i64(frame[at + 2]) << 16 | i64(frame[at + 3]) << 24
-
-
-def word_at(frame: bytes, offset: i64) -> i64:
-    """Four bytes of a frame as a number."""
-    high: i64 = i64(frame[offset]) << 24 | i64(frame[offset + 1]) << 16
-    return high | i64(frame[offset + 2]) << 8 | i64(frame[offset + 3])
+        word = ethernet.little_word_at(frame, PSN_OFFSET)
+        return shift.past_word(word, self.icrc_state) ^ body_crc == ethernet.little_word_at(frame, self.icrc_offset)
 
 
 class RoceDecoder:
-    """Recognises RoCEv2 frames; checks each distinct header once."""
+    """Recognises RoCEv2 frames; checks each distinct header once.
 
-    __slots__ = ("_headers",)
+    The header that a frame shares with an earlier one is looked for in a place that a few of its bytes name, where the
+    latest such header lies, and else by all of its bytes.
+    """
+
+    __slots__ = ("_headers", "_latest")
 
     def __init__(self) -> None:
         self._headers: dict[bytes, RoceHeader] = {}
+        self._latest: list[RoceHeader | None] = [None] * _LATEST_HEADERS
 
     def header(self, frame: bytes) -> RoceHeader | None:
         """The header of a well-formed RoCEv2 frame, or None for anything else (short, lying, unknown opcode...)."""
+        size: i64 = len(frame)
+        if size < PSN_OFFSET:
+            return None
+        place: i64 = i64(frame[_SOURCE_BYTE]) << 3 ^ i64(frame[BTH_OFFSET]) << 5 ^ i64(frame[_LENGTH_BYTE]) << 6
+        place = (place ^ i64(frame[_QPN_BYTE]) ^ i64(frame[_QPN_BYTE - 1]) << 8) & (_LATEST_HEADERS - 1)
+        latest = self._latest[place]
+        if latest is not None and latest.frame_bytes == size and frame.startswith(latest.prefix):
+            return latest
         known = self._headers.get(frame[:PSN_OFFSET])
-        return known if known is not None and known.frame_bytes == len(frame) else self._learn(frame)
+        if known is None or known.frame_bytes != size:
+            known = self._learn(frame)
+        self._latest[place] = known
+        return known
 
     def _learn(self, frame: bytes) -> RoceHeader | None:
         header = parse_header(frame)
@@ -348,7 +375,8 @@ class RoceDecoder:
             if len(self._headers) >= _CACHED_HEADERS:
                 self._headers.clear()
             header.frame_bytes = len(frame)
-            self._headers[frame[:PSN_OFFSET]] = header
+            header.prefix = frame[:PSN_OFFSET]
+            self._headers[header.prefix] = header
         return header
 
 

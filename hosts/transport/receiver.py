@@ -257,9 +257,13 @@ class ReceiverQueuePair:
     def _send_ack(self, marked: bool, shim: bytes, selective: bytes = b"") -> None:
         self._counters.acks_sent += 1
         self._owes_mark = False
-        psn_word = ((self._order.expected - 1) & PSN_MASK).to_bytes(4, "big")
-        aeth = (_ACK_AETH | self._messages_done & _MSN_MASK).to_bytes(4, "big") + selective
-        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, psn_word, aeth, becn=marked, shim=shim))
+        psn = (self._order.expected - 1) & PSN_MASK
+        aeth = _ACK_AETH | self._messages_done & _MSN_MASK
+        if not marked and not shim and not selective:
+            self._wire.send_control(self._answers().acknowledgement(psn, aeth))
+            return
+        words = psn.to_bytes(4, "big"), aeth.to_bytes(4, "big") + selective
+        self._wire.send_control(self._answers().frame(ACKNOWLEDGE, *words, becn=marked, shim=shim))
 
     def _send_nak(self, index: int, marked: bool, shim: bytes) -> None:
         self._counters.naks_sent += 1

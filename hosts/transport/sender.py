@@ -21,8 +21,9 @@ from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
 from wire import int_header
 from wire.bts import BackToSender
+from wire.constants import PSN_MASK
 from wire.crc import CrcShift
-from wire.roce import RoceFramer, data_opcode, nearest_index, pack_immediate, pack_psn_word
+from wire.roce import ACK_REQUEST, RoceFramer, data_opcode, nearest_index, pack_immediate
 from wire.units import NS_PER_S, NS_PER_US
 
 
@@ -164,13 +165,14 @@ class SenderQueuePair(FrameSource):
         recovery.held_ns = self.paused_ns(now_ns)
         recovery.on_sent(index, now_ns - recovery.held_ns)
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
-        psn_word = pack_psn_word(index, ack_request=asks)
+        word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
         shim = self._stamp(now_ns) if self._stamped else self._shim
         if is_last:
+            psn_word = word.to_bytes(4, "big")
             frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, shim=shim)
         else:
-            frame = self._framer.full_frame(opcode, psn_word, body, body_crc, self._shift, shim)
+            frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim)
         self._last_start_ns = now_ns
         self._last_bytes = len(frame)
         if self._tell_sent or self._tell_flow_control:

@@ -7,9 +7,8 @@ remainder of the division carried on, so a busy wire never drifts. It asks sourc
 what is in them. Fairness is by bytes: a source keeps its turn until it has used a full frame's worth.
 """
 
-from collections import deque
 from heapq import heappop, heappush
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -19,6 +18,42 @@ from wire.units import NS_PER_S
 _BIT_NS: Final = 8 * NS_PER_S
 MOST_CONTROL_FRAMES: Final = 16_384
 """That wait at once: the shortest packet asks for an answer that is longer, and a flood of it must not fill memory."""
+
+
+_MOST_TAKEN: Final = 64
+
+_Item = TypeVar("_Item")
+
+
+class Fifo(Generic[_Item]):
+    """A queue in a list, with the place where it begins: a compiled program calls it without going through names."""
+
+    __slots__ = ("_begin", "_items", "count")
+
+    def __init__(self) -> None:
+        self._items: list[_Item] = []
+        self._begin: i64 = 0
+        self.count: i64 = 0
+
+    def append(self, item: _Item) -> None:
+        """At the end."""
+        self._items.append(item)
+        self.count += 1
+
+    def first(self) -> _Item:
+        """The oldest; there must be one."""
+        return self._items[self._begin]
+
+    def take(self) -> _Item:
+        """The oldest, which is no longer in it; there must be one."""
+        items = self._items
+        item = items[self._begin]
+        self._begin += 1
+        self.count -= 1
+        if not self.count or (self._begin >= _MOST_TAKEN and self._begin >= self.count):
+            del items[: self._begin]
+            self._begin = 0
+        return item
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -65,21 +100,22 @@ class WireSchedule:
     """
 
     __slots__ = (
-        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence",
-        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent", "is_quiet",
-        "wire_free_ns",
+        "_control", "_finish_ns", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
+        "_sequence", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
+        "is_quiet", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
         """`quantum_bytes`: what one source may send in its turn."""
         self._rate_bps = rate_bps
         self._quantum_bytes = quantum_bytes
-        self._mac_control: deque[bytes] = deque()
-        self._control: deque[bytes] = deque()
-        self._ready: deque[FrameSource] = deque()
+        self._mac_control: Fifo[bytes] = Fifo()
+        self._control: Fifo[bytes] = Fifo()
+        self._ready: Fifo[FrameSource] = Fifo()
         self._timers: list[tuple[int, int, Wakeable]] = []
         self._sequence = 0
-        self._on_wire: deque[tuple[int, bytes]] = deque()
+        self._on_wire: Fifo[tuple[int, bytes]] = Fifo()
+        self._finish_ns: int = NEVER
         self._remainder = 0
         self.clock_ns = 0
         """Time of the latest event dealt with; never goes back."""
@@ -97,7 +133,7 @@ class WireSchedule:
 
     def send_control(self, frame: bytes) -> None:
         """Queue an ACK, NAK or CNP; it goes before any data. Lost, and counted, where too many wait already."""
-        if len(self._control) < MOST_CONTROL_FRAMES:
+        if self._control.count < MOST_CONTROL_FRAMES:
             self._control.append(frame)
         else:
             self.control_overruns += 1
@@ -143,26 +179,29 @@ class WireSchedule:
 
     def finished(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Frames whose last bit has left by now, with the time it left, in order."""
-        on_wire = self._on_wire
         done: list[tuple[int, bytes]] = []
-        while on_wire and on_wire[0][0] <= now_ns and not self.is_quiet:
-            leaving = on_wire.popleft()
+        if self.is_quiet:
+            return done
+        on_wire = self._on_wire
+        while self._finish_ns <= now_ns:
+            leaving = on_wire.take()
             done.append(leaving)
             self.bytes_sent += len(leaving[1])
+            self._finish_ns = on_wire.first()[0] if on_wire.count else NEVER
         self.frames_sent += len(done)
         return done
 
     def next_finish_ns(self) -> int | None:
         """When the last bit of the frame on the wire will have left; None without one."""
-        return self._on_wire[0][0] if self._on_wire and not self.is_quiet else None
+        return None if self._finish_ns == NEVER or self.is_quiet else self._finish_ns
 
     def next_event_ns(self) -> int | None:
         """Earliest time at which `advance` or `finished` will have something to do."""
         if self.is_quiet:
             return None
         earliest = self._next_start_ns()
-        if self._on_wire and self._on_wire[0][0] < earliest:
-            earliest = self._on_wire[0][0]
+        if self._finish_ns < earliest:
+            earliest = self._finish_ns
         timers = self._timers
         while timers and timers[0][2].wake_ns != timers[0][0]:
             heappop(timers)
@@ -172,16 +211,16 @@ class WireSchedule:
 
     def _next_start_ns(self) -> int:
         earliest = self.clock_ns if self.clock_ns > self.wire_free_ns else self.wire_free_ns
-        if self._ready or self._mac_control:
+        if self._ready.count or self._mac_control.count:
             return earliest
-        return max(earliest, self.control_pause_end_ns) if self._control else NEVER
+        return max(earliest, self.control_pause_end_ns) if self._control.count else NEVER
 
     def _start_frame(self, start_ns: int) -> None:
         self.clock_ns = start_ns
-        if self._mac_control:
-            frame = self._mac_control.popleft()
-        elif self._control and self.control_pause_end_ns <= start_ns:
-            frame = self._control.popleft()
+        if self._mac_control.count:
+            frame = self._mac_control.take()
+        elif self._control.count and self.control_pause_end_ns <= start_ns:
+            frame = self._control.take()
         else:
             data = self._next_data(start_ns)
             if data is None:
@@ -195,21 +234,23 @@ class WireSchedule:
         self._remainder = bits_ns - duration_ns * rate_bps
         self.wire_free_ns = end_ns = start_ns + duration_ns
         self._on_wire.append((end_ns, frame))
+        if self._on_wire.count == 1:
+            self._finish_ns = end_ns
 
     def _next_data(self, now_ns: int) -> bytes | None:
         ready = self._ready
-        while ready:
-            source = ready[0]
+        while ready.count:
+            source = ready.first()
             frame = source.build_frame(now_ns)
             if frame is None:
-                ready.popleft()
+                ready.take()
                 source.queued = False
                 source.arm(now_ns)
                 continue
             source.deficit -= len(frame)
             if source.deficit <= 0:
                 source.deficit += self._quantum_bytes
-                if len(ready) > 1:
-                    ready.rotate(-1)
+                if ready.count > 1:
+                    ready.append(ready.take())
             return frame
         return None
