@@ -59,7 +59,6 @@ from wire.roce import (
     RoceHeader,
     data_frame_bytes,
     source_port,
-    word_at,
 )
 from wire.units import NS_PER_US
 
@@ -269,7 +268,7 @@ class Nic:
             sender.on_congestion_notice(self._wire.clock_ns)
         elif header.opcode == PULL:
             counters.pulls_received += 1
-            sender.on_pull(word_at(frame, BODY_OFFSET) & PSN_MASK, self._wire.clock_ns)
+            sender.on_pull(ethernet.word_at(frame, BODY_OFFSET) & PSN_MASK, self._wire.clock_ns)
         else:
             self._receive_acknowledge(sender, header, frame, shim, now_ns)
 
