@@ -157,6 +157,35 @@ int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, c
     return refused;
 }
 
+static bool are_sound(const struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, uint64_t n_bytes)
+{
+    uint64_t total = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (entries[i].index >= fabric->n_members || entries[i].port >= SW_RECIRCULATION_PORT ||
+            entries[i].length < 0 || entries[i].length > SW_FRAME_MAX_BYTES)
+            return false;
+        total += (uint64_t)entries[i].length;
+    }
+    return total == n_bytes;
+}
+
+int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
+                  uint64_t n_bytes)
+{
+    if (!are_sound(fabric, entries, count, n_bytes))
+        return -EINVAL;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct sw_entry *entry = &entries[i];
+
+        sw_switch_receive(fabric->members[entry->index]->sw, entry->port, bytes, (uint32_t)entry->length,
+                          entry->time_ns);
+        plan(fabric, entry->index);
+        bytes += entry->length;
+    }
+    return 0;
+}
+
 static uint64_t run(struct sw_fabric *fabric, int64_t until_ns, bool stops_early)
 {
     sw_outbox_clear(&fabric->outbox);

@@ -21,6 +21,15 @@
 
 struct sw_fabric;
 
+/* A frame from outside, its bytes behind those of the entry before. */
+struct sw_entry {
+    int64_t time_ns;
+    uint32_t index, port; /* of the switch, and there */
+    int64_t length;
+};
+
+_Static_assert(sizeof(struct sw_entry) == 24, "written by softswitch/engine.py's callers");
+
 struct sw_fabric *sw_fabric_create(void);
 void sw_fabric_destroy(struct sw_fabric *fabric);
 
@@ -36,6 +45,11 @@ int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uin
 /* A frame from outside; `time_ns` must not lie before what was advanced to. < 0 when refused (and counted). */
 int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
                       int64_t time_ns);
+
+/* The same for many, in any order: a switch sorts by time and port. -EINVAL, with nothing received, where they do not
+ * fill `bytes`, or one names a switch that is not there. */
+int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
+                  uint64_t n_bytes);
 
 /* Runs events due by `until_ns`, stopping early as said above; returns the number of departures in the outbox, which
  * replace those of the call before. */

@@ -80,34 +80,14 @@ void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reas
     sw_target_count_drop(&sw->target, port, reason);
 }
 
-/* Has a received frame enter ingress in its time; takes it over. */
-static int queue_arrival(struct sw_switch *sw, uint32_t port, struct sw_frame *frame)
+/* Has a frame enter ingress when it is due; takes it over. */
+static int queue_arrival(struct sw_switch *sw, struct sw_frame *frame, int64_t due_ns)
 {
-    frame->port = (uint16_t)port;
-    frame->length = frame->packet.len;
-    if (sw_arrivals_push(&sw->arrivals, frame->time_ns + sw->target.tm.ports[port].ingress_delay_ns, frame) < 0) {
-        sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
+    if (sw_arrivals_push(&sw->arrivals, due_ns, frame) < 0) {
+        sw_target_drop(&sw->target, frame, frame->port, SW_DROP_MEMORY);
         return -ENOMEM;
     }
     return 0;
-}
-
-/* The same for what came over a link that is impaired. */
-static int queue_impaired_arrival(struct sw_switch *sw, uint32_t port, struct sw_frame *frame)
-{
-    struct sw_port_counters *counters = &sw->target.counters.ports[port];
-    struct sw_frame *copy;
-    int result;
-
-    if (!sw_target_impair(&sw->target, sw->target.tm.ports[port].arriving, port, frame, &copy))
-        return 0;
-    result = queue_arrival(sw, port, frame);
-    if (copy) {
-        counters->rx_packets++;
-        counters->rx_bytes += copy->packet.len;
-        queue_arrival(sw, port, copy);
-    }
-    return result;
 }
 
 int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_packet *packet, int64_t time_ns)
@@ -128,10 +108,10 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
         sw_target_drop(&sw->target, frame, port, SW_DROP_MEMORY);
         return -ENOBUFS;
     }
-    frame->time_ns = time_ns;
-    if (sw->target.tm.ports[port].arriving)
-        return queue_impaired_arrival(sw, port, frame);
-    return queue_arrival(sw, port, frame);
+    frame->port = (uint16_t)port;
+    frame->length = packet->len;
+    frame->time_ns = time_ns + sw->target.tm.ports[port].ingress_delay_ns;
+    return queue_arrival(sw, frame, frame->time_ns);
 }
 
 /* Counts a frame that never became a packet. */
@@ -195,7 +175,8 @@ static void enter(struct sw_switch *sw, struct sw_frame *frame)
     sw_v1model_ingress(&sw->target, frame);
 }
 
-static void arrive(struct sw_switch *sw, struct sw_frame *frame)
+/* A frame is at the port. */
+static void admit(struct sw_switch *sw, struct sw_frame *frame)
 {
     const struct sw_port *port = &sw->target.tm.ports[frame->port];
 
@@ -210,6 +191,39 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
     if (port->decodes_mac_control && sw_mac_control_receive(&sw->target, frame))
         return;
     enter(sw, frame);
+}
+
+/* Now, or later if its link held it back. */
+static void arrive_past_link(struct sw_switch *sw, struct sw_frame *frame)
+{
+    frame->is_past_link = true;
+    if (frame->time_ns > sw->target.now_ns)
+        queue_arrival(sw, frame, frame->time_ns);
+    else
+        admit(sw, frame);
+}
+
+/* What an impaired link does to a frame is done when the frame reaches its end, and not when it is handed over: so it
+ * does not matter how far ahead that is. */
+static void arrive(struct sw_switch *sw, struct sw_frame *frame)
+{
+    uint32_t port = frame->port;
+    struct sw_impairments *impairments = sw->target.tm.ports[port].arriving;
+    struct sw_frame *copy = NULL;
+
+    if (!impairments || frame->is_past_link) {
+        admit(sw, frame);
+        return;
+    }
+    if (!sw_target_impair(&sw->target, impairments, port, frame, &copy))
+        return;
+    arrive_past_link(sw, frame);
+    if (copy) {
+        sw->target.counters.ports[port].rx_packets++;
+        sw->target.counters.ports[port].rx_bytes += copy->packet.len;
+        copy->length = copy->packet.len;
+        arrive_past_link(sw, copy);
+    }
 }
 
 /* When the next packet starts on a wire: none while the switch stands still. */

@@ -9,10 +9,11 @@
  * instant run in this order, which makes a run deterministic to the byte:
  *   1. packets that recirculate or are resubmitted, first in first out;
  *   2. planned commands, in the order in which they were planned;
- *   3. mirror copies whose session has a delay and that reach their queue, in the order in which they were asked for;
+ *   3. mirror copies whose session has a delay and that reach their queue, lower port first, then as they were asked
+ * for;
  *   4. packets that start on a wire, lower port first;
  *   5. frames that waited while the switch stood still (outage.h), in the order of reception;
- *   6. frames that arrive, in the order of reception.
+ *   6. frames that arrive, lower port first, those of a port in the order of reception.
  */
 #ifndef SW_SWITCH_H
 #define SW_SWITCH_H

@@ -15,7 +15,9 @@ void sw_arrivals_free(struct sw_arrivals *arrivals)
 
 static bool is_before(const struct sw_arrival *a, const struct sw_arrival *b)
 {
-    return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->sequence < b->sequence);
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns;
+    return a->port != b->port ? a->port < b->port : a->sequence < b->sequence;
 }
 
 static int reserve_heap(struct sw_arrivals *arrivals)
@@ -74,9 +76,10 @@ static int push_heap(struct sw_arrivals *arrivals, struct sw_arrival entry)
 
 int sw_arrivals_push(struct sw_arrivals *arrivals, int64_t time_ns, struct sw_frame *frame)
 {
-    struct sw_arrival entry = {.time_ns = time_ns, .sequence = arrivals->sequence++, .frame = frame};
+    struct sw_arrival entry = {
+        .time_ns = time_ns, .port = frame->port, .sequence = arrivals->sequence++, .frame = frame};
 
-    if (arrivals->run_count && time_ns < run_at(arrivals, arrivals->run_count - 1)->time_ns)
+    if (arrivals->run_count && is_before(&entry, run_at(arrivals, arrivals->run_count - 1)))
         return push_heap(arrivals, entry);
     if (reserve_run(arrivals) < 0)
         return -ENOMEM;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Frames that wait for a time, ordered by (time, sequence): those that have been received but have not yet entered
- * ingress, and copies that take a while to be made.
+ * Frames that wait for a time, ordered by (time, port, sequence): those that have been received but have not yet
+ * entered ingress (who handed over which port's frames first says nothing), and copies that take a while to be made.
  */
 #ifndef SW_ARRIVALS_H
 #define SW_ARRIVALS_H
@@ -12,6 +12,7 @@
 
 struct sw_arrival {
     int64_t time_ns;
+    uint32_t port;
     uint64_t sequence;
     struct sw_frame *frame;
 };

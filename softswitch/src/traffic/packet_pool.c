@@ -138,6 +138,7 @@ static void make_fresh(struct sw_packet_pool *pool, struct sw_frame *frame, uint
 {
     pool->bytes_in_use += frame->packet.capacity;
     frame->packet.next = NULL;
+    frame->is_past_link = false;
     memset(&frame->packet.std, 0, sizeof(frame->packet.std));
     memset(frame->packet.phv, 0, pool->store->phv_bytes);
     frame->packet.len = bytes;

@@ -25,6 +25,7 @@ struct sw_frame {
     uint16_t port;           /* where it came in, then where it goes out */
     uint16_t passes;         /* how often it, or what it was cloned from, went round */
     uint8_t size_class;
+    bool is_past_link; /* what its link does to it has been done */
 };
 
 struct sw_frame_list {

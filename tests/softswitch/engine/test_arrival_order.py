@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames enter ingress in the order of their times, then of their reception, however they were handed over."""
+"""Frames enter ingress in the order of their times, then of their ports, however they were handed over."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from hypothesis import strategies as st
 from softswitch.engine import SwitchEngine
 from tests.softswitch.programs.steered import library, steer
 
-ROUNDS = st.lists(st.lists(st.integers(0, 50), max_size=400), min_size=1, max_size=4)
+ROUNDS = st.lists(
+    st.lists(st.tuples(st.integers(0, 50), st.sampled_from([0, 2, 9])), max_size=400), min_size=1, max_size=4
+)
+"""When, and on which port."""
 
 
 @settings(max_examples=40, deadline=None)
 @given(ROUNDS)
-def test_arrivals_are_sorted_by_time_then_reception(rounds: list[list[int]]) -> None:
+def test_arrivals_are_sorted_by_time_then_port_then_reception(rounds: list[list[tuple[int, int]]]) -> None:
     """Some of each round run before the next is handed over, so that what waits is long, short, sorted and not."""
     with SwitchEngine(library()) as engine:
-        waiting: list[tuple[int, int]] = []
+        waiting: list[tuple[int, int, int]] = []
         count = 0
-        for number, offsets in enumerate(rounds):
-            for offset in offsets:
+        for number, frames in enumerate(rounds):
+            for offset, port in frames:
                 tag = count % 256
                 count += 1
-                engine.receive(0, steer(1, tag=tag), 100 * number + offset)
-                waiting.append((100 * number + offset, tag))
+                engine.receive(port, steer(1, tag=tag), 100 * number + offset)
+                waiting.append((100 * number + offset, port, tag))
             until_ns = 100 * number + 25
-            waiting.sort(key=lambda each: each[0])
-            due = [each for each in waiting if each[0] <= until_ns]
+            waiting.sort(key=lambda each: each[:2])
+            due = [(at, tag) for at, _, tag in waiting if at <= until_ns]
             waiting = waiting[len(due) :]
             assert [(at, frame[-1]) for _, at, frame in engine.advance(until_ns)] == due
-        assert [(at, frame[-1]) for _, at, frame in engine.advance(10_000)] == waiting
+        assert [(at, frame[-1]) for _, at, frame in engine.advance(10_000)] == [(at, tag) for at, _, tag in waiting]

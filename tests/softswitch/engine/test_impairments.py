@@ -145,6 +145,16 @@ def _datagram(port: int) -> bytes:
     return b"".join((ethernet.pack_header(2, 1, ETHERTYPE_IPV4), *headers))
 
 
+def test_a_link_is_bad_for_what_reaches_its_end_meanwhile(engine: SwitchEngine) -> None:
+    """However early a frame was handed over: what counts is when it arrives."""
+    engine.command("port_ingress_delay 0 100")
+    engine.command("at 150 port_impair 0 in loss rate_ppb=1000000000 seed=1")
+    engine.command("at 350 port_impair 0 in loss off")
+    for number in range(5):
+        engine.receive(0, steer(1, tag=number), 100 * number)
+    assert [(due_ns, frame[-1]) for _, due_ns, frame in engine.advance(1_000)] == [(100, 0), (400, 3), (500, 4)]
+
+
 def test_one_seed_hits_the_same_frames(engine: SwitchEngine) -> None:
     """And a kind beside it changes nothing of that."""
     _impair(engine, "out 1", "loss rate_ppb=100000000 seed=5")

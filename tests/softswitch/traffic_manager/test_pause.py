@@ -53,7 +53,7 @@ def test_packet_on_the_wire_is_finished(wire: SwitchEngine) -> None:
 
 def test_zero_quanta_resume(wire: SwitchEngine) -> None:
     """Xon: the class starts at once."""
-    wire.receive(1, priority_pause({3: 65535}), 0)
+    wire.step(1, priority_pause({3: 65535}), 0)
     wire.receive(0, steer(1, 1000, class_=3), 0)
     wire.receive(1, priority_pause({3: 0}), 4_000)
     assert [due for _, due, _ in wire.advance(100_000)] == [5_000]
@@ -61,15 +61,15 @@ def test_zero_quanta_resume(wire: SwitchEngine) -> None:
 
 def test_later_pause_replaces_the_earlier(wire: SwitchEngine) -> None:
     """The last word counts, also when it is shorter."""
-    wire.receive(1, priority_pause({3: 1000}), 0)
-    wire.receive(1, priority_pause({3: 10}), 0)
+    wire.step(1, priority_pause({3: 1000}), 0)
+    wire.step(1, priority_pause({3: 10}), 0)
     wire.receive(0, steer(1, 1000, class_=3), 0)
     assert [due for _, due, _ in wire.advance(100_000)] == [10 * QUANTUM_NS + 1_000]
 
 
 def test_plain_pause_holds_all_classes(wire: SwitchEngine) -> None:
     """802.3x knows no classes."""
-    wire.receive(1, pause(10), 0)
+    wire.step(1, pause(10), 0)
     for class_ in (0, 7):
         wire.receive(0, steer(1, 1000, class_=class_, tag=class_), 0)
     assert [(f[-1], due) for _, due, f in wire.advance(100_000)] == [
