@@ -47,6 +47,7 @@ ENGINE = (
     "hosts/io/late_bins.py",
     "hosts/io/lateness.py",
     "hosts/io/spacing.py",
+    "testbed/virtual/host_rounds.py",
 )
 """What a packet goes through. Settings and records stay as they are: they are built once, and read by pydantic."""
 

@@ -21,7 +21,16 @@ import numpy.typing as npt
 
 from softswitch.control import CommandError
 
-__all__ = ["TELEMETRY_RECORD", "CommandError", "Departure", "EdgeDeparture", "Fabric", "SwitchEngine"]
+__all__ = [
+    "DEPARTURE",
+    "ENTRY",
+    "TELEMETRY_RECORD",
+    "CommandError",
+    "Departure",
+    "EdgeDeparture",
+    "Fabric",
+    "SwitchEngine",
+]
 
 TELEMETRY_RECORD = np.dtype(
     [
@@ -41,7 +50,11 @@ EdgeDeparture: TypeAlias = tuple[int, int, int, bytes]
 """(engine_index, port, due_ns, frame)"""
 
 _NEVER = 2**63 - 1
-_DEPARTURE = struct.Struct("=qIIii")
+DEPARTURE = struct.Struct("=qIIii")
+"""Of many that come at once: due_ns, where its bytes begin among all, how many they are, port, engine."""
+ENTRY = struct.Struct("=qIIq")
+"""Of many that are handed over at once: time_ns, engine, port, how many bytes they are, behind those of the one before.
+"""
 
 
 class _Config(ctypes.Structure):
@@ -94,6 +107,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_receive": (ctypes.c_int, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
     "sw_fabric_advance": (_U64, (_HANDLE, _I64)),
     "sw_fabric_drain": (_U64, (_HANDLE, _I64)),
+    "sw_fabric_put": (ctypes.c_int, (_HANDLE, _FRAME, _U64, _FRAME, _U64)),
     "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
     "sw_fabric_settle": (None, (_HANDLE,)),
     "sw_fabric_replan": (None, (_HANDLE,)),
@@ -128,14 +142,18 @@ class _Loop:
             raise ValueError(f"{engine.path} was built from other softswitch sources than the first engine")
         return index
 
-    def departures(self) -> list[EdgeDeparture]:
-        """What the call before left in the outbox."""
+    def departed(self) -> tuple[bytes, bytes]:
+        """What the call before left in the outbox: a `DEPARTURE` each, and the frames."""
         outbox = self._outbox
-        frames = ctypes.string_at(outbox.bytes, outbox.n_bytes)
-        items = ctypes.string_at(outbox.items, outbox.count * _DEPARTURE.size)
+        items = ctypes.string_at(outbox.items, outbox.count * DEPARTURE.size)
+        return items, ctypes.string_at(outbox.bytes, outbox.n_bytes)
+
+    def departures(self) -> list[EdgeDeparture]:
+        """The same taken apart."""
+        items, frames = self.departed()
         return [
             (index, port, due_ns, frames[offset : offset + length])
-            for due_ns, offset, length, port, index in _DEPARTURE.iter_unpack(items)
+            for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
         ]
 
     def next_timer_ns(self) -> int | None:
@@ -280,7 +298,10 @@ class Fabric:
     among the departures it returns, whichever is first, since a host may answer a frame the moment it gets it. So a
     simulator advances to its own next event, puts the departures among its events, handles the earliest, and repeats;
     `receive` times never lie before what was advanced to. Equal times: switch events first (engine added first, then
-    `src/switch/switch.h`), then what the caller receives, in the order of its calls.
+    `src/switch/switch.h`), then what the caller receives.
+
+    A caller that knows how long an answer takes at least needs none of that: it may `run` for so long, and `put` all
+    that was answered meanwhile.
     """
 
     def __init__(self) -> None:
@@ -312,6 +333,20 @@ class Fabric:
         """Hands a frame to an edge port."""
         if self._receive(self._running().handle, engine, port, frame, len(frame), now_ns) == -22:
             raise ValueError(f"no engine {engine} or no port {port}")
+
+    def put(self, entries: bytes, frames: bytes) -> None:
+        """Hands over many frames, an `ENTRY` each; in any order, since a switch sorts by time and port."""
+        loop = self._running()
+        if loop.library.sw_fabric_put(loop.handle, entries, len(entries) // ENTRY.size, frames, len(frames)):
+            raise ValueError("entries that do not fit their frames or these engines")
+
+    def run(self, until_ns: int) -> tuple[bytes, bytes]:
+        """Runs all events up to then, without the contract of `advance`: for a caller whose answers come later.
+
+        Departures as `DEPARTURE` each, and their frames.
+        """
+        loop = self._running()
+        return loop.departed() if loop.library.sw_fabric_drain(loop.handle, until_ns) else (b"", b"")
 
     def advance(self, until_ns: int) -> list[EdgeDeparture]:
         """Runs events as the class says; departures in the order in which their packets started on the wire."""

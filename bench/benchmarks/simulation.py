@@ -24,7 +24,7 @@ from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 
-_CALLS_INTO_C = ("advance", "receive", "next_timer_ns")
+_CALLS_INTO_C = ("run", "put", "next_timer_ns")
 
 
 class SimulationBenchmark(Benchmark):

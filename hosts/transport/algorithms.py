@@ -10,6 +10,7 @@ from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, P
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
 from hosts.transport.settings import TransportSettings, build_parameters, row_of
+from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT
 from wire.dilation import Dilation
 from wire.units import bandwidth_delay_bytes
 
@@ -33,6 +34,11 @@ class Algorithms:
     def uses_telemetry(self) -> bool:
         """Whether data packets carry the header of `wire.int_header`."""
         return self.congestion.wants_telemetry or self.congestion.wants_delay or self.flow_control.wants_delay
+
+    @property
+    def data_port(self) -> int:
+        """The UDP port that data packets are sent to."""
+        return INT_UDP_PORT if self.uses_telemetry else ROCE_UDP_PORT
 
     def new_congestion(self) -> CongestionControl:
         """For a new queue pair."""

@@ -88,7 +88,7 @@ class Nic:
         self._epoch_ns = epoch_ns
         self._settings = wall = settings.dilated(dilation)
         self._algorithms = Algorithms(settings, dilation)
-        self._data_ports = {_data_port(self._algorithms)}
+        self._data_ports = {self._algorithms.data_port}
         self._line_rate_bps = settings.line_rate_bps
         self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
         self._stripper = TelemetryStripper()
@@ -138,7 +138,7 @@ class Nic:
         """
         own = replace(settings, line_rate_bps=min(settings.line_rate_bps, self._line_rate_bps))
         self._algorithms = Algorithms(own, dilation)
-        self._data_ports.add(_data_port(self._algorithms))
+        self._data_ports.add(self._algorithms.data_port)
         self._pairs.adopt(own.dilated(dilation), self._algorithms)
 
     # the surface of the engine
@@ -393,7 +393,3 @@ class Nic:
                 self._pairs.pause_class(end_ns, wire.clock_ns)
             if self.programs is not None:
                 self.programs.pause_class(traffic_class, end_ns, wire.clock_ns)
-
-
-def _data_port(algorithms: Algorithms) -> int:
-    return INT_UDP_PORT if algorithms.uses_telemetry else ROCE_UDP_PORT

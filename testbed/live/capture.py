@@ -75,6 +75,11 @@ class VirtualCapture:
                 writer.write_header(None)
                 self._writers[index] = writer
 
+    @property
+    def hosts(self) -> frozenset[int]:
+        """Those whose frames it wants."""
+        return frozenset(self._writers)
+
     def frame(self, host: int, frame: bytes, time_ns: int) -> None:
         """A frame on the wire of a host, sent or received."""
         writer = self._writers.get(host)

@@ -16,7 +16,8 @@ from testbed.plan.dilation import sending_rules
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
-from testbed.virtual import simulation
+from testbed.virtual import part
+from testbed.virtual.simulation import simulate
 
 _LEAST_DATA_FRAME_BYTES = 200
 _SIGNALING = (
@@ -48,6 +49,7 @@ class _Counted:
 
     def __init__(self, hosts: dict[int, str], folder: Path) -> None:
         _Counted.sent_ns = []
+        self.hosts = frozenset(range(len(self.addresses)))
 
     def frame(self, host: int, frame: bytes, time_ns: int) -> None:
         if len(frame) > _LEAST_DATA_FRAME_BYTES and frame[6:12] == self.addresses[host]:
@@ -73,13 +75,13 @@ def _by_rtt(traffic: Traffic) -> Floats:
 
 
 def _packets_by_rtt(plan: RunPlan, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Floats:
-    monkeypatch.setattr(simulation, "VirtualCapture", _Counted)
+    monkeypatch.setattr(part, "VirtualCapture", _Counted)
     monkeypatch.setattr(
         _Counted, "addresses", tuple(bytes.fromhex(host.mac.replace(":", "")) for host in plan.topology.hosts)
     )
     (folder / "logs").mkdir()
     with Recorder(plan, folder) as recorder:
-        simulation.simulate(plan, folder, recorder, Silent(), Interrupt())
+        simulate(plan, folder, recorder, Silent(), Interrupt())
     begin_ns = min(flow.start_ns for flow in plan.flows)
     times_ns = np.array(_Counted.sent_ns) / plan.dilation.factor - begin_ns
     found: Floats = np.bincount((times_ns // plan.transport.base_rtt_ns).astype(int)).astype(float)

@@ -15,7 +15,7 @@ from hosts.transport.nic import Nic
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
-from testbed.virtual import simulation
+from testbed.virtual import part
 from tests.hosts.transport.fake_link import plain
 from wire.addresses import parse_ip
 from wire.constants import DSCP_CONTROL, PSN_MASK
@@ -97,7 +97,7 @@ def _result(
         nics[index] = kind(nics[index].address, plan.transport, plan.dilation)
         return nics
 
-    monkeypatch.setattr(simulation, "build_nics", hostile)
+    monkeypatch.setattr(part, "build_nics", hostile)
     return execute(plan, tmp_path, Silent()).result
 
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A network in virtual time: its switches, joined in C, and its hosts' NICs, which exchange frames once a round.
+
+Knows neither when a run ends nor where its records go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hosts.build import build_nics
+from hosts.protocol import HostStatistics
+from hosts.records import RecordWriter
+from hosts.transport.messages import Event
+from hosts.transport.nic import Nic
+from softswitch.engine import Fabric, SwitchEngine
+from telemetry.queue_samples import Samples
+from testbed.faults.nodes import END_OF_STALL, host_stalls
+from testbed.faults.timeline import fault_commands
+from testbed.live.capture import VirtualCapture, capture_folder
+from testbed.plan.plan import RunPlan
+from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
+from testbed.targets.common.counters import SwitchCounts, read_all_lives
+from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
+from testbed.virtual.host_rounds import NEVER, HostRounds
+from topologies.model import Topology
+from wire.dilation import Dilation
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What hosts and switches counted."""
+
+    hosts: list[HostStatistics]
+    switches: list[SwitchCounts]
+    parts: list[PartStatistics]
+
+
+class Part:
+    """Switches and NICs, and the frames between them. A host is known by its place in the topology."""
+
+    def __init__(self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None]) -> None:
+        """`write` gets what hosts tell, by their names, in the order in which they were run."""
+        topology = plan.topology
+        self._plan = plan
+        self._engines = _engines(plan)
+        self._fabric = Fabric()
+        index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
+        _connect(topology, self._fabric, self._engines)
+        stalls = host_stalls(topology, plan.faults)
+        self._nics: list[Nic] = build_nics(topology, plan.flows, plan.transport, plan.dilation, stalls=stalls)
+        captured = {
+            number: host.name for number, host in enumerate(topology.hosts) if host.name in plan.config.captures
+        }
+        self._capture = VirtualCapture(captured, capture_folder(folder, plan.config.captures))
+        plugs = _plugs(topology, index)
+        self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts)
+
+    def next_ns(self) -> int:
+        """When something happens next; NEVER if nothing does."""
+        switch_ns = self._fabric.next_timer_ns()
+        host_ns = self._hosts.next_ns()
+        return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
+
+    def run(self, until_ns: int) -> int:
+        """A round: switches, then hosts, up to and at that instant. How many hosts had anything to do.
+
+        It must not be longer than the lookahead: what hosts send in it reaches no switch before its end.
+        """
+        self._hosts.deliver(*self._fabric.run(until_ns))
+        count = self._hosts.run(until_ns)
+        self._fabric.put(*self._hosts.take())
+        return count
+
+    def quiesce(self) -> None:
+        """Hosts fall silent; faults that lie ahead do not happen, and what stands still goes on."""
+        for engine in self._engines.values() if self._plan.faults else ():
+            engine.command("at_clear")
+            engine.command(END_OF_STALL)
+        self._hosts.quiesce()
+
+    def write_rest(self, records: RecordWriter) -> None:
+        """Hands over what is known of flows that the end of the run cut off."""
+        for nic in self._nics:
+            records.write_rest(nic)
+
+    def queue_samples(self) -> Iterator[tuple[str, Samples]]:
+        """Those up to now, by switch."""
+        for name, engine in self._engines.items():
+            yield name, engine.telemetry()
+
+    def ready_queue_samples(self) -> Iterator[tuple[str, Samples]]:
+        """Those that are there without letting time pass, which changes none that come later."""
+        for name, engine in self._engines.items():
+            yield name, engine.ready_telemetry()
+
+    def counts(self) -> Counts:
+        """So far."""
+        ports = self._plan.topology.ports
+        return Counts(
+            [HostStatistics(nic.address.name, nic.statistics()) for nic in self._nics],
+            [
+                read_all_lives(engine.command, [port.number for port in ports[name]])
+                for name, engine in self._engines.items()
+            ],
+            [softswitch_statistics(name, engine.statistics()) for name, engine in self._engines.items()],
+        )
+
+    def close(self) -> None:
+        """Frees the switches, and ends the captures' files."""
+        self._capture.close()
+        self._fabric.close()
+
+
+def lookahead_ns(topology: Topology, dilation: Dilation) -> int:
+    """How long a round may be, wall time: what one node does in it reaches no other before its end.
+
+    The shortest host link; an instant, where that takes no time.
+    """
+    return max(1, min(dilation.wall_ns(link.delay_ns) for link in topology.host_link.values()))
+
+
+def round_end_ns(begin_ns: int, length_ns: int, limit_ns: int) -> int:
+    """The last instant of a round that begins then; NEVER where that is after the limit."""
+    return NEVER if begin_ns > limit_ns else min(begin_ns + length_ns - 1, limit_ns)
+
+
+def _engines(plan: RunPlan) -> dict[str, SwitchEngine]:
+    library = build_engine()
+    sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
+    engines: dict[str, SwitchEngine] = {}
+    for switch in plan.topology.switches:
+        engine = SwitchEngine(library, seed=plan.config.seed, sample_ns=sample_ns)
+        engines[switch.name] = engine
+        for line in switch_commands(plan, switch.name):
+            engine.command(line)
+    for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
+        engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
+    return engines
+
+
+def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEngine]) -> None:
+    for link in topology.links:
+        if link.a.node in engines and link.b.node in engines:
+            fabric.connect(engines[link.a.node], link.a.number, engines[link.b.node], link.b.number)
+
+
+def _plugs(topology: Topology, index: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Where each host is plugged in: engine and port."""
+    plugs: list[tuple[int, int]] = []
+    for host in topology.hosts:
+        link = topology.host_link[host.name]
+        port = link.b if link.a.node == host.name else link.a
+        plugs.append((index[port.node], port.number))
+    return plugs
