@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -14,11 +15,13 @@ from command.output import EXIT_INVALID, console
 from command.progress import LiveProgress
 from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
-from testbed.execution.execute import StoredRun, execute
+from testbed.execution.execute import Clock, StoredRun, execute
 from testbed.execution.room import build_programs, check_room
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
+from testbed.virtual.shares import shares
+from testbed.virtual.workers import simulate_shared
 from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
@@ -61,12 +64,22 @@ def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1) -> lis
     return plans
 
 
-def execute_plan(plan: RunPlan, out: Path, *, quiet: bool) -> StoredRun:
+def shared_out(plan: RunPlan, workers: int) -> Clock | None:
+    """What runs a plan on so many processes; None if that is the plan's clock itself. UsageError if they cannot."""
+    if workers == 1:
+        return None
+    if plan.config.clock != "virtual":
+        raise UsageError("--workers: only a run on the virtual clock can be shared out")
+    shares(plan.topology, workers)
+    return partial(simulate_shared, workers=workers)
+
+
+def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None = None) -> StoredRun:
     """Runs a plan, with progress on the terminal unless it is to be quiet."""
     if quiet:
-        return execute(plan, out, Silent())
+        return execute(plan, out, Silent(), clock)
     with LiveProgress(f"{plan.config.scenario} {plan.config.scheme}", console) as progress:
-        return execute(plan, out, progress)
+        return execute(plan, out, progress, clock)
 
 
 def end_by_outcome(runs: Sequence[StoredRun]) -> None:

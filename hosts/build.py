@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """From a network and flows as data to NICs with their messages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Address
 from types import MappingProxyType
@@ -73,14 +73,18 @@ def build_nics(
     *,
     start_ns: int = 0,
     stalls: Mapping[str, Sequence[HostStall]] = MappingProxyType({}),
+    only: Collection[str] | None = None,
 ) -> list[Nic]:
-    """A NIC for each host, in order, each told of its messages and stalls. The epoch is `start_ns`."""
+    """A NIC for each host, or for some of them, in order, each told of its messages and stalls. The epoch is
+    `start_ns`."""
     nics: dict[str, Nic] = {}
-    for host in topology.hosts:
+    for host in topology.hosts if only is None else (topology.host[name] for name in only):
         own = stalls.get(host.name, ())
         nics[host.name] = build_nic(host, settings, dilation, epoch_ns=start_ns, stalls=own)
         plan_stalls(nics[host.name], own, dilation, start_ns)
     for flow in flows:
-        nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, start_ns))
-        nics[flow.dst].expect_message(incoming_message(flow, topology.host[flow.src].ip))
+        if flow.src in nics:
+            nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, start_ns))
+        if flow.dst in nics:
+            nics[flow.dst].expect_message(incoming_message(flow, topology.host[flow.src].ip))
     return list(nics.values())

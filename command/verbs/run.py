@@ -23,6 +23,7 @@ from command.options import (
     Out,
     Pcap,
     Retry,
+    RunWorkers,
     ScaleName,
     ScenarioName,
     Seed,
@@ -31,7 +32,7 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, end_by_outcome, hosts_of
+from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan, hosts_of, shared_out
 from command.retrying import execute_retrying
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
@@ -55,6 +56,7 @@ def verb(
     out: Out = Path("runs"),
     pcap: Pcap = "",
     background: BackgroundName = None,
+    workers: RunWorkers = 1,
     retry: Retry = False,
     json: Json = False,
 ) -> None:
@@ -78,8 +80,12 @@ def verb(
     if retry:
         check_retry(request.clock)
     [plan] = checked([request], out)
+    clock_of_workers = shared_out(plan, workers)
     say_dilations([plan])
-    run = execute_retrying(request, plan, out, quiet=json, retry=retry)
+    if clock_of_workers is None:
+        run = execute_retrying(request, plan, out, quiet=json, retry=retry)
+    else:
+        run = execute_plan(plan, out, quiet=json, clock=clock_of_workers)
     with interruptible():  # all is stored: what is left is to say so
         if json:
             sys.stdout.write(run.result.to_json())

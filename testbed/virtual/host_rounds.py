@@ -10,7 +10,7 @@ the other by their number.
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from struct import Struct
 from sys import byteorder
@@ -24,6 +24,36 @@ _DEPARTURE: Final = Struct("=qIIii")
 _PLACE: Final = Struct("=II")
 
 
+class Outgoing:
+    """Frames for switches, as `softswitch.engine.Fabric.put` takes them."""
+
+    def __init__(self) -> None:
+        self.first_ns = NEVER
+        """When the first of them is there."""
+        self._entries = array("q")
+        self._frames: list[bytes] = []
+
+    def add(self, time_ns: int, place: int, frame: bytes) -> None:
+        """One, for a place (`place_of`)."""
+        self._entries.extend((time_ns, place, len(frame)))
+        self._frames.append(frame)
+        if time_ns < self.first_ns:
+            self.first_ns = time_ns
+
+    def take(self) -> tuple[bytes, bytes]:
+        """All of them."""
+        entries, frames = self._entries.tobytes(), b"".join(self._frames)
+        self._entries = array("q")
+        self._frames = []
+        self.first_ns = NEVER
+        return entries, frames
+
+
+def place_of(engine: int, port: int) -> int:
+    """A port of a switch in one number."""
+    return int.from_bytes(_PLACE.pack(engine, port), byteorder)
+
+
 class HostRounds:
     """NICs, what is on its way to them, and when each has something to do next."""
 
@@ -34,20 +64,24 @@ class HostRounds:
         write: Callable[[str, Event], None],
         capture: Callable[[int, bytes, int], None],
         captured: frozenset[int],
+        far: Mapping[tuple[int, int], tuple[int, int]],
+        workers: int,
     ) -> None:
         """`plugs`: the engine and port of each NIC. `write` gets what NICs tell, by name; `capture` the frames of the
-        NICs whose numbers are `captured`, in order of time."""
+        NICs whose numbers are `captured`, in order of time. `far`: where frames of an engine and port go that are for
+        no NIC: one of so many `workers`, and a place there."""
         self._nics = nics
         self._write = write
         self._capture = capture
         self._captured = captured
-        self._places = [int.from_bytes(_PLACE.pack(engine, port), byteorder) for engine, port in plugs]
+        self._far = dict(far)
+        self.to_workers = [Outgoing() for _ in range(workers)]
+        self.to_switches = Outgoing()
+        self._places = [place_of(engine, port) for engine, port in plugs]
         self._nic_at = {plug: number for number, plug in enumerate(plugs)}
         self._waiting: list[deque[tuple[int, bytes]]] = [deque() for _ in nics]
         self._next_ns = [NEVER for _ in nics]
         self._planned: list[tuple[int, int]] = []
-        self._entries = array("q")
-        self._frames: list[bytes] = []
         for number in range(len(nics)):
             self._plan(number)
 
@@ -61,12 +95,16 @@ class HostRounds:
     def deliver(self, departures: bytes, frames: bytes) -> None:
         """Frames that switches sent, as `softswitch.engine.Fabric.run` gives them; none is due in an earlier round."""
         for due_ns, offset, length, port, engine in _DEPARTURE.iter_unpack(departures):
-            number = self._nic_at[engine, port]
+            number = self._nic_at.get((engine, port), -1)
+            if number < 0:
+                worker, place = self._far[engine, port]
+                self.to_workers[worker].add(due_ns, place, frames[offset : offset + length])
+                continue
             waiting = self._waiting[number]
-            place = len(waiting)
-            while place > 0 and waiting[place - 1][0] > due_ns:  # its link has held back those before it
-                place -= 1
-            waiting.insert(place, (due_ns, frames[offset : offset + length]))
+            turn = len(waiting)
+            while turn > 0 and waiting[turn - 1][0] > due_ns:  # its link has held back those before it
+                turn -= 1
+            waiting.insert(turn, (due_ns, frames[offset : offset + length]))
             if due_ns < self._next_ns[number]:
                 self._next_ns[number] = due_ns
                 heappush(self._planned, (due_ns, number))
@@ -85,13 +123,6 @@ class HostRounds:
             self._run_nic(number, until_ns)
             self._plan(number)
         return len(due)
-
-    def take(self) -> tuple[bytes, bytes]:
-        """What was sent since the last time, as `softswitch.engine.Fabric.put` takes it."""
-        entries, frames = self._entries.tobytes(), b"".join(self._frames)
-        self._entries = array("q")
-        self._frames.clear()
-        return entries, frames
 
     def quiesce(self) -> None:
         """NICs fall silent: they only receive."""
@@ -113,8 +144,7 @@ class HostRounds:
         sent = nic.frames_to_send(until_ns)
         place = self._places[number]
         for time_ns, frame in sent:
-            self._entries.extend((time_ns, place, len(frame)))
-            self._frames.append(frame)
+            self.to_switches.add(time_ns, place, frame)
         if number in self._captured:
             for time_ns, frame in sorted([*zip(times_ns, frames, strict=True), *sent], key=_time_ns):
                 self._capture(number, frame, time_ns)

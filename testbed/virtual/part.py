@@ -7,7 +7,7 @@ Knows neither when a run ends nor where its records go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,8 @@ from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
-from testbed.virtual.host_rounds import NEVER, HostRounds
+from testbed.virtual.host_rounds import NEVER, HostRounds, place_of
+from testbed.virtual.shares import Share
 from topologies.model import Topology
 from wire.dilation import Dilation
 
@@ -42,22 +43,25 @@ class Counts:
 class Part:
     """Switches and NICs, and the frames between them. A host is known by its place in the topology."""
 
-    def __init__(self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None]) -> None:
+    def __init__(
+        self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
+    ) -> None:
         """`write` gets what hosts tell, by their names, in the order in which they were run."""
         topology = plan.topology
         self._plan = plan
-        self._engines = _engines(plan)
+        self._engines = _engines(plan, share.switches)
         self._fabric = Fabric()
         index = {name: self._fabric.add(engine) for name, engine in self._engines.items()}
         _connect(topology, self._fabric, self._engines)
         stalls = host_stalls(topology, plan.faults)
-        self._nics: list[Nic] = build_nics(topology, plan.flows, plan.transport, plan.dilation, stalls=stalls)
-        captured = {
-            number: host.name for number, host in enumerate(topology.hosts) if host.name in plan.config.captures
-        }
+        self._nics: list[Nic] = build_nics(
+            topology, plan.flows, plan.transport, plan.dilation, stalls=stalls, only=share.hosts
+        )
+        captured = {number: name for number, name in enumerate(share.hosts) if name in plan.config.captures}
         self._capture = VirtualCapture(captured, capture_folder(folder, plan.config.captures))
-        plugs = _plugs(topology, index)
-        self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts)
+        plugs = _plugs(topology, share.hosts, index)
+        far = {near: (end.worker, place_of(end.engine, end.port)) for near, end in share.far.items()}
+        self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts, far, workers)
 
     def next_ns(self) -> int:
         """When something happens next; NEVER if nothing does."""
@@ -72,8 +76,18 @@ class Part:
         """
         self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
-        self._fabric.put(*self._hosts.take())
+        self._fabric.put(*self._hosts.to_switches.take())
         return count
+
+    def for_worker(self, worker: int) -> tuple[int, bytes, bytes]:
+        """What goes to another share: when the first of it is there, and all of it as `put` takes it."""
+        outgoing = self._hosts.to_workers[worker]
+        first_ns = outgoing.first_ns
+        return first_ns, *outgoing.take()
+
+    def put(self, entries: bytes, frames: bytes) -> None:
+        """What comes from another share."""
+        self._fabric.put(entries, frames)
 
     def quiesce(self) -> None:
         """Hosts fall silent; faults that lie ahead do not happen, and what stands still goes on."""
@@ -118,9 +132,9 @@ class Part:
 def lookahead_ns(topology: Topology, dilation: Dilation) -> int:
     """How long a round may be, wall time: what one node does in it reaches no other before its end.
 
-    The shortest host link; an instant, where that takes no time.
+    The shortest link; an instant, where that takes no time.
     """
-    return max(1, min(dilation.wall_ns(link.delay_ns) for link in topology.host_link.values()))
+    return max(1, min(dilation.wall_ns(link.delay_ns) for link in topology.links))
 
 
 def round_end_ns(begin_ns: int, length_ns: int, limit_ns: int) -> int:
@@ -128,17 +142,18 @@ def round_end_ns(begin_ns: int, length_ns: int, limit_ns: int) -> int:
     return NEVER if begin_ns > limit_ns else min(begin_ns + length_ns - 1, limit_ns)
 
 
-def _engines(plan: RunPlan) -> dict[str, SwitchEngine]:
+def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     library = build_engine()
     sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
     engines: dict[str, SwitchEngine] = {}
-    for switch in plan.topology.switches:
+    for name in names:
         engine = SwitchEngine(library, seed=plan.config.seed, sample_ns=sample_ns)
-        engines[switch.name] = engine
-        for line in switch_commands(plan, switch.name):
+        engines[name] = engine
+        for line in switch_commands(plan, name):
             engine.command(line)
     for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
-        engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
+        if planned.switch in engines:
+            engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
     return engines
 
 
@@ -148,11 +163,11 @@ def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEng
             fabric.connect(engines[link.a.node], link.a.number, engines[link.b.node], link.b.number)
 
 
-def _plugs(topology: Topology, index: Mapping[str, int]) -> list[tuple[int, int]]:
+def _plugs(topology: Topology, hosts: Sequence[str], index: Mapping[str, int]) -> list[tuple[int, int]]:
     """Where each host is plugged in: engine and port."""
     plugs: list[tuple[int, int]] = []
-    for host in topology.hosts:
-        link = topology.host_link[host.name]
-        port = link.b if link.a.node == host.name else link.a
+    for name in hosts:
+        link = topology.host_link[name]
+        port = link.b if link.a.node == name else link.a
         plugs.append((index[port.node], port.number))
     return plugs

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A run in virtual time: the hosts' NICs and the switches' engines in this process, in rounds as long as the shortest
-host link (docs/decisions/0010-virtual-time-in-rounds.md).
+link (docs/decisions/0010-virtual-time-in-rounds.md).
 
 Nothing here reads a clock but for the run's own cost; for one seed every trace is the same to the byte.
 """
@@ -20,6 +20,7 @@ from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import Part, lookahead_ns, round_end_ns
+from testbed.virtual.shares import shares
 
 _PROGRESS_TURNS = 20_000
 """Of hosts: how often one of them had something to do in a round."""
@@ -48,7 +49,8 @@ class _Simulation:
         self._progress = progress
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
         self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
-        self._part = Part(plan, folder, self._records.write)
+        [whole] = shares(plan.topology, 1)
+        self._part = Part(plan, folder, self._records.write, whole, 1)
         self._round_ns = lookahead_ns(plan.topology, plan.dilation)
 
     def __enter__(self) -> _Simulation:

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What the runner and the workers of one run in virtual time say to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hosts.protocol import Record
+from telemetry.queue_samples import Samples
+from testbed.plan.plan import RunPlan
+from testbed.virtual.exchange import Descriptors
+from testbed.virtual.part import Counts
+from testbed.virtual.shares import Share
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is told."""
+
+    plan: RunPlan
+    folder: Path
+    share: Share
+    mine: int
+    workers: int
+    round_ns: int
+    descriptors: Descriptors
+
+
+@dataclass
+class Told:
+    """What a worker tells. Records by round; of the end, `counts` too."""
+
+    rounds: int
+    records: list[tuple[int, list[Record]]]
+    samples: list[tuple[str, Samples]] = field(default_factory=list)
+    counts: Counts | None = None

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`python -m testbed.virtual.worker DESCRIPTOR`: one share of a run in virtual time, for `testbed.virtual.workers`.
+
+All workers decide alike after each round, since they decide by what all of them told at its end and by nothing else.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import sys
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from struct import Struct
+
+from hosts.io.parent import die_with_parent
+from hosts.protocol import Record
+from hosts.records import RecordWriter, SwitchClock
+from testbed.virtual.exchange import Exchange, SharedMemory
+from testbed.virtual.flow_ends import FlowEnds
+from testbed.virtual.host_rounds import NEVER
+from testbed.virtual.part import Part, round_end_ns
+from testbed.virtual.tasks import Task, Told
+
+TELL_TURNS = 5_000
+"""Of a worker's hosts, between two reports to the runner."""
+_HEAD = Struct("=qqqq")
+"""When the sender has something to do next, whether it was asked to end, bytes of ends of flows, bytes of entries."""
+
+
+class Worker:
+    """The rounds of one share."""
+
+    def __init__(self, task: Task, exchange: Exchange, runner: Connection) -> None:
+        self._task = task
+        self._exchange = exchange
+        self._runner = runner
+        self._ends = FlowEnds(len(task.plan.flows))
+        clocks = {switch.switch_id: SwitchClock(switch.name) for switch in task.plan.topology.switches}
+        self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
+        self._part = Part(task.plan, task.folder, self._records.write, task.share, task.workers)
+        self._round = 0
+        self._told: list[tuple[int, list[Record]]] = []
+        self._of_round: list[Record] = []
+        self._is_asked = False
+
+    def run(self) -> None:
+        """The whole run, like `testbed.virtual.simulation`."""
+        limit_ns = self._task.plan.duration_wall_ns
+        next_ns, is_asked = self._meet()
+        turns = 0
+        while not self._ends.is_complete and not is_asked:
+            until_ns = round_end_ns(next_ns, self._task.round_ns, limit_ns)
+            if until_ns == NEVER:
+                break
+            turns += self._part.run(until_ns)
+            next_ns, is_asked = self._meet()
+            if turns >= TELL_TURNS:
+                turns = 0
+                self._tell(Told(self._round, self._told, list(self._part.ready_queue_samples())))
+        self._part.quiesce()
+        next_ns, _ = self._meet()
+        while (until_ns := round_end_ns(next_ns, self._task.round_ns, NEVER - 1)) != NEVER:
+            self._part.run(until_ns)
+            next_ns, _ = self._meet()
+        self._part.write_rest(self._records)
+        self._end_round()
+        samples = list(self._part.queue_samples())
+        self._tell(Told(self._round, self._told, samples, self._part.counts()))
+        self._part.close()
+
+    def _meet(self) -> tuple[int, bool]:
+        """Ends a round: when the next thing happens anywhere, and whether any worker was asked to end."""
+        if not self._is_asked and self._runner.poll():
+            self._runner.recv()
+            self._is_asked = True
+        seen = self._ends.take()
+        out = [self._part.for_worker(other) for other in range(self._task.workers)]
+        next_ns = min([self._part.next_ns(), *(first_ns for first_ns, _, _ in out)])
+        parts = [
+            _HEAD.pack(next_ns, self._is_asked, len(seen), len(entries)) + seen + entries + frames
+            for _, entries, frames in out
+        ]
+        is_asked = self._is_asked
+        for other, part in enumerate(self._exchange.swap(parts)):
+            if other != self._task.mine:
+                other_ns, asked, n_seen, n_entries = _HEAD.unpack_from(part)
+                body = part[_HEAD.size :]
+                next_ns, is_asked = min(next_ns, other_ns), is_asked or bool(asked)
+                self._ends.add(body[:n_seen])
+                self._part.put(body[n_seen : n_seen + n_entries], body[n_seen + n_entries :])
+        self._end_round()
+        return next_ns, is_asked
+
+    def _take(self, record: Record) -> None:
+        self._of_round.append(record)
+        self._ends.see(record)
+
+    def _end_round(self) -> None:
+        self._round += 1
+        if self._of_round:
+            self._told.append((self._round, self._of_round))
+            self._of_round = []
+
+    def _tell(self, told: Told) -> None:
+        self._runner.send(told)
+        self._told = []
+
+
+def main(words: Sequence[str]) -> None:
+    """Serves one task that comes over the socket of that number."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the runner decides
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+    die_with_parent(signal.SIGKILL)
+    with Connection(int(words[0])) as runner:
+        task: Task = pickle.loads(runner.recv_bytes())
+        Worker(task, SharedMemory(task.descriptors, task.mine), runner).run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run in virtual time shared out over processes: the runner's side, which records and decides nothing of the run."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from analysis.results.counters import RunCounters
+from hosts.protocol import Record
+from testbed.errors import RunError
+from testbed.interrupt import Interrupt
+from testbed.plan.plan import RunPlan
+from testbed.recording.counters import run_counters
+from testbed.recording.outcome import ClockOutcome, Progress
+from testbed.recording.recorder import Recorder
+from testbed.virtual.exchange import Descriptors, shared_memory
+from testbed.virtual.part import Counts, lookahead_ns
+from testbed.virtual.shares import Share, shares
+from testbed.virtual.tasks import Task, Told
+
+_ROOT = Path(__file__).resolve().parents[2]
+_POLL_S = 0.2
+_ROOM_BYTES = 1 << 20
+_HEADERS = 4
+"""Times the bytes that links carry in a round: small frames have large entries, and links double some."""
+
+
+def simulate_shared(
+    plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt, *, workers: int
+) -> ClockOutcome:
+    """As `testbed.virtual.simulation.simulate`, with the same traces. RunError when a worker dies."""
+    began_s = time.perf_counter()
+    own = shares(plan.topology, workers)
+    with _Workers(plan, folder, own) as running:
+        interrupt.stop_if_requested()
+        recorder.begin(0)
+        progress.hosts_up(len(plan.topology.hosts), len(plan.topology.hosts))
+        _Gathering(plan, recorder, progress, running, interrupt).run()
+        counters = _counters(running.counts(), recorder, interrupt, time.perf_counter() - began_s)
+    return ClockOutcome(counters)
+
+
+class _Workers:
+    """The processes. Leaving ends those that are still there."""
+
+    def __init__(self, plan: RunPlan, folder: Path, own: Sequence[Share]) -> None:
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.connections: list[Connection] = []
+        self.ended: list[Counts | None] = [None for _ in own]
+        self._stack = ExitStack()
+        descriptors = shared_memory(len(own), _room_bytes(plan))
+        self._stack.callback(descriptors.close)
+        try:
+            for mine, share in enumerate(own):
+                self._start(descriptors, folder / "logs" / f"worker{mine + 1}.log")
+                round_ns = lookahead_ns(plan.topology, plan.dilation)
+                task = Task(plan, folder.resolve(), share, mine, len(own), round_ns, descriptors)
+                self._hand_over(mine, task)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, descriptors: Descriptors, log: Path) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs, log.open("wb") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "testbed.virtual.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno(), *descriptors.numbers()],
+                stdin=subprocess.DEVNULL,
+                stderr=errors,
+                cwd=_ROOT,
+                start_new_session=True,  # Ctrl-C is the runner's to handle
+            )
+        self.processes.append(process)
+        self.connections.append(Connection(ours.detach()))
+
+    def _hand_over(self, mine: int, task: Task) -> None:
+        try:
+            self.connections[mine].send_bytes(pickle.dumps(task))
+        except OSError:
+            raise RunError(self.obituary(mine)) from None
+
+    def counts(self) -> Counts:
+        """Of all, hosts and switches in the order of the shares."""
+        found = [each for each in self.ended if each is not None]
+        return Counts(
+            [host for each in found for host in each.hosts],
+            [switch for each in found for switch in each.switches],
+            [part for each in found for part in each.parts],
+        )
+
+    def ask_to_end(self) -> None:
+        """At the end of the round that they are in; one that has ended already does not mind."""
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.send(None)
+
+    def obituary(self, number: int) -> str:
+        """Of one whose connection has ended."""
+        status = self.processes[number].wait()
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"worker {number + 1} of {len(self.processes)} {how}; its log is logs/worker{number + 1}.log"
+
+    def close(self) -> None:
+        for process, connection in zip(self.processes, self.connections, strict=True):
+            process.kill()
+            process.wait()
+            connection.close()
+        self._stack.close()
+
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Gathering:
+    """What workers tell, handed on in the order of rounds, and in a round of workers."""
+
+    def __init__(
+        self, plan: RunPlan, recorder: Recorder, progress: Progress, workers: _Workers, interrupt: Interrupt
+    ) -> None:
+        self._flows = len(plan.flows)
+        self._recorder = recorder
+        self._progress = progress
+        self._workers = workers
+        self._interrupt = interrupt
+        self._known = [0 for _ in workers.processes]
+        """The last round that each has told of."""
+        self._waiting: list[tuple[int, int, list[Record]]] = []
+
+    def run(self) -> None:
+        """Until all have ended. KeyboardInterrupt when it is asked for again."""
+        asked = False
+        open_ones = {connection: number for number, connection in enumerate(self._workers.connections)}
+        while open_ones:
+            self._interrupt.stop_if_urgent()
+            if self._interrupt.is_requested and not asked:
+                asked = True
+                self._workers.ask_to_end()
+            for ready in wait(list(open_ones), _POLL_S):
+                assert isinstance(ready, Connection)
+                number = open_ones[ready]
+                try:
+                    told: Told = ready.recv()
+                except (EOFError, ConnectionResetError):
+                    raise RunError(self._workers.obituary(number)) from None
+                self._take(number, told)
+                if told.counts is not None:
+                    self._workers.ended[number] = told.counts
+                    del open_ones[ready]
+        self._hand_on(max(self._known))
+
+    def _take(self, number: int, told: Told) -> None:
+        self._known[number] = told.rounds
+        self._waiting += [(at, number, records) for at, records in told.records]
+        for switch, samples in told.samples:
+            self._recorder.queue_samples(switch, samples)
+        if self._hand_on(min(self._known)) and self._recorder.is_save_due:
+            self._recorder.save()
+        self._progress.flows_done(self._recorder.completed, self._flows)
+
+    def _hand_on(self, until_round: int) -> bool:
+        ready = sorted((each for each in self._waiting if each[0] <= until_round), key=lambda each: each[:2])
+        self._waiting = [each for each in self._waiting if each[0] > until_round]
+        for _, _, records in ready:
+            for record in records:
+                self._recorder.take(record)
+        return bool(ready)
+
+
+def _room_bytes(plan: RunPlan) -> int:
+    """What two workers can send each other in a round, at most."""
+    hosts = {host.name for host in plan.topology.hosts}
+    rate_bps = sum(link.rate_bps for link in plan.topology.links if not {link.a.node, link.b.node} & hosts)
+    round_ns = lookahead_ns(plan.topology, plan.dilation) / plan.dilation.factor
+    return _ROOM_BYTES + int(_HEADERS * rate_bps * round_ns / 8e9) + 32 * len(plan.flows)
+
+
+def _counters(counts: Counts, recorder: Recorder, interrupt: Interrupt, wall_s: float) -> RunCounters:
+    return run_counters(
+        counts.hosts,
+        counts.switches,
+        counts.parts,
+        undelivered=recorder.undelivered,
+        interrupted=interrupt.is_requested,
+        wall_s=wall_s,
+    )
