@@ -69,7 +69,7 @@ def note_saves(notes: Path) -> None:
 if __name__ == "__main__":
     testbed.recording.recorder.SAVE_SECONDS = 0.0 if "virtual" in sys.argv else 0.1
     testbed.recording.recorder.SAVE_SHARE = float("inf")
-    testbed.virtual.simulation._PROGRESS_TURNS = 500
+    testbed.virtual.simulation._PROGRESS_TURNS = 25
     note_saves(Path(sys.argv[2]))  # before what kills, so that it is noted first
     kill_at(sys.argv[1])
     sys.exit(main(sys.argv[3:]))
