@@ -84,10 +84,15 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
         yield "table_set_default pause_cache cache_on"
 
 
+def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
+    """Wall time between two resets of the filter; 0 where nothing is suppressed."""
+    return max(1, dilation.wall_ns(settings.suppression_ns) // 1000) if settings.suppression_ns else 0
+
+
 def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    if not settings.suppression_ns:
+    period_us = suppression_period_us(settings, dilation)
+    if not period_us:
         return
-    period_us = max(1, dilation.wall_ns(settings.suppression_ns) // 1000)
     if settings.suppression_timer == "trigger":
         yield f"table_set_default suppression filter {period_us}"
         return

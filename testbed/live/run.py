@@ -49,6 +49,7 @@ from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch, Target
 from testbed.targets.table import TARGETS
+from topologies.features import suppression_period_us
 
 # From "all are ready" to model time 0: every agent has read the start line and handed out its messages by then.
 _START_MARGIN_NS = 200_000_000
@@ -149,6 +150,15 @@ def run_on(
         return run.outcome(folder)
 
 
+def in_phase(earliest_ns: int, epoch_ns: int, period_ns: int) -> int:
+    """The next instant at which a timer of that period, which runs since `epoch_ns`, resets; a period of 0 never does.
+
+    So that the switches' timers reset when a run begins, as on the virtual clock. BMv2's clocks begin with each switch:
+    its timers are out of phase with the run and with one another.
+    """
+    return earliest_ns + (epoch_ns - earliest_ns) % period_ns if period_ns else earliest_ns
+
+
 def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
     """Whose time stamps a BTS carries, by switch number."""
     numbers = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
@@ -215,7 +225,8 @@ class _Run:
         faults = fault_commands(self._plan.topology, self._plan.faults, self._plan.dilation)
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self._plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
-        self._start_ns = time.monotonic_ns() + margin_ns
+        period_ns = 1000 * suppression_period_us(self._plan.switch_settings, self._plan.dilation)
+        self._start_ns = in_phase(time.monotonic_ns() + margin_ns, self._network.epoch_ns, period_ns)
         self._recorder.begin(self._start_ns - self._network.epoch_ns)
         self._plan_faults(faults)
         for agent in self._agents:

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""When a live run begins."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testbed.live.run import in_phase
+
+_TIMES_NS = st.integers(0, 10**18)
+
+
+@given(_TIMES_NS, _TIMES_NS, st.integers(1, 10**13))
+def test_a_run_begins_when_a_free_timer_resets(earliest_ns: int, epoch_ns: int, period_ns: int) -> None:
+    """Not before it may, nor a period later than it could."""
+    begin_ns = in_phase(earliest_ns, epoch_ns, period_ns)
+    assert (begin_ns - epoch_ns) % period_ns == 0
+    assert earliest_ns <= begin_ns < earliest_ns + period_ns
+
+
+def test_without_suppression_it_begins_at_once() -> None:
+    """There is no timer."""
+    assert in_phase(5, 3, 0) == 5
