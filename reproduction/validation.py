@@ -77,7 +77,7 @@ def _last_points(experiment: Experiment, scale: str) -> dict[str, Point]:
 
 
 def _in_full(scheme: str) -> str:
-    return scheme if "+" in scheme else f"{scheme}+{SCHEMES[scheme].congestion}"
+    return f"{scheme}+{SCHEMES[scheme].congestion}" if scheme in SCHEMES else scheme
 
 
 def _pair(wish: Wish, scenario: str, scheme: str, point: Point | None) -> Pair:

@@ -10,6 +10,7 @@ keep what it measured, the second to drop that, further ones are not heard. Afte
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -106,6 +107,7 @@ class _Once:
     def _unraisable(self, what: sys.UnraisableHookArgs) -> None:
         if isinstance(what.exc_value, KeyboardInterrupt):
             self.has_raised = False
+            atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)  # where nobody handles it any more
             signal.signal(signal.SIGALRM, self.handle)
             signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
         else:

@@ -53,6 +53,8 @@ class SendingRules:
     """Whether arriving frames cause the pause, or those that have left the queue."""
     uses_frames: bool = True
     """Whether switches send a frame (BTS) for it, or acknowledgments tell the sender."""
+    bts_latency_ns: float = 0.0
+    """What a switch takes to build a BTS."""
     suppression_ns: float = 0.0
     has_cache: bool = False
     pauses_hosts: bool = False
@@ -142,6 +144,7 @@ class _Fluid:
         self._bin_ns = rules.base_rtt_ns / BINS_PER_RTT
         self._bytes_per_ns = rates / 8 / NS_PER_S
         self._to_queue_bins = max(1, math.ceil((rules.base_rtt_ns / 2 - rules.last_link_ns) / self._bin_ns))
+        self._building_bins = math.ceil(rules.bts_latency_ns / self._bin_ns)
         self._to_sender_bins = max(1, BINS_PER_RTT - self._to_queue_bins)
         count = len(flows.src)
         self._remaining = flows.frames.copy()
@@ -226,7 +229,7 @@ class _Fluid:
         """A ToR that remembers a pause of the destination answers its own host."""
         until_ns = self._cached_until_ns[self._cache_place[sending]]
         hits = (until_ns > now_ns) & self._is_due(_SENDERS_TOR, now_ns, sending)
-        self._signal(_SENDERS_TOR, number + _LOCAL_BINS, now_ns, sending[hits], until_ns[hits])
+        self._signal(_SENDERS_TOR, number + self._building_bins + _LOCAL_BINS, now_ns, sending[hits], until_ns[hits])
 
     def _pass_queue(self, number: int, now_ns: float, under_way: Indexes) -> tuple[Indexes, Floats]:
         """What has arrived joins the receivers' queues, which send on what they can."""
@@ -262,8 +265,9 @@ class _Fluid:
         chosen = (depth[destination] > rules.pauses_at_bytes) & self._is_due(_RECEIVERS_TOR, now_ns, seen)
         flows, target = seen[chosen], destination[chosen]
         pause_ns = (depth[target] - rules.pauses_down_to_bytes) / self._bytes_per_ns[target]
-        until_ns = now_ns + self._bin_ns * self._to_queue_bins + pause_ns
-        self._signal(_RECEIVERS_TOR, number + self._to_queue_bins, now_ns, flows, until_ns)
+        bins = self._building_bins + self._to_queue_bins
+        until_ns = now_ns + self._bin_ns * bins + pause_ns
+        self._signal(_RECEIVERS_TOR, number + bins, now_ns, flows, until_ns)
         if rules.has_cache:
             np.maximum.at(self._cached_until_ns, self._cache_place[flows], until_ns)
 

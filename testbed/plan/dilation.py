@@ -94,6 +94,7 @@ def sending_rules(
         base_rtt_ns=transport.base_rtt_ns,
         last_link_ns=max(link.delay_ns for link in topology.host_link.values()),
         window_bytes=min((each for each in (window_bytes, cap_bytes) if each), default=None),
+        bts_latency_ns=max(each.bts_latency_ns for each in topology.switches),
     )
     return _with_pauses(rules, switch, transport)
 

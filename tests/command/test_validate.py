@@ -105,12 +105,15 @@ def test_pairs_that_take_too_long_are_left_out_and_the_time_of_the_others_is_tol
     monkeypatch.setattr(verb, "checked", lambda requests, _: [plan_run(request) for request in requests])
     words = ("--schemes", "sfc+window,onramp+window", "--dilation", "10000", "--set", "message_bytes=100000")
     assert main(["validate", "signaling", *words, "--longest", "1"]) == 0
-    assert given == [(["signaling sfc+window", "signaling onramp+window"], [])]
+    place = "in flight a sender (KB)"
+    assert given == [([f"signaling sfc+window, {place} 206", f"signaling onramp+window, {place} 412"], [])]
     assert capsys.readouterr().err.startswith("2 live runs one after another take about 11 s, the longest 6 s;")
     assert main(["validate", "signaling", *words, "--longest", "0.01"]) == 2
     assert len(given) == 1
     said = capsys.readouterr().err
-    assert said.startswith("runner.py: signaling sfc+window: its live run takes about 6 s at dilation 10000")
+    assert said.startswith(
+        "runner.py: signaling sfc+window, in flight a sender (KB) 206: its live run takes about 6 s at dilation 10000"
+    )
 
 
 def test_after_ctrl_c_one_line_says_what_is_kept(

@@ -80,7 +80,7 @@ def test_all_leaves_out_what_the_switch_cannot_do_and_says_so() -> None:
     [
         (Wish("testbed-hol", switch="bmv2"), "testbed-hol pfc.dcqcn: --switch bmv2 cannot do pfc"),
         (
-            Wish("all", settings=("switch.pfc=true", "switch.buffer_bytes=9000000"), switch="bmv2"),
+            Wish("all", ("irn",), settings=("switch.pfc=true", "switch.buffer_bytes=9000000"), switch="bmv2"),
             "incast irn: --switch",
         ),
     ],

@@ -43,8 +43,8 @@ _IDEAL_PAUSE_NS = 10_000_000
 """Of a sender that stops at the first notice: longer than any case."""
 _INTERVAL_NS = 10_000
 """Buffers are sampled this often; a shorter rest of a run would not be."""
-_INSTANT_BTS = {"topology.bts_latency_ns": 0}
-"""The formulas take a switch for a point."""
+_POINT_SWITCH = {"topology.bts_latency_ns": 0, "switch.pause_grain_ns": 0}
+"""The formulas take a switch for a point that asks for the time it means."""
 _CASE = "case"
 _ACK, _BTS, _CACHE = "onramp-straw-man+none", "ingress-bts+none", "sfc+none"
 
@@ -60,9 +60,9 @@ def _network(path: Bottleneck, senders: int) -> dict[str, Any]:
     host_ns = round(path.tor_delay_ns)
     if not trunk_ns:
         star = {"topology": "star", "topology.hosts": senders + 1, "topology.host_delay_ns": host_ns}
-        return {**star, **_INSTANT_BTS}
+        return {**star, **_POINT_SWITCH}
     return {
-        **_INSTANT_BTS,
+        **_POINT_SWITCH,
         "topology.left_hosts": senders,
         "topology.trunk_rate_bps": _TRUNK_BPS,
         "topology.trunk_delay_ns": trunk_ns,

@@ -157,7 +157,7 @@ def _prepare(case: Case, folder: Path) -> None:
 def _check(case: Case) -> int:
     with contextlib.ExitStack() as stack:
         if not case["plots"]:
-            stack.enter_context(mock.patch("analysis.report.pages.place_figures", lambda *words: []))
+            stack.enter_context(mock.patch("analysis.report.pages.place_figures", lambda *words, **options: []))
         type_words(case["words"], lambda folder: _prepare(case, folder))
     return 1
 

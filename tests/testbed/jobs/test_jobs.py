@@ -25,11 +25,13 @@ from testbed.jobs.task import ROOT, TaskEnd
 from testbed.plan.plan import RunRequest
 from tests.testbed.running import children_of
 
-SHORT, LONG = "message_bytes=5000", "message_bytes=100000000"
+SHORT, LONG = "message_bytes=5000", "message_bytes=1000000000"
 
 
 def _job(out: Path, *settings: str) -> Job:
-    return Job("label", RunRequest("incast", clock="virtual", settings=("degree=2", *settings)), out)
+    return Job(
+        "label", RunRequest("incast", clock="virtual", settings=("degree=2", *settings), duration_ms=1_000.0), out
+    )
 
 
 def _run(jobs: list[Job], tell: Tell) -> JobResults:

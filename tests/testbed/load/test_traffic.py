@@ -29,7 +29,7 @@ _SIGNALING = (
 # Scenario, scheme, settings, model ms; and how the fluid's busiest base RTT may compare with the packets'.
 CASES = (
     ("incast", "irn", ("degree=8",), 10.0, 0.9, 1.1),
-    ("incast", "sfc", ("degree=8",), 10.0, 0.9, 1.3),
+    ("incast", "sfc", ("degree=8",), 10.0, 0.85, 1.3),
     ("incast", "sfc", ("topology.hosts_per_tor=24", "degree=24"), 10.0, 0.8, 1.3),
     ("incast", "irn", ("topology.hosts_per_tor=24", "degree=24"), 10.0, 0.9, 1.1),
     ("incast", "ingress-bts", ("topology.hosts_per_tor=24", "degree=24"), 10.0, 0.9, 1.3),
