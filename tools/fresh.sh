@@ -11,7 +11,7 @@
 #   PART    demo                 `make demo`, as an ordinary user with sudo
 #           test                 `make test`, as root
 #           test-without-root    the tests that need no root, as an ordinary user
-#           short-test           of these, the ones that do not take long, as CI runs them
+#           short-test           of these, the short ones of what a machine can lack: compilers, packages, the command
 #           Without a part: demo test.
 #
 # Where packages come from is what this machine knows: apt's sources for Debian (the suite exchanged) and its proxies,
