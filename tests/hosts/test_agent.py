@@ -263,7 +263,7 @@ def test_a_running_agent_takes_messages_tells_and_changes(stations: tuple[Statio
         running.until(Looked)
     assert [event.reason for event in running.of(Refused)] == [
         "messages can be added once the run has started",
-        "unknown loss recovery 'nonsense'; known are: go-back-n, irn",
+        "unknown loss recovery 'nonsense'; known are: go-back-n, irn, ndp",
     ]
     *_, left, right, last_left, last_right = running.of(HostState)
     assert [state.statistics.host for state in (left, right, last_left, last_right)] == ["h1", "h2"] * 2
