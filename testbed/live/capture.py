@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 from testbed.system.child import Child
 
 _READY_SECONDS = 20.0
+_HANDED_OVER_SECONDS = 1.2
+"""The kernel hands packets to tcpdump once a second, and drops without a word what it still has when that ends."""
 _NS = 1_000_000_000
 _ETHERNET = 1
 _DROPPED = re.compile(r"(\d+) packets? dropped by ")
@@ -40,6 +43,8 @@ class LiveCaptures:
     def stop(self) -> tuple[str, ...]:
         """Ends them; what their files lack, a sentence each. A second time there is nothing to do or to say."""
         children, self._children = self._children, {}
+        if children:
+            time.sleep(_HANDED_OVER_SECONDS)
         troubles = {path: child.trouble() for path, child in children.items()}
         return tuple(
             f"{path.parent.name}/{path.name} {lack}."

@@ -27,6 +27,7 @@ _DATA_CENTRE = (
 )  # fmt: skip
 _SMALL: dict[str, tuple[str, tuple[str, ...]]] = {
     "incast": ("sfc", ("degree=4", "message_bytes=100000")),
+    "bystanders": ("sfc", ("topology.hosts_per_tor=8", "degree=6", "message_bytes=40000")),
     "datacentre": ("sfc+hpcc", _DATA_CENTRE[:-2]),
     "signaling": ("onramp", ("degree=20", "message_bytes=50000", "topology.left_hosts=20")),
     "incast-degree": ("irn+hpcc", _DATA_CENTRE),
