@@ -25,6 +25,7 @@ from hosts.transport.scheduling.pull_pacer import PullPacer
 from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
+from hosts.transport.transmission import prepare_crcs
 from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
 from wire.crc import shift_of
 from wire.roce import data_frame_bytes
@@ -96,6 +97,7 @@ class QueuePairs:
         self._settings = wall
         self._algorithms = algorithms
         self._acks_are_data = wall.ack_priority == "data"
+        prepare_crcs()
         self._maker = FramerMaker(self._address, DSCP_DATA if self._acks_are_data else DSCP_CONTROL)
         self.shift = shift_of(wall.payload_bytes)
         """Of a full packet."""

@@ -24,7 +24,7 @@ _BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PAYLOAD_B
 
 
 _CRC_OF_START: Final[list[int]] = []
-"""CRC-32 of the block's first n bytes, for every n: worked out when first wanted, and the same in all processes."""
+"""CRC-32 of the block's first n bytes, for every n; the same in all processes."""
 
 
 def message_bytes(flow_id: int, offset: int, size: int) -> bytes:
@@ -34,16 +34,17 @@ def message_bytes(flow_id: int, offset: int, size: int) -> bytes:
 
 
 def message_crc(flow_id: int, offset: int, shift: CrcShift) -> i64:
-    """CRC-32 of as many of them as `shift` says, without a pass over them."""
-    if not _CRC_OF_START:
-        _note_crcs()
+    """CRC-32 of as many of them as `shift` says, without a pass over them; only after `prepare_crcs`."""
     start: i64 = (flow_id * _STRIDE + offset) % _PERIOD
     before: i64 = _CRC_OF_START[start]
     after: i64 = _CRC_OF_START[start + shift.size_bytes]
     return shift.past(before) ^ after
 
 
-def _note_crcs() -> None:
+def prepare_crcs() -> None:
+    """Once in a process, before time counts: it takes milliseconds, in which a NIC would be late."""
+    if _CRC_OF_START:
+        return
     crc = 0
     _CRC_OF_START.append(crc)
     for at in range(len(_BLOCK)):
