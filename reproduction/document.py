@@ -40,10 +40,10 @@ same rule and was run as it stood. In `theory` the thresholds and the ideal paus
 after a first pass had needed allowances of up to 6 packets. In `testbed-incast` the claims on the plateau as a
 formula were added when the reason for its missing the paper's 3 MB was found. OnRamp's rule was corrected after a
 first pass in which it did nothing under any congestion control. Slopes, and what counts as meaningful, were given
-margins when a difference of 1 % counted as held. The mechanisms of [the paper, line by line](paper.md) changed last: the
-estimator, the filter's timer, the grain of pauses, what a BTS takes, the class of acknowledgements. More claims fail
-since, and no setting was changed for them; scales that have no row here have not been run with them yet. A reason for a
-failure names the run that tested it, or says that none did.
+margins when a difference of 1 % counted as held. The mechanisms of [the paper, line by line](paper.md) changed last:
+the estimator, the filter's timer, the grain of pauses, what a BTS takes, the class of acknowledgements. More claims
+fail since, and no setting was changed for them; scales that have no row here have not been run with them yet. A reason
+for a failure names the run that tested it, or says that none did.
 """
 
 
