@@ -66,9 +66,9 @@ class Worker:
             next_ns, _ = self._meet()
         self._part.write_rest(self._records)
         self._end_round()
-        samples = list(self._part.queue_samples())
-        self._tell(Told(self._round, self._told, samples, self._part.counts()))
-        self._part.close()
+        last = Told(self._round, self._told, list(self._part.queue_samples()), self._part.counts())
+        self._part.close()  # before it is told: the runner kills those that have told all
+        self._tell(last)
 
     def _meet(self) -> tuple[int, bool]:
         """Ends a round: when the next thing happens anywhere, and whether any worker was asked to end."""

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import psutil
@@ -19,8 +22,12 @@ from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, execute
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent
+from testbed.virtual.exchange import Descriptors
+from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.simulation import simulate
+from testbed.virtual.tasks import Task, Told
+from testbed.virtual.worker import Worker
 from testbed.virtual.workers import simulate_shared
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
@@ -68,6 +75,40 @@ def test_any_number_of_workers_gives_the_same_run(
             assert_frame_equal(found[0][name], trace)
         assert found[1] == capture
         assert found[2] == told
+
+
+class _Runner:
+    """How many bytes of the capture are on disk when the worker says that it has told all."""
+
+    def __init__(self, capture: Path) -> None:
+        self._capture = capture
+        self.size_bytes: int | None = None
+
+    def poll(self) -> bool:
+        return False
+
+    def send(self, told: Told) -> None:
+        if told.counts is not None:
+            self.size_bytes = self._capture.stat().st_size
+
+
+class _Alone:
+    """A worker that has no others to meet."""
+
+    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
+        return [b"" for _ in parts]
+
+
+def test_a_worker_has_written_its_captures_before_it_says_that_it_is_done(tmp_path: Path) -> None:
+    """The runner may end it from then on."""
+    plan = _plan()
+    (own,) = shares(plan.topology, 1)
+    round_ns = lookahead_ns(plan.topology, plan.dilation)
+    descriptors = Descriptors(-1, (), 0)
+    capture = tmp_path / "pcaps" / "h1-eth0.pcap"
+    runner = _Runner(capture)
+    Worker(Task(plan, tmp_path, own, 0, 1, round_ns, descriptors), _Alone(), cast("Connection", runner)).run()
+    assert runner.size_bytes == capture.stat().st_size > 1000
 
 
 def test_a_rack_is_not_divided() -> None:
