@@ -64,6 +64,11 @@ def _show(found: Calibration) -> None:
     for name, finding in rows.items():
         table.add_row(name, *_cells(finding))
     console.print(table)
+    message = found.message
+    say(
+        f"a message, besides its frames: {message.agent_ns / 1e3:.0f} us of an agent at each end, "
+        f"{message.runner_ns / 1e3:.0f} us of the runner"
+    )
     for name, wakeup in found.wakeups.items():
         late = ", ".join(
             f"{part} {value / 1e3:,.0f} us"

@@ -3,8 +3,9 @@
 """What this machine carries: short live runs of two messages across a small Clos, and processes that sleep.
 
 Each target is run at two dilations, which tell what a frame costs from what waking costs; softswitch once more with
-telemetry. Everything is repeated, medians count. In each run all senders are served by one agent and all receivers by
-another where there are two, so that an agent's mean is that of both ends.
+telemetry, and with messages of one packet, which tell what a message costs. Everything is repeated, medians count. In
+each run all senders are served by one agent and all receivers by another where there are two, so that an agent's mean
+is that of both ends.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+import numpy as np
+
 from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from testbed.calibration.processor_time import Watch, busy_cores
@@ -28,7 +31,9 @@ from testbed.execution import capabilities
 from testbed.execution.room import build_programs
 from testbed.interrupt import Interrupt
 from testbed.live.run import run_live
-from testbed.load.stored import Calibration, ProcessFinding, WakeupFinding, costly_code, cpu_model
+from testbed.load.costs import ProcessCost
+from testbed.load.prediction import share_of_core
+from testbed.load.stored import Calibration, MessageFinding, ProcessFinding, WakeupFinding, costly_code, cpu_model
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder
 from testbed.system.code import ROOT
@@ -39,6 +44,10 @@ MOST_BUSY_CORES = 0.25
 _WATCH_SECONDS = 1.0
 _SLEEPER_SECONDS = 60.0
 _TIMES_WITH_TELEMETRY = 2
+_TIMES_WITH_SHORT_MESSAGES = 2
+_PAYLOAD_BYTES = 1_000
+_PACKET_NS = 100
+"""A little more than such a packet takes at 100 Gb/s."""
 _TOPOLOGY = ("topology.tors=2", "topology.spines=1", "topology.hosts_per_tor=2")
 _PAIRS = (("h1", "h4"), ("h3", "h2"))
 _PLAIN, _TELEMETRY = "irn", "irn+hpcc"
@@ -52,6 +61,8 @@ class _Pace:
 
     dilation: int
     packets: int
+    is_short: bool = False
+    """Whether each packet is a message of its own, and its start a packet's time after the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,9 @@ _BENCHES = {
     "soft": _Bench(_Pace(30_000, 500), _Pace(1_500, 8_000), 3),
     "bmv2": _Bench(_Pace(100_000, 120), _Pace(20_000, 600), 2),
 }
+
+
+_SHORT_MESSAGES = _Pace(15_000, 1_500, is_short=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +101,16 @@ class _Taken:
 
     agent: _Load
     switch: _Load
-    runner_share: float
+    runner_ns: int
+    whole_ns: int
+    """How long the runner was watched."""
+    ends_of_messages: int
+    agents: int
+    seconds: float
+
+    @property
+    def runner_share(self) -> float:
+        return self.runner_ns / self.whole_ns
 
 
 def check_idle(*, is_forced: bool) -> float:
@@ -111,19 +134,23 @@ def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibratio
             many[name] = _runs(name, _PLAIN, bench.many, bench.times, interrupt, tell)
     told = _runs("soft", _TELEMETRY, _BENCHES["soft"].many, _TIMES_WITH_TELEMETRY, interrupt, tell)
     plain = many["soft"]
+    short = _runs("soft", _PLAIN, _SHORT_MESSAGES, _TIMES_WITH_SHORT_MESSAGES, interrupt, tell)
+    agent = _finding([each.agent for each in lone["soft"]], [each.agent for each in plain])
+    runner_share = statistics.median(each.runner_share for each in plain)
     return Calibration(
         measured=datetime.now(tz=timezone.utc).replace(microsecond=0),
         cpu_model=cpu_model(),
         cores=cores(),
         code=costly_code(),
         load_before=round(load_before, 3),
-        agent=_finding([each.agent for each in lone["soft"]], [each.agent for each in plain]),
+        agent=agent,
+        message=_message(short, agent, runner_share),
         switches={
             name: _finding([each.switch for each in lone[name]], [each.switch for each in many[name]]) for name in many
         },
         telemetry_agent=_ratio([each.agent for each in told], [each.agent for each in plain]),
         telemetry_switch=_ratio([each.switch for each in told], [each.switch for each in plain]),
-        runner_share=statistics.median(each.runner_share for each in plain),
+        runner_share=runner_share,
         wakeups=wakeups,
     )
 
@@ -142,7 +169,8 @@ def _is_there(switch: str) -> bool:
 def _runs(switch: str, scheme: str, pace: _Pace, times: int, interrupt: Interrupt, tell: Tell) -> list[_Taken]:
     found = []
     for number in range(1, times + 1):
-        tell(f"{switch}, {scheme}, dilation {pace.dilation:,}: {number} of {times}")
+        what = ", short messages" if pace.is_short else ""
+        tell(f"{switch}, {scheme}, dilation {pace.dilation:,}{what}: {number} of {times}")
         with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as folder:
             found.append(_run(_plan(switch, scheme, pace, Path(folder)), Path(folder), interrupt))
         interrupt.stop_if_requested()
@@ -151,8 +179,7 @@ def _runs(switch: str, scheme: str, pace: _Pace, times: int, interrupt: Interrup
 
 def _plan(switch: str, scheme: str, pace: _Pace, folder: Path) -> RunPlan:
     flows = folder / "calibration.csv"
-    size_bytes = pace.packets * 1_000
-    flows.write_text(format_flows([FlowRequest(src, dst, size_bytes, 0, "messages") for src, dst in _PAIRS], None))
+    flows.write_text(format_flows(_messages(pace), None))
     request = RunRequest(
         "incast",
         scheme=scheme,
@@ -166,6 +193,14 @@ def _plan(switch: str, scheme: str, pace: _Pace, folder: Path) -> RunPlan:
     plan = plan_run(request)
     build_programs([plan])
     return plan
+
+
+def _messages(pace: _Pace) -> list[FlowRequest]:
+    """By start."""
+    if not pace.is_short:
+        return [FlowRequest(src, dst, pace.packets * _PAYLOAD_BYTES, 0, "messages") for src, dst in _PAIRS]
+    starts_ns = (number * _PACKET_NS for number in range(pace.packets))
+    return [FlowRequest(src, dst, _PAYLOAD_BYTES, at_ns, "messages") for at_ns in starts_ns for src, dst in _PAIRS]
 
 
 def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> _Taken:
@@ -190,7 +225,11 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> _Taken:
     return _Taken(
         agent=_Load(frames / taken.agents / seconds, taken.agents_ns / 1e9 / taken.agents / seconds),
         switch=_Load(frames / seconds, taken.switches_ns / 1e9 / switches / seconds),
-        runner_share=taken.runner_ns / taken.at_ns,
+        runner_ns=taken.runner_ns,
+        whole_ns=taken.at_ns,
+        ends_of_messages=2 * len(plan.flows),
+        agents=taken.agents,
+        seconds=seconds,
     )
 
 
@@ -207,6 +246,19 @@ def _finding(lone: Sequence[_Load], many: Sequence[_Load]) -> ProcessFinding:
         lone_frame_ns=max(slow.frame_ns, frame * 1e9),
         fixed_share=fixed,
         spread=(max(each_ns) - min(each_ns)) / statistics.median(each_ns),
+    )
+
+
+def _message(runs: Sequence[_Taken], agent: ProcessFinding, runner_share: float) -> MessageFinding:
+    """What is left of agents' and runner's time when frames and waking are paid."""
+    frames = ProcessCost(agent.frame_ns, agent.lone_frame_ns, agent.fixed_share)
+    agent_ns, runner_ns = [], []
+    for each in runs:
+        share = each.agent.share - float(share_of_core(frames, np.array(each.agent.rate)))
+        agent_ns.append(share * each.seconds * each.agents / each.ends_of_messages * 1e9)
+        runner_ns.append((each.runner_ns - runner_share * each.whole_ns) / (each.ends_of_messages / 2))
+    return MessageFinding(
+        agent_ns=max(0.0, statistics.median(agent_ns)), runner_ns=max(0.0, statistics.median(runner_ns))
     )
 
 

@@ -38,6 +38,16 @@ class Wakeups:
     max_ns: float
 
 
+@dataclass(frozen=True, slots=True)
+class MessageCost:
+    """Of one message besides its frames, in wall ns."""
+
+    agent_ns: float
+    """Of an agent for each end of it: its queue pair, its timers, its records."""
+    runner_ns: float
+    """Of the runner, which takes its records."""
+
+
 @dataclass(frozen=True)
 class Costs:
     """All that a prediction takes of a machine."""
@@ -45,6 +55,7 @@ class Costs:
     cores: int
     agent: ProcessCost
     """A frame is an end of a data packet here: one sent or one received, with its acknowledgment."""
+    message: MessageCost
     switches: Mapping[str, ProcessCost]
     """By target that was measured; of a switch's process, for each frame that it forwards."""
     telemetry_agent: float
@@ -69,6 +80,7 @@ def built_in(cores: int) -> Costs:
     return Costs(
         cores=cores,
         agent=ProcessCost(frame_ns=30_000, lone_frame_ns=90_000, fixed_share=0.10),
+        message=MessageCost(agent_ns=150_000, runner_ns=100_000),
         switches={},
         telemetry_agent=1.4,
         telemetry_switch=1.2,

@@ -58,15 +58,18 @@ class LoadModel:
         agents = agent_count(len(topology.hosts))
         ends = traffic.sent + traffic.received + traffic.signals / 2
         self._ends = np.stack([ends[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
+        self._begun = np.stack([traffic.begun[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
         self._visits = traffic.forward @ visits + traffic.backward @ visits
 
     def at(self, dilation: float) -> Prediction:
         """The prediction for this dilation."""
         bin_s = self._traffic.bin_ns * dilation / NS_PER_S
-        shares = np.concatenate(
-            (share_of_core(self._agent, self._ends / bin_s), share_of_core(self._switch, self._visits / bin_s)), axis=1
-        )
-        machine = shares.sum(axis=1) + self._costs.runner_share
+        begun = self._begun / bin_s
+        message = self._costs.message
+        agents = share_of_core(self._agent, self._ends / bin_s) + message.agent_ns * 1e-9 * begun
+        shares = np.concatenate((agents, share_of_core(self._switch, self._visits / bin_s)), axis=1)
+        runner = self._costs.runner_share + message.runner_ns * 1e-9 * begun.sum(axis=1) / 2
+        machine = shares.sum(axis=1) + runner
         late = self._late_bins(machine, USABLE_SHARE * self._costs.cores)
         for process in shares.T:
             late = np.maximum(late, self._late_bins(process, USABLE_SHARE))

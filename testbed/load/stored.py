@@ -21,13 +21,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from telemetry.atomic_file import replace_text
-from testbed.load.costs import Costs, ProcessCost, Wakeups, built_in
+from testbed.load.costs import Costs, MessageCost, ProcessCost, Wakeups, built_in
 from testbed.system.code import ROOT, code_digest
 from testbed.system.limits import cores
 from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.validation import STRICT, refusal
 
-SCHEMA: Literal["sfc-testbed/calibration/1"] = "sfc-testbed/calibration/1"
+SCHEMA: Literal["sfc-testbed/calibration/2"] = "sfc-testbed/calibration/2"
 FILE_NAME = "calibration.json"
 AGAIN = "sudo ./runner.py doctor --calibrate measures anew"
 MAX_FILE_BYTES = 100_000
@@ -51,6 +51,15 @@ class ProcessFinding(BaseModel):
     """Between the lowest and the highest of the repetitions, as a share of the median."""
 
 
+class MessageFinding(BaseModel):
+    """The fields of `MessageCost`."""
+
+    model_config = STRICT
+
+    agent_ns: _WallNs
+    runner_ns: _WallNs
+
+
 class WakeupFinding(BaseModel):
     """The fields of `Wakeups`."""
 
@@ -66,7 +75,7 @@ class Calibration(BaseModel):
 
     model_config = STRICT
 
-    schema_name: Literal["sfc-testbed/calibration/1"] = Field(default=SCHEMA, alias="schema")
+    schema_name: Literal["sfc-testbed/calibration/2"] = Field(default=SCHEMA, alias="schema")
     measured: datetime = Field(strict=False)
     cpu_model: str
     cores: Annotated[int, Field(ge=1, le=100_000)]
@@ -74,6 +83,7 @@ class Calibration(BaseModel):
     load_before: Annotated[float, Field(ge=0)]
     """Cores that others kept busy just before."""
     agent: ProcessFinding
+    message: MessageFinding
     switches: Annotated[Mapping[str, ProcessFinding], Field(min_length=1)]
     telemetry_agent: _Factor
     telemetry_switch: _Factor
@@ -87,6 +97,7 @@ class Calibration(BaseModel):
         return Costs(
             cores=self.cores,
             agent=_cost(self.agent),
+            message=MessageCost(**self.message.model_dump()),
             switches=found,
             telemetry_agent=self.telemetry_agent,
             telemetry_switch=self.telemetry_switch,

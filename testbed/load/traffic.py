@@ -74,6 +74,8 @@ class Traffic:
     """Data frames that a host receives, and as many acknowledgments that it sends."""
     signals: Floats
     """BTS that a host receives."""
+    begun: Floats
+    """Messages that begin at a host, at either end."""
     forward: Floats
     """Data frames from ToR to ToR."""
     backward: Floats
@@ -178,13 +180,13 @@ class _Fluid:
                 break
             last = int(np.searchsorted(starts, now_ns + self._bin_ns))
             under_way = np.concatenate((under_way, np.arange(first, last)))
+            self._advance(number, now_ns, under_way, under_way[len(under_way) - (last - first) :])
             first = last
-            self._advance(number, now_ns, under_way)
             under_way = under_way[(self._remaining[under_way] > _LITTLE) | (self._in_flight[under_way] > _LITTLE)]
             number += 1
         return self._traffic()
 
-    def _advance(self, number: int, now_ns: float, under_way: Indexes) -> None:
+    def _advance(self, number: int, now_ns: float, under_way: Indexes, begun: Indexes) -> None:
         self._take_back(number)
         sending, sent = self._send(number, now_ns, under_way)
         leaving, left = self._pass_queue(number, now_ns, under_way)
@@ -192,12 +194,13 @@ class _Fluid:
         self._numbers.append(number)
         signalled = (self._signalled_ns[:, under_way] == now_ns).any(axis=0)
         signals = under_way[signalled] if self._rules.uses_frames else under_way[:0]
-        signal = np.ones(len(signals))
+        signal, message = np.ones(len(signals)), np.ones(len(begun))
         self._rows.append(
             (
                 _totals(flows.src[sending], sent, self._hosts),
                 _totals(flows.dst[leaving], left, self._hosts),
                 _totals(flows.src[signals], signal, self._hosts),
+                _totals(flows.src[begun], message, self._hosts) + _totals(flows.dst[begun], message, self._hosts),
                 _totals(flows.pair[sending], sent, pairs),
                 _totals(flows.pair[leaving], left, pairs) + _totals(flows.pair[signals], signal, pairs),
             )
@@ -282,7 +285,7 @@ class _Fluid:
             self._pausing[number].append((flows, until_ns))
 
     def _traffic(self) -> Traffic:
-        widths = (self._hosts, self._hosts, self._hosts, self._tors**2, self._tors**2)
+        widths = (*[self._hosts] * 4, *[self._tors**2] * 2)
         columns = zip(*self._rows, strict=True) if self._rows else ((np.zeros(width),) for width in widths)
         numbers = np.array(self._numbers or [0], dtype=np.int64)
         return Traffic(self._bin_ns, numbers, *(np.vstack(tuple(column)) for column in columns))

@@ -26,15 +26,18 @@ def test_what_is_measured_counts_for_the_next_plan(
     monkeypatch.setattr(
         measure, "_BENCHES", {"soft": measure._Bench(measure._Pace(30_000, 40), measure._Pace(4_000, 300), 1)}
     )
+    monkeypatch.setattr(measure, "_SHORT_MESSAGES", measure._Pace(15_000, 100, is_short=True))
     steps: list[str] = []
     found = measure.measured(0.5, Interrupt(), steps.append)
     assert [step.partition(":")[0] for step in steps] == [
         "soft, irn, dilation 30,000",
         "soft, irn, dilation 4,000",
         *["soft, irn+hpcc, dilation 4,000"] * 2,
+        *["soft, irn, dilation 15,000, short messages"] * 2,
     ]
     assert set(found.switches) == {"soft"}
     assert set(found.wakeups) == set(KINDS)
+    assert found.message.agent_ns > 0
     for finding in (found.agent, *found.switches.values()):
         assert 0 < finding.frame_ns <= finding.lone_frame_ns
     store(found)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from testbed.load.costs import ProcessCost, built_in
+from testbed.load.costs import MessageCost, ProcessCost, built_in
 from testbed.load.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
 from testbed.load.traffic import Traffic, traffic_of
 from testbed.load.visits import switch_visits
@@ -68,6 +68,8 @@ def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
     assert least(agent=COSTS.agent.times(4)) > least()
     assert least(SOFT.times(4)) > least()
     assert least(runner_share=1.2) > least()
+    assert least(message=MessageCost(agent_ns=5e8, runner_ns=0)) > least()
+    assert least(message=MessageCost(agent_ns=0, runner_ns=1e9)) > least()
     assert least(cores=1) > least()
     late = {"agent": replace(COSTS.wakeups["agent"], p99_ns=50_000_000)}
     assert least(wakeups=late) == 500_000  # 50 ms are at most LATE_SHARE of a base RTT of 10 us

@@ -18,6 +18,7 @@ from testbed.load.costs import built_in
 from testbed.load.stored import (
     MAX_FILE_BYTES,
     Calibration,
+    MessageFinding,
     ProcessFinding,
     WakeupFinding,
     calibration_path,
@@ -39,6 +40,7 @@ def calibration() -> Calibration:
         code=costly_code(),
         load_before=0.1,
         agent=ProcessFinding(frame_ns=15_000.0, lone_frame_ns=45_000.0, fixed_share=0.02, spread=0.1),
+        message=MessageFinding(agent_ns=80_000.0, runner_ns=40_000.0),
         switches={"soft": ProcessFinding(frame_ns=6_000.0, lone_frame_ns=20_000.0, fixed_share=0.03)},
         telemetry_agent=1.2,
         telemetry_switch=1.1,

@@ -145,3 +145,14 @@ def test_without_flows_there_is_no_traffic() -> None:
     plan = _plan("incast", "sfc", (), 1.0)
     rules = sending_rules(plan.topology, plan.switch_settings, plan.transport, None)
     assert traffic_of(plan.topology, (), rules, 1e6).sent.sum() == 0
+
+
+def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
+    """Each once, in the bin of its start, with however many frames."""
+    flow_file = tmp_path / "flows.csv"
+    flow_file.write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,500,0,a\nh1,h3,90000,0,a\nh2,h3,500,40000,a\n")
+    plan = plan_run(RunRequest("incast", scheme="irn", clock="virtual", topology="clos", flow_file=flow_file))
+    traffic = _fluid(plan)
+    assert traffic.begun.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
+    assert traffic.begun.sum(axis=1).tolist()[0] == 4
+    assert traffic.begun.sum() == 6
