@@ -30,6 +30,7 @@ SOURCE_DIR = HERE / "src"
 """Where the C stands, and what its `#include`s start from."""
 
 MAIN_SOURCE = SOURCE_DIR / "process" / "main.c"
+GENERATOR_DIR = HERE / "codegen"
 
 _FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror")
 _SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
@@ -78,10 +79,12 @@ class _Builder:
         return _Builder(compiler, flags, _digest(*parts), private_cache())
 
     def generate(self, json_path: Path) -> Path:
-        """Writes the generated C to the cache."""
-        text = generate(json_path)
-        path = self.cache / f"{json_path.stem}-{_digest(text)}.c"
+        """The generated C, in the cache by what it is made of: the program and the generator."""
+        sources = [path.read_text(encoding="utf-8") for path in sorted(GENERATOR_DIR.rglob("*.py"))]
+        program = hashlib.sha256(json_path.read_bytes()).hexdigest()
+        path = self.cache / f"{json_path.stem}-{_digest(json_path.name, program, *sources)}.c"
         if not path.exists():
+            text = generate(json_path)
             with _replacing(path) as part:
                 part.path.write_text(text, encoding="utf-8")
         return path

@@ -28,11 +28,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sfc-testbed"
 
 
-def test_second_build_makes_nothing_and_programs_share_objects(cache: Path) -> None:
-    """A file of the cache is written once; another program adds its own C, object and library only."""
+def test_second_build_makes_nothing_and_programs_share_objects(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the cache is written once, and no program parsed again; another program adds its own C, object and
+    library only."""
     first = build_library(PROGRAMS / "l3.json")
     made = {p: p.stat().st_mtime_ns for p in cache.iterdir()}
-    assert build_library(PROGRAMS / "l3.json") == first
+    with monkeypatch.context() as once:
+        once.setattr(build, "generate", lambda path: pytest.fail(f"{path} is generated again"))
+        assert build_library(PROGRAMS / "l3.json") == first
     assert {p: p.stat().st_mtime_ns for p in cache.iterdir()} == made
     build_library(PROGRAMS / "again.json")
     assert len(list(cache.iterdir())) == len(made) + 3
