@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from topologies.features import ALPHA_ONE, feature_commands
 from topologies.model import Port, SwitchPort, Topology, port_mac
-from topologies.routes import Route, routes
+from topologies.routes import Route, routes_of
 from topologies.settings import SwitchSettings
 from wire.constants import BTS_MIRROR_SESSION, CLASS_BTS, CLASS_BY_DSCP, CLASS_CONTROL, CLASS_COUNT, CLASS_DATA
 from wire.dilation import Dilation
@@ -74,7 +74,7 @@ def _role_commands(topology: Topology, switch: str) -> Iterator[str]:
 
 def _route_commands(topology: Topology, switch: str) -> Iterator[str]:
     ports = {port.number: port for port in topology.ports[switch]}
-    for group, route in enumerate(routes(topology)[switch], start=1):
+    for group, route in enumerate(routes_of(topology, switch), start=1):
         if len(route.ports) == 1:
             arguments = next_hop(topology, switch, ports[route.ports[0]])
             yield f"table_add ipv4_lpm next_hop {route.prefix} => {arguments}"

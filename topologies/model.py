@@ -8,6 +8,7 @@ afterwards; rates and delays are model units.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -110,6 +111,23 @@ class Topology:
                     port = SwitchPort(end.number, peer, peer.node in self.host, link.rate_bps, link.delay_ns)
                     found[end.node].append(port)
         return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in found.items()}
+
+    @cached_property
+    def hops(self) -> Mapping[str, Mapping[str, int]]:
+        """By ToR: how many links every switch that reaches it is away from it, the nearest first."""
+        return {switch.name: self._hops_to(switch.name) for switch in self.switches if switch.is_tor}
+
+    def _hops_to(self, tor: str) -> Mapping[str, int]:
+        """Breadth first."""
+        found = {tor: 0}
+        waiting = deque([tor])
+        while waiting:
+            here = waiting.popleft()
+            for port in self.ports[here]:
+                if not port.peer_is_host and port.peer.node not in found:
+                    found[port.peer.node] = found[here] + 1
+                    waiting.append(port.peer.node)
+        return found
 
     def hosts_of(self, switch: str) -> tuple[Host, ...]:
         """The servers under a ToR, in order of their names' numbers."""

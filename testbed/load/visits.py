@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topologies.model import Topology
-from topologies.routes import distances
 
 
 def switch_visits(topology: Topology) -> NDArray[np.float64]:
@@ -25,9 +24,9 @@ def switch_visits(topology: Topology) -> NDArray[np.float64]:
 
 
 def _visits_towards(topology: Topology, target: str, index: dict[str, int]) -> dict[str, NDArray[np.float64]]:
-    hops = distances(topology, target)
+    hops = topology.hops[target]
     found: dict[str, NDArray[np.float64]] = {}
-    for here in sorted(hops, key=hops.__getitem__):
+    for here in hops:
         found[here] = np.zeros(len(index))
         found[here][index[here]] = 1.0
         nearer = [port.peer.node for port in topology.ports[here] if hops.get(port.peer.node) == hops[here] - 1]
