@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import json
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -105,7 +104,6 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_add": (ctypes.c_int, (_HANDLE, _HANDLE, _U64)),
     "sw_fabric_connect": (ctypes.c_int, (_HANDLE, _U32, _U32, _U32, _U32)),
     "sw_fabric_receive": (ctypes.c_int, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
-    "sw_fabric_advance": (_U64, (_HANDLE, _I64)),
     "sw_fabric_drain": (_U64, (_HANDLE, _I64)),
     "sw_fabric_put": (ctypes.c_int, (_HANDLE, _FRAME, _U64, _FRAME, _U64)),
     "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
@@ -294,21 +292,14 @@ class SwitchEngine:
 class Fabric:
     """Switches joined by links, run in C in global time order; only departures at edge ports come out.
 
-    The contract that keeps it causal: `advance(until_ns)` runs events up to `until_ns` or up to the earliest `due_ns`
-    among the departures it returns, whichever is first, since a host may answer a frame the moment it gets it. So a
-    simulator advances to its own next event, puts the departures among its events, handles the earliest, and repeats;
-    `receive` times never lie before what was advanced to. Equal times: switch events first (engine added first, then
-    `src/switch/switch.h`), then what the caller receives.
-
-    A caller that knows how long an answer takes at least needs none of that: it may `run` for so long, and `put` all
-    that was answered meanwhile.
+    The contract that keeps it causal: a caller that knows how long an answer takes at least runs for so long, and then
+    hands over all that was answered meanwhile; no time of that lies before what was run. Equal times: switch events
+    first (engine added first, then `src/switch/switch.h`), then what the caller hands over.
     """
 
     def __init__(self) -> None:
         self._engines: list[SwitchEngine] = []
         self._loop: _Loop | None = None
-        self._receive: Callable[..., int] = _no_engines
-        self._advance: Callable[..., int] = _no_engines
 
     def add(self, engine: SwitchEngine) -> int:
         """Puts an engine in (connect does so by itself) and returns its index; it must not hold packets yet."""
@@ -317,8 +308,6 @@ class Fabric:
                 return index
         if self._loop is None:
             self._loop = _Loop(engine._library)
-            self._receive = self._loop.library.sw_fabric_receive
-            self._advance = self._loop.library.sw_fabric_advance
         engine._join(self._loop)
         self._engines.append(engine)
         return len(self._engines) - 1
@@ -331,7 +320,8 @@ class Fabric:
 
     def receive(self, engine: int, port: int, frame: bytes, now_ns: int) -> None:
         """Hands a frame to an edge port."""
-        if self._receive(self._running().handle, engine, port, frame, len(frame), now_ns) == -22:
+        loop = self._running()
+        if loop.library.sw_fabric_receive(loop.handle, engine, port, frame, len(frame), now_ns) == -22:
             raise ValueError(f"no engine {engine} or no port {port}")
 
     def put(self, entries: bytes, frames: bytes) -> None:
@@ -341,17 +331,15 @@ class Fabric:
             raise ValueError("entries that do not fit their frames or these engines")
 
     def run(self, until_ns: int) -> tuple[bytes, bytes]:
-        """Runs all events up to then, without the contract of `advance`: for a caller whose answers come later.
-
-        Departures as `DEPARTURE` each, and their frames.
-        """
+        """Runs all events up to then. Departures in the order in which their packets started on the wire, as
+        `DEPARTURE` each, and their frames."""
         loop = self._running()
         return loop.departed() if loop.library.sw_fabric_drain(loop.handle, until_ns) else (b"", b"")
 
     def advance(self, until_ns: int) -> list[EdgeDeparture]:
-        """Runs events as the class says; departures in the order in which their packets started on the wire."""
+        """The same, taken apart."""
         loop = self._running()
-        return loop.departures() if self._advance(loop.handle, until_ns) else []
+        return loop.departures() if loop.library.sw_fabric_drain(loop.handle, until_ns) else []
 
     def next_timer_ns(self) -> int | None:
         """The next event of any switch, None without one."""
@@ -377,7 +365,3 @@ class Fabric:
         if self._loop is None:
             raise RuntimeError("a fabric without engines")
         return self._loop
-
-
-def _no_engines(*_arguments: Any) -> int:
-    raise RuntimeError("a fabric without engines")

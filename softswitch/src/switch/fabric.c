@@ -26,8 +26,7 @@ struct sw_fabric {
     uint32_t n_members, capacity;
     struct sw_index_heap next; /* next event of each switch */
     struct sw_outbox outbox;
-    int64_t horizon_ns; /* events after it must wait for the caller */
-    bool stops_early;
+    int64_t horizon_ns; /* up to which events have been run */
 };
 
 struct sw_fabric *sw_fabric_create(void)
@@ -78,8 +77,6 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     }
     sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, packet->buffer + packet->head,
                   packet->len);
-    if (fabric->stops_early && due_ns < fabric->horizon_ns)
-        fabric->horizon_ns = due_ns;
     sw_switch_release(member->sw, packet);
 }
 
@@ -186,16 +183,15 @@ int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint
     return 0;
 }
 
-static uint64_t run(struct sw_fabric *fabric, int64_t until_ns, bool stops_early)
+uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
 {
     sw_outbox_clear(&fabric->outbox);
     fabric->horizon_ns = until_ns;
-    fabric->stops_early = stops_early;
     for (;;) {
         int64_t next_ns = sw_index_heap_next_ns(&fabric->next);
         uint32_t index;
 
-        if (next_ns == SW_NEVER || next_ns > fabric->horizon_ns)
+        if (next_ns == SW_NEVER || next_ns > until_ns)
             break;
         index = sw_index_heap_first(&fabric->next);
         sw_switch_advance(fabric->members[index]->sw, next_ns);
@@ -204,21 +200,11 @@ static uint64_t run(struct sw_fabric *fabric, int64_t until_ns, bool stops_early
     return fabric->outbox.count;
 }
 
-uint64_t sw_fabric_advance(struct sw_fabric *fabric, int64_t until_ns)
-{
-    return run(fabric, until_ns, true);
-}
-
-uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns)
-{
-    return run(fabric, until_ns, false);
-}
-
 uint64_t sw_fabric_step(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
                         int64_t time_ns)
 {
     sw_fabric_receive(fabric, index, port, bytes, len, time_ns);
-    return run(fabric, time_ns, false);
+    return sw_fabric_drain(fabric, time_ns);
 }
 
 void sw_fabric_settle(struct sw_fabric *fabric)

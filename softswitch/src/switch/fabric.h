@@ -6,9 +6,7 @@
  * is gathered for the caller. Ties between switches go to the one that was added first. A fabric of one switch is how
  * a foreign language drives a single switch.
  *
- * Causality: sw_fabric_advance stops as soon as the next internal event lies after the earliest departure that it has
- * gathered, since the host there may answer at that moment. A caller loops: advance to its own next event, put the
- * departures among its events, take its earliest event, receive what follows from it, advance again.
+ * Causality is the caller's: it runs up to a time before which nobody could answer what the call brings.
  *
  * The switches may come from different shared objects if these were built from the same sources (sw_fabric_add checks
  * the layout). A switch belongs to one fabric at most and must be destroyed after it.
@@ -51,11 +49,8 @@ int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, c
 int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint64_t count, const uint8_t *bytes,
                   uint64_t n_bytes);
 
-/* Runs events due by `until_ns`, stopping early as said above; returns the number of departures in the outbox, which
- * replace those of the call before. */
-uint64_t sw_fabric_advance(struct sw_fabric *fabric, int64_t until_ns);
-
-/* The same without stopping early, for a caller that knows of nothing that could answer before `until_ns`. */
+/* Runs all events due by `until_ns`; returns the number of departures in the outbox, which replace those of the call
+ * before. */
 uint64_t sw_fabric_drain(struct sw_fabric *fabric, int64_t until_ns);
 
 /* sw_fabric_receive, then sw_fabric_drain to the same time. */

@@ -196,8 +196,6 @@ def test_links_between_switches_are_impaired_by_their_sender() -> None:
         for number in range(20):
             fabric.receive(0, 0, steer(1, BYTES)[:-1] + bytes([number]), number * WIRE_NS)
         numbers = [frame[-1] for _, _, _, frame in fabric.advance(100 * WIRE_NS)]
-        while further := fabric.advance(100 * WIRE_NS):
-            numbers += [frame[-1] for _, _, _, frame in further]
         assert numbers != sorted(numbers) == list(range(20))
         assert (b.statistics()["rx_packets"], sum(a.statistics()["drops"].values())) == (20, 0)
 
