@@ -23,6 +23,7 @@ from telemetry.reader import read_trace
 from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
 from testbed.plan.plan import RunPlan
+from testbed.recording.flow_ends import FlowEnds
 from testbed.recording.ideal import ideal_fcts_ns
 
 SAVE_SECONDS = 1.0
@@ -35,10 +36,7 @@ class Recorder:
 
     def __init__(self, plan: RunPlan, folder: Path) -> None:
         self._folder = folder
-        self._flows = len(plan.flows)
-        self._completed = self._given_up = 0
-        self._received_early: set[int] = set()
-        self._undelivered: set[int] = set()
+        self._ends = FlowEnds(len(plan.flows))
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
         self._sent, self._received, self._signals, self._goodput, self._lateness = (
             SegmentWriter(self._journal.segments(schema), schema)
@@ -62,17 +60,17 @@ class Recorder:
     @property
     def completed(self) -> int:
         """Flows whose sender has seen the last acknowledgment."""
-        return self._completed
+        return self._ends.completed
 
     @property
     def is_complete(self) -> bool:
         """Whether every flow is done at both ends, or given up by its sender."""
-        return self._completed + self._given_up == self._flows and not self._undelivered
+        return self._ends.is_complete
 
     @property
     def undelivered(self) -> int:
         """Flows whose sender has seen the last acknowledgment and whose receiver does not have them whole."""
-        return len(self._undelivered)
+        return self._ends.undelivered
 
     @property
     def is_save_due(self) -> bool:
@@ -93,23 +91,13 @@ class Recorder:
             self._lateness.append(record)
         elif isinstance(record, FlowReceived):
             self._received.append_values((record.flow_id, record.corrupted))
-            self._match(record.flow_id, self._undelivered, self._received_early)
+            self._ends.receive(record.flow_id)
         else:
             self._sent.append_values(_sent_values(record))
-            self._completed += record.finish_us is not None
-            self._given_up += record.gave_up
             if record.gave_up:
-                self._received_early.discard(record.flow_id)
+                self._ends.give_up(record.flow_id)
             elif record.finish_us is not None:
-                self._match(record.flow_id, self._received_early, self._undelivered)
-
-    @staticmethod
-    def _match(flow_id: int, others: set[int], waiting: set[int]) -> None:
-        """One end of a flow is done: its other end is among `others`, or it waits for that."""
-        if flow_id in others:
-            others.remove(flow_id)
-        else:
-            waiting.add(flow_id)
+                self._ends.complete(record.flow_id)
 
     def queue_samples(self, switch: str, samples: Samples) -> None:
         """Further queue samples of a switch that does not write them to its file by itself."""

@@ -7,25 +7,23 @@ from __future__ import annotations
 from array import array
 
 from hosts.protocol import FlowReceived, FlowSent, Record
+from testbed.recording.flow_ends import FlowEnds
 
 _RECEIVED, _COMPLETED, _GIVEN_UP = range(3)
 _KINDS = 3
 
 
-class FlowEnds:
+class SharedFlowEnds:
     """The ends of flows that one worker saw since the last round, and what is left of all."""
 
     def __init__(self, flows: int) -> None:
-        self._flows = flows
-        self._ended = 0
-        self._received: set[int] = set()
-        self._undelivered: set[int] = set()
+        self._all = FlowEnds(flows)
         self._seen = array("q")
 
     @property
     def is_complete(self) -> bool:
-        """As `Recorder.is_complete`."""
-        return self._ended == self._flows and not self._undelivered
+        """As of the last round."""
+        return self._all.is_complete
 
     def see(self, record: Record) -> None:
         """A record of a host of this worker."""
@@ -44,12 +42,7 @@ class FlowEnds:
 
     def add(self, seen: bytes) -> None:
         """What another one saw in this round."""
+        tell = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
         for word in array("q", seen):
             flow_id, kind = divmod(word, _KINDS)
-            if kind == _RECEIVED:
-                self._received.add(flow_id)
-                self._undelivered.discard(flow_id)
-                continue
-            self._ended += 1
-            if kind == _COMPLETED and flow_id not in self._received:
-                self._undelivered.add(flow_id)
+            tell[kind](flow_id)

@@ -18,7 +18,7 @@ from hosts.io.parent import die_with_parent
 from hosts.protocol import Record
 from hosts.records import RecordWriter, SwitchClock
 from testbed.virtual.exchange import Exchange, SharedMemory
-from testbed.virtual.flow_ends import FlowEnds
+from testbed.virtual.flow_ends import SharedFlowEnds
 from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import Part, round_end_ns
 from testbed.virtual.tasks import Task, Told
@@ -36,7 +36,7 @@ class Worker:
         self._task = task
         self._exchange = exchange
         self._runner = runner
-        self._ends = FlowEnds(len(task.plan.flows))
+        self._ends = SharedFlowEnds(len(task.plan.flows))
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in task.plan.topology.switches}
         self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
         self._part = Part(task.plan, task.folder, self._records.write, task.share, task.workers)
