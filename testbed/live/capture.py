@@ -65,7 +65,7 @@ def _end(child: Child, trouble: str | None) -> str | None:
 
 
 class VirtualCapture:
-    """Writes the frames of chosen hosts as nanosecond pcap files. Knows hosts by their index in the topology."""
+    """Writes the frames of chosen hosts as nanosecond pcap files. Knows hosts by numbers of its caller."""
 
     def __init__(self, hosts: dict[int, str], folder: Path) -> None:
         self._resources = ExitStack()

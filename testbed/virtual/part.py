@@ -41,7 +41,7 @@ class Counts:
 
 
 class Part:
-    """Switches and NICs, and the frames between them. A host is known by its place in the topology."""
+    """Switches and NICs, and the frames between them. A host is known by its place in the share."""
 
     def __init__(
         self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int

@@ -30,11 +30,6 @@ class Share:
     """By switch (its place in this share) and port."""
 
 
-def most_workers(topology: Topology) -> int:
-    """A rack is not divided."""
-    return len({host.switch for host in topology.hosts})
-
-
 def shares(topology: Topology, workers: int) -> list[Share]:
     """One for each worker; their hosts one after the other are those of the topology. UsageError if there are too few
     racks."""
