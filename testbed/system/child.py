@@ -91,7 +91,7 @@ class Child:
         return f"{self.name} {how_ended(self._process.returncode)} ({self._log_words()})"
 
     def _log_words(self) -> str:
-        return f"{self._last_line() or 'it said nothing'}; see {self._log.parent.name}/{self._log.name}"
+        return log_words(self._log)
 
     def lines(self) -> list[str]:
         """The whole lines that have arrived on its stdout since the last call."""
@@ -145,11 +145,7 @@ class Child:
         """The last line of its log, or what ended it without a word."""
         status = self._process.poll()
         killed = f"killed by {signal.Signals(-status).name}" if status is not None and status < 0 else ""
-        return self._last_line() or killed or "it said nothing"
-
-    def _last_line(self) -> str:
-        lines = self._log.read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        return _last_line(self._log) or killed or "it said nothing"
 
     @property
     def _stdout(self) -> IO[bytes]:
@@ -165,6 +161,16 @@ class Child:
 def how_ended(status: int) -> str:
     """An exit status in words."""
     return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+
+
+def log_words(log: Path) -> str:
+    """What a child said last, and where."""
+    return f"{_last_line(log) or 'it said nothing'}; see {log.parent.name}/{log.name}"
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
 
 
 def _is_stopped(pid: int) -> bool:

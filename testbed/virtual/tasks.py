@@ -17,13 +17,11 @@ from testbed.virtual.shares import Share
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told."""
+    """What all workers are told. Each knows its number, which is that of its share."""
 
     plan: RunPlan
     folder: Path
-    share: Share
-    mine: int
-    workers: int
+    shares: list[Share]
     round_ns: int
     descriptors: Descriptors
 
@@ -36,3 +34,5 @@ class Told:
     records: list[tuple[int, list[Record]]]
     samples: list[tuple[str, Samples]] = field(default_factory=list)
     counts: Counts | None = None
+    was_asked: bool = False
+    """Of the end: whether that is why it came."""

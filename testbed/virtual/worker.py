@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m testbed.virtual.worker DESCRIPTOR`: one share of a run in virtual time, for `testbed.virtual.workers`.
+"""`python -m testbed.virtual.worker DESCRIPTOR NUMBER PID`: one share of a run in virtual time.
 
-All workers decide alike after each round, since they decide by what all of them told at its end and by nothing else.
+The process PID runs `testbed.virtual.workers`. All workers decide alike after each round, since they decide by what all
+of them told at its end and by nothing else.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import pickle
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from struct import Struct
 
@@ -23,23 +25,34 @@ from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import Part, round_end_ns
 from testbed.virtual.tasks import Task, Told
 
-TELL_TURNS = 5_000
-"""Of a worker's hosts, between two reports to the runner."""
-_HEAD = Struct("=qqqq")
-"""When the sender has something to do next, whether it was asked to end, bytes of ends of flows, bytes of entries."""
+TELL_TURNS = 20_000
+"""Of all hosts, between two reports to the runner."""
+HEAD = Struct("=qqqqq")
+"""When the sender has something to do next, whether it was asked to end, how many of its hosts had anything to do,
+bytes of ends of flows, bytes of entries."""
+
+
+@dataclass(frozen=True)
+class _Met:
+    """What all workers know after a round: of any of them, and the hosts of all."""
+
+    next_ns: int
+    is_asked: bool
+    turns: int
 
 
 class Worker:
     """The rounds of one share."""
 
-    def __init__(self, task: Task, exchange: Exchange, runner: Connection) -> None:
+    def __init__(self, task: Task, mine: int, exchange: Exchange, runner: Connection) -> None:
         self._task = task
+        self._mine = mine
         self._exchange = exchange
         self._runner = runner
         self._ends = SharedFlowEnds(len(task.plan.flows))
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in task.plan.topology.switches}
         self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
-        self._part = Part(task.plan, task.folder, self._records.write, task.share, task.workers)
+        self._part = Part(task.plan, task.folder, self._records.write, task.shares[mine], len(task.shares))
         self._round = 0
         self._told: list[tuple[int, list[Record]]] = []
         self._of_round: list[Record] = []
@@ -47,51 +60,55 @@ class Worker:
 
     def run(self) -> None:
         """The whole run, like `testbed.virtual.simulation`."""
-        limit_ns = self._task.plan.duration_wall_ns
-        next_ns, is_asked = self._meet()
+        was_asked = self._run_until(self._task.plan.duration_wall_ns)
+        self._part.quiesce()
+        next_ns = self._meet().next_ns
+        while (until_ns := round_end_ns(next_ns, self._task.round_ns, NEVER - 1)) != NEVER:
+            self._part.run(until_ns)
+            next_ns = self._meet().next_ns
+        self._part.write_rest(self._records)
+        self._end_round()
+        samples, counts = list(self._part.queue_samples()), self._part.counts()
+        self._part.close()  # before it is told: the runner kills those that have told all
+        self._tell(Told(self._round, self._told, samples, counts, was_asked))
+
+    def _run_until(self, limit_ns: int) -> bool:
+        """Whether the runner asked for the end of it."""
+        met = self._meet()
         turns = 0
-        while not self._ends.is_complete and not is_asked:
-            until_ns = round_end_ns(next_ns, self._task.round_ns, limit_ns)
+        while not self._ends.is_complete and not met.is_asked:
+            until_ns = round_end_ns(met.next_ns, self._task.round_ns, limit_ns)
             if until_ns == NEVER:
                 break
-            turns += self._part.run(until_ns)
-            next_ns, is_asked = self._meet()
+            met = self._meet(self._part.run(until_ns))
+            turns += met.turns
             if turns >= TELL_TURNS:
                 turns = 0
                 self._tell(Told(self._round, self._told, list(self._part.ready_queue_samples())))
-        self._part.quiesce()
-        next_ns, _ = self._meet()
-        while (until_ns := round_end_ns(next_ns, self._task.round_ns, NEVER - 1)) != NEVER:
-            self._part.run(until_ns)
-            next_ns, _ = self._meet()
-        self._part.write_rest(self._records)
-        self._end_round()
-        last = Told(self._round, self._told, list(self._part.queue_samples()), self._part.counts())
-        self._part.close()  # before it is told: the runner kills those that have told all
-        self._tell(last)
+        return met.is_asked
 
-    def _meet(self) -> tuple[int, bool]:
-        """Ends a round: when the next thing happens anywhere, and whether any worker was asked to end."""
+    def _meet(self, turns: int = 0) -> _Met:
+        """Ends a round, in which so many hosts of this worker had anything to do."""
         if not self._is_asked and self._runner.poll():
             self._runner.recv()
             self._is_asked = True
         seen = self._ends.take()
-        out = [self._part.for_worker(other) for other in range(self._task.workers)]
+        out = [self._part.for_worker(other) for other in range(len(self._task.shares))]
         next_ns = min([self._part.next_ns(), *(first_ns for first_ns, _, _ in out)])
         parts = [
-            _HEAD.pack(next_ns, self._is_asked, len(seen), len(entries)) + seen + entries + frames
+            HEAD.pack(next_ns, self._is_asked, turns, len(seen), len(entries)) + seen + entries + frames
             for _, entries, frames in out
         ]
         is_asked = self._is_asked
         for other, part in enumerate(self._exchange.swap(parts)):
-            if other != self._task.mine:
-                other_ns, asked, n_seen, n_entries = _HEAD.unpack_from(part)
-                body = part[_HEAD.size :]
-                next_ns, is_asked = min(next_ns, other_ns), is_asked or bool(asked)
+            if other != self._mine:
+                other_ns, asked, other_turns, n_seen, n_entries = HEAD.unpack_from(part)
+                body = part[HEAD.size :]
+                next_ns, is_asked, turns = min(next_ns, other_ns), is_asked or bool(asked), turns + other_turns
                 self._ends.add(body[:n_seen])
                 self._part.put(body[n_seen : n_seen + n_entries], body[n_seen + n_entries :])
         self._end_round()
-        return next_ns, is_asked
+        return _Met(next_ns, is_asked, turns)
 
     def _take(self, record: Record) -> None:
         self._of_round.append(record)
@@ -110,13 +127,14 @@ class Worker:
 
 def main(words: Sequence[str]) -> None:
     """Serves one task that comes over the socket of that number."""
+    descriptor, mine, runner_pid = map(int, words)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the runner decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
-    die_with_parent(signal.SIGKILL)
-    with Connection(int(words[0])) as runner:
+    die_with_parent(signal.SIGKILL, runner_pid)
+    with Connection(descriptor) as runner:
         task: Task = pickle.loads(runner.recv_bytes())
-        Worker(task, SharedMemory(task.descriptors, task.mine), runner).run()
+        Worker(task, mine, SharedMemory(task.descriptors, mine), runner).run()
 
 
 if __name__ == "__main__":

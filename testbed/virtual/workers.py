@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -22,6 +22,7 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
+from testbed.system.child import how_ended, log_words
 from testbed.virtual.exchange import Descriptors, shared_memory
 from testbed.virtual.part import Counts, lookahead_ns
 from testbed.virtual.shares import Share, shares
@@ -44,48 +45,52 @@ def simulate_shared(
         interrupt.stop_if_requested()
         recorder.begin(0)
         progress.hosts_up(len(plan.topology.hosts), len(plan.topology.hosts))
-        _Gathering(plan, recorder, progress, running, interrupt).run()
-        counters = _counters(running.counts(), recorder, interrupt, time.perf_counter() - began_s)
+        was_asked = _Gathering(plan, recorder, progress, running, interrupt).run()
+        counters = _counters(running.counts(), recorder, was_asked, time.perf_counter() - began_s)
     return ClockOutcome(counters)
 
 
 class _Workers:
     """The processes. Leaving ends those that are still there."""
 
-    def __init__(self, plan: RunPlan, folder: Path, own: Sequence[Share]) -> None:
+    def __init__(self, plan: RunPlan, folder: Path, own: list[Share]) -> None:
         self.processes: list[subprocess.Popen[bytes]] = []
         self.connections: list[Connection] = []
         self.ended: list[Counts | None] = [None for _ in own]
+        self._logs = [folder / "logs" / f"worker{mine + 1}.log" for mine in range(len(own))]
         self._stack = ExitStack()
         descriptors = shared_memory(len(own), _room_bytes(plan))
         self._stack.callback(descriptors.close)
         try:
-            for mine, share in enumerate(own):
-                self._start(descriptors, folder / "logs" / f"worker{mine + 1}.log")
-                round_ns = lookahead_ns(plan.topology, plan.dilation)
-                task = Task(plan, folder.resolve(), share, mine, len(own), round_ns, descriptors)
+            for mine in range(len(own)):
+                self._start(mine, descriptors)
+            round_ns = lookahead_ns(plan.topology, plan.dilation)
+            task = pickle.dumps(Task(plan, folder.resolve(), own, round_ns, descriptors))
+            for mine in range(len(own)):
                 self._hand_over(mine, task)
         except BaseException:
             self.close()
             raise
 
-    def _start(self, descriptors: Descriptors, log: Path) -> None:
+    def _start(self, mine: int, descriptors: Descriptors) -> None:
         ours, theirs = socket.socketpair()
-        with theirs, log.open("wb") as errors:
+        numbers = (theirs.fileno(), mine, os.getpid())
+        with theirs, self._logs[mine].open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "testbed.virtual.worker", str(theirs.fileno())],
+                [sys.executable, "-m", "testbed.virtual.worker", *map(str, numbers)],
                 pass_fds=[theirs.fileno(), *descriptors.numbers()],
                 stdin=subprocess.DEVNULL,
-                stderr=errors,
+                stdout=log,
+                stderr=log,
                 cwd=_ROOT,
                 start_new_session=True,  # Ctrl-C is the runner's to handle
             )
         self.processes.append(process)
         self.connections.append(Connection(ours.detach()))
 
-    def _hand_over(self, mine: int, task: Task) -> None:
+    def _hand_over(self, mine: int, task: bytes) -> None:
         try:
-            self.connections[mine].send_bytes(pickle.dumps(task))
+            self.connections[mine].send_bytes(task)
         except OSError:
             raise RunError(self.obituary(mine)) from None
 
@@ -105,10 +110,9 @@ class _Workers:
                 connection.send(None)
 
     def obituary(self, number: int) -> str:
-        """Of one whose connection has ended."""
-        status = self.processes[number].wait()
-        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return f"worker {number + 1} of {len(self.processes)} {how}; its log is logs/worker{number + 1}.log"
+        """Of one whose connection has ended, as one line."""
+        how = how_ended(self.processes[number].wait())
+        return f"worker {number + 1} of {len(self.processes)} {how} ({log_words(self._logs[number])})"
 
     def close(self) -> None:
         for process, connection in zip(self.processes, self.connections, strict=True):
@@ -139,9 +143,9 @@ class _Gathering:
         """The last round that each has told of."""
         self._waiting: list[tuple[int, int, list[Record]]] = []
 
-    def run(self) -> None:
-        """Until all have ended. KeyboardInterrupt when it is asked for again."""
-        asked = False
+    def run(self) -> bool:
+        """Until all have ended; whether because they were asked to. KeyboardInterrupt when it is asked for again."""
+        asked = was_asked = False
         open_ones = {connection: number for number, connection in enumerate(self._workers.connections)}
         while open_ones:
             self._interrupt.stop_if_urgent()
@@ -153,13 +157,15 @@ class _Gathering:
                 number = open_ones[ready]
                 try:
                     told: Told = ready.recv()
-                except (EOFError, ConnectionResetError):
+                except (EOFError, OSError):  # also in the middle of what it told
                     raise RunError(self._workers.obituary(number)) from None
                 self._take(number, told)
                 if told.counts is not None:
                     self._workers.ended[number] = told.counts
+                    was_asked = told.was_asked
                     del open_ones[ready]
         self._hand_on(max(self._known))
+        return was_asked
 
     def _take(self, number: int, told: Told) -> None:
         self._known[number] = told.rounds
@@ -187,12 +193,12 @@ def _room_bytes(plan: RunPlan) -> int:
     return _ROOM_BYTES + int(_HEADERS * rate_bps * round_ns / 8e9) + 32 * len(plan.flows)
 
 
-def _counters(counts: Counts, recorder: Recorder, interrupt: Interrupt, wall_s: float) -> RunCounters:
+def _counters(counts: Counts, recorder: Recorder, interrupted: bool, wall_s: float) -> RunCounters:
     return run_counters(
         counts.hosts,
         counts.switches,
         counts.parts,
         undelivered=recorder.undelivered,
-        interrupted=interrupt.is_requested,
+        interrupted=interrupted,
         wall_s=wall_s,
     )

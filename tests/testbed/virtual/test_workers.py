@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Sequence
 from functools import partial
 from multiprocessing.connection import Connection
@@ -20,17 +23,23 @@ from polars.testing import assert_frame_equal
 from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, execute
+from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
-from testbed.recording.outcome import Silent
-from testbed.virtual.exchange import Descriptors
+from testbed.recording.outcome import Progress, Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual import workers as module
+from testbed.virtual.exchange import Descriptors, Exchange
+from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.simulation import simulate
 from testbed.virtual.tasks import Task, Told
-from testbed.virtual.worker import Worker
+from testbed.virtual.worker import HEAD, TELL_TURNS, Worker
 from testbed.virtual.workers import simulate_shared
+from tests.testbed.running import ROOT
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
+_LOW = ("switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
 _FAULTS = (
     "jitter:all,max=2us",
     "duplicate:all,rate=2%",
@@ -59,16 +68,17 @@ def _stored(plan: RunPlan, folder: Path, clock: Clock) -> tuple[dict[str, pl.Dat
 
 @pytest.mark.parametrize(
     ("scheme", "counts", "faults", "settings"),
-    [("sfc", (3,), (), ()), ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",))],
+    [("sfc-est", (3,), (), _LOW), ("pfc", (2, 3), _FAULTS, ("switch.buffer_bytes=400000",))],
 )
 def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]
 ) -> None:
-    """Rows in the same order, and the same counts; one with PFC and all that can go wrong."""
+    """Rows in the same order, and the same counts; one with BTS, one with PFC and all that can go wrong."""
     plan = _plan(scheme, faults, (*_RACKS, *settings))
     traces, capture, told = _stored(plan, tmp_path / "alone", simulate)
     assert traces["flows"].height == 12
     assert len(capture) > 1000
+    assert traces["signals"].height > 0 or scheme == "pfc"
     for workers in counts:
         found = _stored(plan, tmp_path / str(workers), partial(simulate_shared, workers=workers))
         for name, trace in traces.items():
@@ -78,16 +88,23 @@ def test_any_number_of_workers_gives_the_same_run(
 
 
 class _Runner:
-    """How many bytes of the capture are on disk when the worker says that it has told all."""
+    """Counts what it is told, and how many bytes of the capture are on disk at the last; asks for the end of a run
+    whose flows are done."""
 
     def __init__(self, capture: Path) -> None:
         self._capture = capture
         self.size_bytes: int | None = None
+        self.reports: list[Told] = []
+        self.worker: Worker | None = None
 
     def poll(self) -> bool:
-        return False
+        return self.worker is not None and self.worker._ends.is_complete
+
+    def recv(self) -> None:
+        pass
 
     def send(self, told: Told) -> None:
+        self.reports.append(told)
         if told.counts is not None:
             self.size_bytes = self._capture.stat().st_size
 
@@ -99,16 +116,74 @@ class _Alone:
         return [b"" for _ in parts]
 
 
-def test_a_worker_has_written_its_captures_before_it_says_that_it_is_done(tmp_path: Path) -> None:
-    """The runner may end it from then on."""
+class _Busy:
+    """The other one of two: its hosts have much to do, and in the sixth round it is asked to end."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+
+    def swap(self, parts: Sequence[bytes]) -> list[bytes]:
+        self.rounds += 1
+        return [b"", HEAD.pack(NEVER, self.rounds > 5, TELL_TURNS, 0, 0)]
+
+
+def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Runner]:
+    """The first one of so many, in this process."""
     plan = _plan()
-    (own,) = shares(plan.topology, 1)
     round_ns = lookahead_ns(plan.topology, plan.dilation)
-    descriptors = Descriptors(-1, (), 0)
-    capture = tmp_path / "pcaps" / "h1-eth0.pcap"
-    runner = _Runner(capture)
-    Worker(Task(plan, tmp_path, own, 0, 1, round_ns, descriptors), _Alone(), cast("Connection", runner)).run()
-    assert runner.size_bytes == capture.stat().st_size > 1000
+    task = Task(plan, folder, shares(plan.topology, workers), round_ns, Descriptors(-1, (), 0))
+    runner = _Runner(folder / "pcaps" / "h1-eth0.pcap")
+    return Worker(task, 0, exchange, cast("Connection", runner)), runner
+
+
+def test_a_worker_has_written_its_captures_before_it_says_that_it_is_done(tmp_path: Path) -> None:
+    """The runner may end it from then on; if it only asked it to, when all flows were done, that has cut nothing."""
+    worker, runner = _worker(tmp_path, _Alone(), 1)
+    runner.worker = worker
+    worker.run()
+    assert runner.size_bytes == (tmp_path / "pcaps" / "h1-eth0.pcap").stat().st_size > 1000
+    assert not runner.reports[-1].was_asked
+
+
+def test_all_workers_tell_after_the_same_rounds(tmp_path: Path) -> None:
+    """Also one whose hosts have little to do: the runner can hand on nothing that it has not heard of from all."""
+    worker, runner = _worker(tmp_path, _Busy(), 2)
+    worker.run()
+    assert [told.rounds for told in runner.reports[:-1]] == [2, 3, 4, 5, 6]
+    assert runner.reports[-1].was_asked
+
+
+def test_a_worker_whose_runner_has_gone_ends_too() -> None:
+    """Killed before the worker could ask the kernel to be told: by then it has another parent."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        numbers = (theirs.fileno(), 0, os.getpid() + 1)
+        words = [sys.executable, "-m", "testbed.virtual.worker", *map(str, numbers)]
+        done = subprocess.run(words, cwd=ROOT, pass_fds=[theirs.fileno()], check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+
+
+class _Dying:
+    """Workers of which the only one has died in the middle of what it told."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            theirs.sendall((100).to_bytes(4, "big") + b"not all of it")
+        self.processes = (None,)
+        self.connections = (Connection(ours.detach()),)
+
+    def obituary(self, number: int) -> str:
+        return f"worker {number + 1} is dead"
+
+
+def test_a_worker_that_dies_while_it_tells_is_a_worker_that_died() -> None:
+    """One line, whatever had arrived."""
+    gathering = module._Gathering(
+        _plan(), cast("Recorder", None), Silent(), cast("module._Workers", _Dying()), Interrupt()
+    )
+    with pytest.raises(RunError, match="worker 1 is dead"):
+        gathering.run()
 
 
 def test_a_rack_is_not_divided() -> None:
@@ -137,11 +212,22 @@ class _Interrupting(Silent):
         os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_a_worker_that_dies_ends_the_run_in_one_line(tmp_path: Path) -> None:
-    """It is named, and so is how it ended; the others are gone too."""
+@pytest.mark.parametrize(
+    ("progress", "room_bytes", "ending"),
+    [
+        (_Killing(), None, r"was ended by SIGKILL \(it said nothing; see logs/worker"),
+        (Silent(), 8, r"ended with status 1 \(.*ExchangeError: \d+ bytes of one round do not fit .*; see logs/worker"),
+    ],
+)
+def test_a_worker_that_dies_ends_the_run_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: Progress, room_bytes: int | None, ending: str
+) -> None:
+    """It is named, and so is how it ended and what it said last; the others are gone too."""
+    if room_bytes is not None:
+        monkeypatch.setattr(module, "_room_bytes", lambda _: room_bytes)
     before = set(psutil.Process().children())
-    with pytest.raises(RunError, match=r"worker [12] of 2 was killed by signal 9; its log is") as caught:
-        execute(_plan(), tmp_path, _Killing(), partial(simulate_shared, workers=2))
+    with pytest.raises(RunError, match=rf"worker [12] of 2 {ending}") as caught:
+        execute(_plan(), tmp_path, progress, partial(simulate_shared, workers=2))
     assert "\n" not in str(caught.value)
     assert set(psutil.Process().children()) == before
 
