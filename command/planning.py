@@ -16,12 +16,14 @@ from command.progress import LiveProgress
 from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
+from testbed.execution.needs import needs_of
 from testbed.execution.room import build_programs, check_room
 from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
+from testbed.system.limits import raise_open_files
 from testbed.virtual.shares import shares
-from testbed.virtual.workers import simulate_shared
+from testbed.virtual.workers import open_files, simulate_shared
 from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
@@ -71,6 +73,7 @@ def shared_out(plan: RunPlan, workers: int) -> Clock | None:
     if plan.config.clock != "virtual":
         raise UsageError("--workers: only a run on the virtual clock can be shared out")
     shares(plan.topology, workers)
+    raise_open_files(needs_of(plan).descriptors + open_files(workers), f"--workers {workers}")
     return partial(simulate_shared, workers=workers)
 
 

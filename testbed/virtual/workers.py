@@ -185,6 +185,11 @@ class _Gathering:
         return bool(ready)
 
 
+def open_files(workers: int) -> int:
+    """What the runner has open for so many: a bell from each to each, and a connection to each."""
+    return workers * (workers + 1)
+
+
 def _room_bytes(plan: RunPlan) -> int:
     """What two workers can send each other in a round, at most."""
     hosts = {host.name for host in plan.topology.hosts}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ import psutil
 import pytest
 from polars.testing import assert_frame_equal
 
+from command.planning import shared_out
 from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, execute
@@ -184,6 +186,18 @@ def test_a_worker_that_dies_while_it_tells_is_a_worker_that_died() -> None:
     )
     with pytest.raises(RunError, match="worker 1 is dead"):
         gathering.run()
+
+
+def test_the_limit_of_open_files_is_raised_for_workers() -> None:
+    """Each has something for each to wait for."""
+    plan = _plan()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (45, hard))
+    try:
+        shared_out(plan, 3)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 45 + 3 * 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_rack_is_not_divided() -> None:
