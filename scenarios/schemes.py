@@ -50,6 +50,8 @@ class RateControl:
 _IRN: Mapping[str, Any] = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
 _GBN = {"loss_recovery": "go-back-n"}
 _SFC = {"flow_control": "sfc", **_IRN}
+# Whatever the rate control: its switches would cut ACKs among the data to headers that nobody can read.
+_NDP = {"loss_recovery": "ndp", "ack_priority": "control"}
 # NDP's data queue (section 3.1), of full packets.
 _EIGHT_PACKETS_BYTES = 8 * data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=True)
 _INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
@@ -80,7 +82,7 @@ SCHEMES: Mapping[str, Scheme] = {
             "ndp",
             "NDP: switches cut packets to headers, receivers pull the data",
             {"trim_queue_bytes": _EIGHT_PACKETS_BYTES, "spraying": True},
-            {"loss_recovery": "ndp"},
+            _NDP,
             congestion="none",
         ),
     )
@@ -127,7 +129,7 @@ def resolve_scheme(text: str) -> Scheme:
     control = RATE_CONTROLS[suffix or SCHEMES[base].congestion]
     scheme = SCHEMES[base]
     switch = {**scheme.switch, **control.switch}
-    transport = {**scheme.transport, **control.transport}
+    transport = {**control.transport, **scheme.transport}
     if control.replaces_irn_cap and transport["loss_recovery"] == "irn":
         transport["loss_recovery_parameters"] = {**transport["loss_recovery_parameters"], "cap_packets": 0}
     return Scheme(text, scheme.summary, switch, transport)

@@ -99,7 +99,7 @@ class TransportSettings:
     that the sender hears of each; "cnp" by packets of their own, as RoCEv2's NICs do (docs/sources.md#dcqcn)."""
 
     ack_priority: Literal["control", "data"] = "control"
-    """Class of ACKs and NAKs: "control" above the data, or "data" with it, so that they wait in its queues and in its
+    """Class of ACKs, NAKs and pulls: "control" above the data, or "data" with it, so that they wait in its queues and
     pauses (ACK_HIGH_PRIO of the HPCC simulator, which differs by congestion control; docs/sources.md#priority-of-acks).
     A NIC sends those that wait before its own data in either."""
 

@@ -45,6 +45,7 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
         ("sfc-est+hpcc", {"estimator": True, "int_telemetry": True}, {"flow_control": "sfc", "congestion": "hpcc"}),
         ("irn+hpcc", {}, {"ack_priority": "data"}),
         ("irn+dcqcn", {}, {"ack_priority": "data"}),
+        ("ndp+dcqcn", {"spraying": True}, {"congestion": "dcqcn", "ack_priority": "control"}),
         ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
         ("onramp+dcqcn-no-window", {"ecn_kmax_bdp": 1}, {"congestion_parameters": {"window_bytes": 0}}),
     ],
