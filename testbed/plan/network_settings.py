@@ -26,6 +26,7 @@ from topologies.settings import FROM_NETWORK, SwitchSettings
 from wire.dilation import Dilation
 from wire.input.nearest import nearest
 from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
+from wire.roce import data_frame_bytes
 from wire.units import NS_PER_S, two_digits_up
 
 Layer = Mapping[str, Any]
@@ -94,7 +95,9 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
     physics = _physics(topology, transport)
     chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
     switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
-    return NetworkSettings(physics, switches, _transport(physics, switches, transport))
+    hosts = _transport(physics, switches, transport)
+    _check_trimming(switches, hosts)
+    return NetworkSettings(physics, switches, hosts)
 
 
 def on_target(settings: NetworkSettings, target: SwitchTarget) -> NetworkSettings:
@@ -142,6 +145,16 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
         return resolved(TransportSettings.from_dict(chosen))
     except (ValueError, TypeError) as error:
         raise UsageError(f"transport: {error}") from error
+
+
+def _check_trimming(switches: SwitchSettings, hosts: TransportSettings) -> None:
+    """A data queue with no room for a packet would cut each, however often it is sent: no flow would ever end."""
+    packet_bytes = data_frame_bytes(hosts.payload_bytes, is_last=True)
+    if switches.trim_queue_bytes is not None and switches.trim_queue_bytes < packet_bytes:
+        raise UsageError(
+            f"switch: trim_queue_bytes: must be at least {packet_bytes} B, the longest data packet of "
+            f"transport.payload_bytes={hosts.payload_bytes}, not {switches.trim_queue_bytes}"
+        )
 
 
 def _deepest_queue_bytes(switches: SwitchSettings) -> int:

@@ -97,6 +97,13 @@ def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+def test_a_queue_that_cuts_every_packet_is_refused() -> None:
+    """NDP's eight packets are of 1000 B; each of 9000 B would be cut however often it is sent."""
+    assert planned("ndp", "transport.payload_bytes=8000").switch_settings.trim_queue_bytes == 8_496
+    with pytest.raises(UsageError, match="switch: trim_queue_bytes: must be at least 9062 B"):
+        planned("ndp", "transport.payload_bytes=9000")
+
+
 def test_the_same_setting_in_both_forms_is_refused() -> None:
     """Nobody knows which was meant."""
     with pytest.raises(UsageError, match="say the same thing"):
