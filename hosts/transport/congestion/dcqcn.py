@@ -14,7 +14,7 @@ from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
 from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, filled
-from wire.input.validation import MAX_BYTES, Count, Nanoseconds, PositiveNanoseconds, PositiveRate, Rate
+from wire.input.validation import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
 
 ONE_BDP = -1
 """Value of `window_bytes` that stands for one BDP."""
@@ -33,7 +33,7 @@ class DcqcnParameters:
     alpha_interval_ns: PositiveNanoseconds = 1_000
     """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
 
-    decrease_interval_ns: Nanoseconds = 4_000
+    decrease_interval_ns: PositiveNanoseconds = 4_000
     """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
 
     increase_interval_ns: PositiveNanoseconds | None = None

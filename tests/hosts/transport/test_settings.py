@@ -37,6 +37,10 @@ def test_dilation_reaches_durations_and_rates_only() -> None:
         ({"flow_control_parameters": {"x": 1}}, "unknown parameter x; known are: none"),
         ({"speed": 1}, "unknown parameter speed"),
         ({"payload_bytes": 0}, "payload_bytes: must be at least 1 B"),
+        (
+            {"congestion": "dcqcn", "congestion_parameters": {"decrease_interval_ns": 0}},
+            "decrease_interval_ns: must be at least 1 ns",
+        ),
         ({"line_rate_bps": 0}, "line_rate_bps: must be at least 1 bit/s"),
     ],
 )
