@@ -402,6 +402,8 @@ def _minimum_body(opcode: int) -> int:
     """Bytes that must follow the BTH of such a packet."""
     if opcode == Opcode.CNP:
         return len(CNP_RESERVED)
-    if opcode in (Opcode.ACKNOWLEDGE, Opcode.PULL):
+    if opcode == Opcode.ACKNOWLEDGE:
         return AETH_BYTES
+    if opcode == Opcode.PULL:
+        return PULL_BYTES
     return IMMEDIATE_BYTES if opcode in IMMEDIATE_OPCODES else 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The receiving half of a queue pair: data packets into verified messages, answered by ACK, NAK and CNP.
+"""The receiving half of a queue pair: data packets into verified messages, answered by ACK, NAK, CNP and pull.
 
 It does not decide what to do about a gap: that is the loss recovery's PacketOrder.
 """
@@ -37,7 +37,6 @@ from wire.roce import (
 )
 from wire.units import NS_PER_US
 
-_PSN_HALF: Final = 1 << 23
 _ZERO_PSN: Final = bytes(4)
 _ACK_AETH: Final = Syndrome.ACK << 24
 _MSN_MASK: Final = 0xFFFFFF
@@ -151,11 +150,7 @@ class ReceiverQueuePair:
         if shim:
             shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
-        expected = order.expected
-        distance = (word - expected) & PSN_MASK
-        if distance >= _PSN_HALF:
-            distance -= PSN_MASK + 1
-        index = expected + distance
+        index = nearest_index(word, order.expected)
         opcode = header.opcode
         marked = header.congestion_experienced
         if marked and now_ns >= self._next_cnp_ns:

@@ -69,6 +69,48 @@ class PacketOrder:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
+class KeepingOrder(PacketOrder):
+    """Keeps early packets until the gap before them closes; what it needs of its parameters is `held_packets`."""
+
+    __slots__ = ("_held", "_most")
+
+    early: ClassVar[Arrival] = Arrival.EARLY
+    """What it says of an early packet that it keeps."""
+
+    def __init__(self, parameters: Any) -> None:
+        super().__init__(parameters)
+        self._held: dict[int, tuple[int, bytes]] = {}
+        self._most: int = parameters.held_packets
+
+    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
+        """See the base class."""
+        if index == self.expected:
+            self.expected = index + 1
+            return Arrival.IN_ORDER
+        if index < self.expected:
+            return Arrival.DUPLICATE
+        if index - self.expected > self._most:
+            return Arrival.SILENT
+        self._held[index] = (opcode, body)
+        return self.early
+
+    def next_held(self) -> tuple[int, bytes] | None:
+        """See the base class."""
+        held = self._held.pop(self.expected, None) if self._held else None
+        if held is not None:
+            self.expected += 1
+        return held
+
+    def has(self, index: int) -> bool:
+        """See the base class."""
+        return index < self.expected or index in self._held
+
+    def missing(self, end: int) -> int:
+        """See the base class."""
+        return max(0, end - self.expected - len(self._held))
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
 class LossRecovery:
     """Sender half. `cumulative` is the first packet not acknowledged, `next_new` the first never sent."""
 

@@ -14,7 +14,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery, PacketOrder, queue_timeout_ns
+from hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery, queue_timeout_ns
 from wire.input.validation import MAX_COUNT, Count, Nanoseconds, PositiveCount
 
 _RTO_LOW_RTTS = 10
@@ -41,36 +41,13 @@ class IrnParameters:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class SelectiveOrder(PacketOrder):
-    """Keeps early packets until the gap before them closes."""
+class SelectiveOrder(KeepingOrder):
+    """Answers each early packet with a NAK."""
 
-    __slots__ = ("_held", "_most")
+    __slots__ = ()
 
     selective = True
-
-    def __init__(self, parameters: IrnParameters) -> None:
-        super().__init__(parameters)
-        self._held: dict[int, tuple[int, bytes]] = {}
-        self._most = parameters.held_packets
-
-    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
-        """See the base class."""
-        if index == self.expected:
-            self.expected = index + 1
-            return Arrival.IN_ORDER
-        if index < self.expected:
-            return Arrival.DUPLICATE
-        if index - self.expected > self._most:
-            return Arrival.SILENT
-        self._held[index] = (opcode, body)
-        return Arrival.NEGATIVE
-
-    def next_held(self) -> tuple[int, bytes] | None:
-        """See the base class."""
-        held = self._held.pop(self.expected, None) if self._held else None
-        if held is not None:
-            self.expected += 1
-        return held
+    early = Arrival.NEGATIVE
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

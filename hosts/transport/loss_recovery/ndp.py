@@ -17,7 +17,7 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import Arrival, LossRecovery, PacketOrder
+from hosts.transport.loss_recovery.base import KeepingOrder, LossRecovery
 from wire.input.validation import Count, PositiveCount, PositiveNanoseconds
 
 _PULL_MASK: Final = 0xFFFFFF
@@ -40,52 +40,13 @@ class NdpParameters:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class AnyOrder(PacketOrder):
-    """Keeps early packets, and acknowledges each by itself."""
-
-    __slots__ = ("_held", "_most")
-
-    def __init__(self, parameters: NdpParameters) -> None:
-        super().__init__(parameters)
-        self._held: dict[int, tuple[int, bytes]] = {}
-        self._most = parameters.held_packets
-
-    def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
-        """See the base class."""
-        if index == self.expected:
-            self.expected = index + 1
-            return Arrival.IN_ORDER
-        if index < self.expected:
-            return Arrival.DUPLICATE
-        if index - self.expected > self._most:
-            return Arrival.SILENT
-        self._held[index] = (opcode, body)
-        return Arrival.EARLY
-
-    def next_held(self) -> tuple[int, bytes] | None:
-        """See the base class."""
-        held = self._held.pop(self.expected, None) if self._held else None
-        if held is not None:
-            self.expected += 1
-        return held
-
-    def has(self, index: int) -> bool:
-        """See the base class."""
-        return index < self.expected or index in self._held
-
-    def missing(self, end: int) -> int:
-        """See the base class."""
-        return max(0, end - self.expected - len(self._held))
-
-
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Ndp(LossRecovery):
     """State: leave to send so many packets, which later packets have arrived, and which are to be sent again."""
 
     __slots__ = ("_arrived", "_credit", "_last_pull", "_lost", "_owed", "_rto_ns", "_window")
 
     Parameters = NdpParameters
-    Order = AnyOrder
+    Order = KeepingOrder
     is_pulled = True
 
     @classmethod

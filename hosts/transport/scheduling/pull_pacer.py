@@ -49,20 +49,15 @@ class PullPacer(Wakeable):
 
     def request(self, queue: PullQueue, most: int) -> None:
         """One more pull for a connection, which has no use for more than `most`."""
-        if queue.waiting >= most:
-            self.limit(queue, most)
-            return
-        queue.waiting += 1
-        if queue.waiting == 1:
-            self._turns.append(queue)
-            self._arm()
-
-    def limit(self, queue: PullQueue, most: int) -> None:
-        """The connection has no use for more than `most`."""
         if queue.waiting > most:
             queue.waiting = most
             if most == 0:
                 self._turns.remove(queue)
+        elif queue.waiting < most:
+            queue.waiting += 1
+            if queue.waiting == 1:
+                self._turns.append(queue)
+                self._arm()
 
     def on_wake(self, now_ns: int) -> None:
         """The next pull is due."""

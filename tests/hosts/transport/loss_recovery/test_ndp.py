@@ -11,16 +11,14 @@ from typing import Any
 import pytest
 
 from hosts.transport.congestion.base import PathContext
-from hosts.transport.loss_recovery.base import Arrival
-from hosts.transport.loss_recovery.ndp import AnyOrder, Ndp, NdpParameters
+from hosts.transport.loss_recovery.base import Arrival, KeepingOrder
+from hosts.transport.loss_recovery.ndp import Ndp, NdpParameters
 from hosts.transport.messages import MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_link import MAC_A, FakeLink
-from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
-from wire.ethernet import pack_header
-from wire.ipv4 import pack_header as pack_ip
-from wire.ipv4 import unpack_header
-from wire.roce import IP_OFFSET, PULL, UDP_OFFSET, Opcode, Syndrome, parse_header
+from tests.hosts.transport.cut_frames import cut, sent_back
+from tests.hosts.transport.fake_link import FakeLink
+from wire.constants import DSCP_TRIMMED
+from wire.roce import PULL, Opcode, Syndrome, parse_header
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 NDP = TransportSettings(loss_recovery="ndp")
@@ -38,16 +36,6 @@ def _send(recovery: Ndp, most: int = 1_000) -> list[int]:
         recovery.on_sent(index, 0)
         sent.append(index)
     return sent
-
-
-def cut(frame: bytes, dscp: int = DSCP_TRIMMED, *, turned: bool = False) -> bytes:
-    """What a switch makes of a data frame: see switch-bmv2/include/control/queue/trimming.p4."""
-    ip = unpack_header(frame, IP_OFFSET)
-    assert ip is not None
-    ends = (ip.destination, ip.source) if turned else (ip.source, ip.destination)
-    header = pack_ip(*ends, ip.protocol, TRIMMED_IPV4_BYTES - 20, dscp << 2)
-    udp = frame[UDP_OFFSET : UDP_OFFSET + 4] + (TRIMMED_IPV4_BYTES - 20).to_bytes(2, "big") + b"\0\0"
-    return frame[:IP_OFFSET] + header + udp + frame[UDP_OFFSET + 8 : TRIMMED_FRAME_BYTES]
 
 
 def _data_of(name: str, frame: bytes, source: str = "a") -> bool:
@@ -133,16 +121,15 @@ def test_silence_sends_all_that_is_under_way_again_from_one_packet_on() -> None:
 
 def test_the_receiver_keeps_what_comes_early() -> None:
     """And tells a late header from a missing packet."""
-    order = AnyOrder(NdpParameters(held_packets=3))
+    order = KeepingOrder(NdpParameters(held_packets=3))
     verdicts = [order.on_packet(index, 1, b"", 0) for index in (2, 9, 2, 0)]
     assert verdicts == [Arrival.EARLY, Arrival.SILENT, Arrival.EARLY, Arrival.IN_ORDER]
     assert [order.has(index) for index in range(4)] == [True, False, True, False]
     assert (order.missing(5), order.missing(1)) == (3, 0)
 
 
-@pytest.mark.parametrize("share", [2, 3, 40])
-def test_trimmed_packets_are_asked_for_again_and_nothing_times_out(share: int) -> None:
-    """Every so-many-th data packet loses its data once: as many NACKs and resent packets, no timeout."""
+def _trimming_link(share: int) -> tuple[FakeLink, list[int]]:
+    """It cuts every so-many-th data packet once; their numbers."""
     seen: set[bytes] = set()
     trimmed: list[int] = []
 
@@ -154,7 +141,13 @@ def test_trimmed_packets_are_asked_for_again_and_nothing_times_out(share: int) -
                 return cut(frame)
         return frame
 
-    link = FakeLink(NDP, change=change)
+    return FakeLink(NDP, change=change), trimmed
+
+
+@pytest.mark.parametrize("share", [2, 3, 40])
+def test_trimmed_packets_are_asked_for_again_and_nothing_times_out(share: int) -> None:
+    """Every so-many-th data packet loses its data once: as many NACKs and resent packets, no timeout."""
+    link, trimmed = _trimming_link(share)
     link.transfer(400_000)
     link.run()
     [received] = link.of(MessageReceived, "b")
@@ -165,6 +158,22 @@ def test_trimmed_packets_are_asked_for_again_and_nothing_times_out(share: int) -
     assert len(_control(link, "b", Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)
     assert link.b.statistics().trimmed_received == len(trimmed)
     assert link.a.statistics().pulls_received == len(_control(link, "b", PULL)) > 0
+
+
+def test_headers_are_told_apart_where_packet_numbers_wrap() -> None:
+    """24 bits, then 0 again: each is asked for once."""
+    link, trimmed = _trimming_link(3)
+    link.transfer(1_000)
+    link.run()
+    start = (1 << 24) - 20
+    link.a._pairs._idle[1].next_index = start
+    receiver = link.b._pairs._receivers[101]
+    receiver._order.expected = receiver._end = start
+    link.transfer(60_000, qpn=1)
+    link.run()
+    counts = link.of(MessageCompleted, "a")[-1].report.counts
+    assert (counts.packets_sent, counts.packets_resent, counts.timeouts) == (60 + len(trimmed), len(trimmed), 0)
+    assert len(trimmed) == 20
 
 
 def test_a_message_within_the_initial_window_that_arrives_needs_no_more_pulls_than_packets() -> None:
@@ -215,10 +224,8 @@ def test_headers_that_come_back_are_sent_again() -> None:
 
     def drop(number: int, name: str, frame: bytes) -> bool:
         if _data_of(name, frame) and len(bounced) < WINDOW:
-            back = cut(frame, DSCP_RETURNED, turned=True)
-            back = pack_header(MAC_A, 0x0200_0000_0002, 0x0800) + back[IP_OFFSET:]
-            bounced.append(back)
-            link.inject(link.now_ns + 3_000, link.a, back)
+            bounced.append(sent_back(frame))
+            link.inject(link.now_ns + 3_000, link.a, bounced[-1])
             return True
         return False
 
