@@ -181,8 +181,9 @@ class ReceiverQueuePair:
         order = self._order
         if self._pacer is None:
             return
-        if order.has(nearest_index(psn, order.expected)):
-            self._send_ack(False, b"")
+        index = nearest_index(psn, order.expected)
+        if order.has(index):
+            self._send_ack(self._owes_mark, b"", pack_selective(index) if index > order.expected else b"")
         else:
             self._counters.naks_sent += 1
             body = pack_aeth(Syndrome.TRIMMED, self._messages_done)

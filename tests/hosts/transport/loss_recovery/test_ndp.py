@@ -238,6 +238,26 @@ def test_headers_that_come_back_are_sent_again() -> None:
     assert link.a.statistics().returned_received == WINDOW
 
 
+def test_the_header_of_a_packet_that_came_early_is_answered_as_the_packet_was() -> None:
+    """It was sent again because that answer was lost: the same is said once more."""
+    data: list[bytes] = []
+
+    def drop(number: int, name: str, frame: bytes) -> bool:
+        if not _data_of(name, frame):
+            return False
+        data.append(frame)
+        return len(data) == 1
+
+    link = FakeLink(NDP, drop=drop)
+    link.transfer(20_000)
+    link.run(until_ns=RTO_NS // 2)
+    link.inject(RTO_NS // 2, link.b, cut(data[3]))
+    link.run(until_ns=RTO_NS // 2 + 1_000)
+    answers = [(parse_header(frame), frame) for frame in _control(link, "b", Opcode.ACKNOWLEDGE)]
+    told = [header.selective_psn(frame) for header, frame in answers if header is not None]
+    assert told == [*range(1, 20), 3]
+
+
 @pytest.mark.parametrize(
     ("changes", "counter"),
     [
