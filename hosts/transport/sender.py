@@ -91,8 +91,7 @@ class SenderQueuePair(FrameSource):
         self._current: Transmission | None = None
         self._sent_ns: dict[int, int] = {}
         self._end = recovery.next_new
-        self._sent_bytes = self._acked_bytes = 0
-        self._last_start_ns = self._last_bytes = 0
+        self._sent_bytes = self._acked_bytes = self._last_start_ns = self._last_bytes = 0
         self.pause_end_ns = self._pause_start_ns = self._paused_before_ns = self._class_pause_end_ns = 0
         self._blocked_until_ns: int = NEVER
 
@@ -252,10 +251,10 @@ class SenderQueuePair(FrameSource):
         return True
 
     def on_cut(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
-        """Only the header of a packet arrived, or came back. False if that packet was never sent."""
+        """Only the header of a packet arrived, or came back. False if no receiver of what was sent can say so."""
         recovery = self._recovery
         index = nearest_index(psn, recovery.cumulative)
-        if not 0 <= index < recovery.next_new:
+        if not 0 <= index < recovery.next_new or not (is_returned or recovery.is_pulled):
             return False
         if not is_returned:
             self._transmissions[0].naks += 1

@@ -31,6 +31,7 @@ SCENARIOS = {
     ),
     "telemetry": ("run", "datacentre", "--scheme", "sfc+hpcc", "--duration", "0.05"),
     "delays": ("run", "hadoop-50", "--scheme", "onramp+dcqcn", "--duration", "0.05"),
+    "pulls": ("run", "incast", "--scheme", "ndp", "--set", "degree=6", "--set", "message_bytes=60000"),
 }
 
 

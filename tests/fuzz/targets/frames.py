@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from zlib import crc32
 
+from tests.hosts.transport.cut_frames import cut
 from wire import ethernet, int_header, ipv4, pfc, udp
 from wire.bts import BackToSender
 from wire.bts import pack_frame as pack_bts
@@ -20,6 +21,8 @@ from wire.constants import (
     DSCP_BTS,
     DSCP_CONTROL,
     DSCP_DATA,
+    DSCP_RETURNED,
+    DSCP_TRIMMED,
     ETHERTYPE_IPV4,
     INT_MAX_HOPS,
     INT_UDP_PORT,
@@ -34,6 +37,7 @@ from wire.roce import (
     ICRC_BYTES,
     IP_OFFSET,
     PSN_OFFSET,
+    PULL_BYTES,
     UDP_OFFSET,
     Opcode,
     RoceFramer,
@@ -47,7 +51,7 @@ from wire.roce import (
 )
 
 EDGES = (0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF, ROCE_UDP_PORT, BTS_UDP_PORT, INT_UDP_PORT)
-_SYNDROMES = (Syndrome.ACK, 0, 0x20, 0x3F, Syndrome.NAK_SEQUENCE_ERROR, 0x61, 0x64, 0x7F, 0xFF)
+_SYNDROMES = (Syndrome.ACK, 0, 0x20, 0x3F, Syndrome.TRIMMED, 0x5F, Syndrome.NAK_SEQUENCE_ERROR, 0x61, 0x64, 0x7F, 0xFF)
 _TOS = tuple(dscp << 2 | ecn for dscp in (DSCP_DATA, DSCP_CONTROL, DSCP_BTS, 0, 63) for ecn in range(4))
 _LONGEST = 9_600
 
@@ -105,6 +109,17 @@ class FrameMaker:
     def cnp(self) -> bytes:
         """A congestion notification."""
         return self._roce(self._random.randint(1, self._qpns), Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True)
+
+    def pull(self) -> bytes:
+        """What asks for a packet."""
+        random = self._random
+        number = random.choice((1, 2, random.randrange(400), 1 << 23, random.getrandbits(32)))
+        body = number.to_bytes(PULL_BYTES, "big")
+        return self._roce(random.randint(1, self._qpns), Opcode.PULL, pack_psn_word(0), body)
+
+    def headers(self) -> bytes:
+        """What is left of a data packet that a switch has cut, on its way to its receiver or back to its sender."""
+        return cut(self.data(), self._random.choice((DSCP_TRIMMED, DSCP_TRIMMED, DSCP_RETURNED, DSCP_DATA)))
 
     def bts(self) -> bytes:
         """A BTS about a flow that the receiver may have, for a pause of any length."""
@@ -195,6 +210,8 @@ _KINDS: Sequence[Callable[[FrameMaker], bytes]] = (
     *[FrameMaker.data] * 6,
     *[FrameMaker.acknowledge] * 4,
     FrameMaker.cnp,
+    FrameMaker.pull,
+    FrameMaker.headers,
     FrameMaker.bts,
     FrameMaker.bts,
     FrameMaker.pause,

@@ -38,8 +38,9 @@ _STEPS = 400
 _QPNS = 4
 _OUTGOING = (1, 900, 60_000, 300_000)
 _ENDS = (
-    "data_received", "acks_received", "naks_received", "cnps_received", "bts_received", "pfc_received", "malformed",
-    "corrupted", "misdelivered", "unknown_queue_pair", "other", "programs_received",
+    "data_received", "acks_received", "naks_received", "cnps_received", "pulls_received", "trimmed_received",
+    "returned_received", "bts_received", "pfc_received", "malformed", "corrupted",
+    "misdelivered", "unknown_queue_pair", "other", "programs_received",
     "late_acknowledgements", "acknowledgements_refused", "receiver_overruns",
 )  # fmt: skip
 """Counters of which every frame received moves one."""

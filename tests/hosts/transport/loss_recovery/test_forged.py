@@ -16,6 +16,7 @@ from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.messages import MessageCompleted, MessageFailed, MessageReceived
 from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.cut_frames import sent_back
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire import int_header, pfc
 from wire.constants import PSN_MASK, BtsCause
@@ -28,9 +29,28 @@ LAST_FORGERY_NS = 400_000
 SETTINGS = TransportSettings(retry_limit=RETRY_LIMIT, max_pause_ns=1_000_000)
 IRN, GO_BACK_N = (replace(SETTINGS, loss_recovery=name) for name in ("irn", "go-back-n"))
 LONGEST_TIMEOUT_NS = 4_000_000
-ACK, NAK = 0x1F, 0x60
+ACK, TRIMMED, NAK = 0x1F, 0x40, 0x60
 
 Forgery = Callable[[FakeLink], bytes]
+
+
+def pull(number: int) -> bytes:
+    """By which QP 101 of NIC b would ask QP 1 of NIC a for a packet."""
+    return _framer().frame(Opcode.PULL, bytes(4), number.to_bytes(4, "big"))
+
+
+def returned(psn: int) -> bytes:
+    """What a switch would send back of a packet of that flow."""
+    framer = RoceFramer(
+        destination_mac=MAC_B,
+        source_mac=MAC_A,
+        source_ip=IP_A,
+        destination_ip=IP_B,
+        source_qpn=1,
+        destination_qpn=101,
+        tos=26 << 2,
+    )
+    return sent_back(framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(psn & PSN_MASK), bytes(1_000)))
 
 
 def answer(psn: int, syndrome: int, selective: int | None = None, *, msn: int = 0, shim: bytes = b"") -> bytes:
@@ -155,6 +175,7 @@ def test_after_giving_up_a_queue_pair_takes_no_message() -> None:
         answer(2, NAK, 1),
         answer(2, ACK, 4),
         answer(-1, NAK, 3),
+        answer(2, TRIMMED),
     ],
     ids=[
         "beyond what was sent",
@@ -167,6 +188,7 @@ def test_after_giving_up_a_queue_pair_takes_no_message() -> None:
         "has only what lies before",
         "selective but positive",
         "misses what lies before the first packet",
+        "got a header, though it does not pull",
     ],
 )
 @pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
@@ -226,6 +248,9 @@ def _always(frame: bytes) -> Forgery:
 FORGERIES: st.SearchStrategy[Forgery] = st.one_of(
     st.builds(lambda psn, msn, shim: _always(answer(psn, ACK, msn=msn, shim=shim)), PSNS, st.integers(0, 9), SHIMS),
     st.builds(lambda psn, which, shim: _always(answer(psn, NAK, which, shim=shim)), PSNS, PSNS | st.none(), SHIMS),
+    PSNS.map(lambda psn: _always(answer(psn, TRIMMED))),
+    PSNS.map(lambda psn: _always(returned(psn))),
+    WORDS.map(lambda number: _always(pull(number))),
     st.just(_always(_framer().frame(Opcode.CNP, bytes(4), CNP_RESERVED, becn=True))),
     st.builds(_bts, st.one_of(st.integers(0, 100), WORDS), st.sampled_from(BtsCause)),
     st.integers(0, 0xFFFF).map(lambda quanta: _always(pfc.pack_frame(MAC_B, {3: quanta}))),
