@@ -68,7 +68,7 @@ class NicStatistics:
     pfc_sent: int = 0
     """802.1Qbb frames asked for because the receiver is slow: pauses, their refreshments and resumptions."""
     control_overruns: int = 0
-    """ACKs, NAKs and CNPs of those counted as sent that found too many waiting before them."""
+    """ACKs, NAKs, CNPs and pulls of those counted as sent that found too many waiting before them."""
     receiver_overruns: int = 0
     """Data packets that found the slow receiver's buffer full."""
     ring_overruns: int = 0

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeVar
 
 Preset = Literal["run.py", "mix/config.txt"]
 DEFAULT_PRESET: Final = "run.py"
-"""Its rates follow the speed of the network, as the paper's networks need; `mix/config.txt` is one example."""
+"""`run.py` works out rates for a network's speed, here the paper's 100 Gb/s; `mix/config.txt` is one example."""
 
 Record = TypeVar("Record")
 

@@ -132,7 +132,7 @@ class WireSchedule:
         self._mac_control.append(frame)
 
     def send_control(self, frame: bytes) -> None:
-        """Queue an ACK, NAK or CNP; it goes before any data. Lost, and counted, where too many wait already."""
+        """Queue an ACK, NAK, CNP or pull; it goes before any data. Lost, and counted, where too many wait already."""
         if self._control.count < MOST_CONTROL_FRAMES:
             self._control.append(frame)
         else:
