@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Which runs of a scenario are held against each other on both clocks: those of its experiment.
 
-For each scheme the last place on the experiment's axes counts, which is the largest load, with the experiment's
+For each scheme the last place of the experiment's grids counts, such as the largest load, with the experiment's
 settings. A scheme that the experiment does not have, and a scenario without one, run as `run` would.
 """
 

@@ -25,13 +25,15 @@ def test_all_is_every_scenario_with_the_schemes_of_its_experiment() -> None:
 
 
 def test_a_scheme_runs_at_the_last_place_with_the_settings_of_the_experiment() -> None:
-    """Which is the largest load."""
+    """Such as the largest load; of signaling the cap with which the paper's 13 MB come out, not twice that."""
     pairs, _ = pairs_of(Wish("incast-degree"))
     degrees = [int(point.place["incast degree"]) for point in EXPERIMENTS["incast-degree"].grids["ci"].points()]
     assert {pair.place for pair in pairs} == {f"incast degree {max(degrees)}"}
     [theory] = pairs_of(Wish("theory", ("sfc+none",)))[0]
     assert theory.place.startswith("case B_cache-hit")
     assert theory.live.duration_ms is not None
+    signaling, _ = pairs_of(Wish("signaling"))
+    assert {pair.place for pair in signaling} == {"in flight a sender (KB) 206"}
 
 
 @pytest.mark.parametrize("scenario", ["incast", "fairness", "theory"])
