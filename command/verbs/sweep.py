@@ -31,8 +31,8 @@ def verb(
     sweep = read_sweep(file)
     jobs = jobs_of(sweep)
     check_output(out)
+    results_table(out.absolute() / sweep.name, jobs)  # what is there must be readable before anything is compiled
     checked([jobs[0].request], out, times=max(1, len(unfinished(out / sweep.name, jobs))))
-    results_table(out.absolute() / sweep.name, jobs)  # what is there must be readable before anything runs
     with JobProgress(errors, "jobs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     console.print(f"{len(jobs)} jobs: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")

@@ -35,7 +35,7 @@ class SweepSummary:
 
 
 def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell) -> SweepSummary:
-    """Makes the sweep's folder, or goes on in it. After Ctrl-C the table has what was done until then."""
+    """Makes the sweep's folder, or goes on in it. No page is drawn. After Ctrl-C the table has what was done."""
     folder = out.absolute() / sweep.name
     (folder / JOBS).mkdir(parents=True, exist_ok=True)
     replace_text(folder / SWEEP_COPY, sweep.model_dump_json(indent=2) + "\n")
@@ -43,7 +43,7 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     found = len(jobs) - len(missing)
     other_versions = _count_other_versions(folder, missing)
     done = run_jobs(
-        [Job(job.label, job.request, folder / JOBS, job.name, code_digest()) for job in missing],
+        [Job(job.label, job.request, folder / JOBS, job.name, code_digest(), page=False) for job in missing],
         executor,
         lambda count, _, label: tell(found + count, len(jobs), label),
     )

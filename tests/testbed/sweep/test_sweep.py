@@ -196,6 +196,7 @@ def test_jobs_run_on_a_cluster_that_exists(cluster: str, tmp_path: Path) -> None
     assert "4 run now" in said
     assert set(_journal(tmp_path / "out" / "far").values()) == {1}
     assert pl.read_parquet(tmp_path / "out" / "far" / "results.parquet").height == 4
+    assert not list((tmp_path / "out").glob("far/jobs/*/report.html")), "nobody asked for a page"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
