@@ -25,12 +25,10 @@ end_at_once()  # before anything that takes a while to load
 
 try:
     from command.app import main
-    from compiled.first_use import prepare
 except ModuleNotFoundError as error:
     if error.name not in ("rich", "typer"):
         raise
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
 
 if __name__ == "__main__":
-    prepare(sys.argv[1:])
     sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from command.output import console, errors, say
+from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
 from testbed.execution import capabilities
 from testbed.interrupt import interruptible
@@ -25,6 +26,7 @@ def calibrate(*, is_forced: bool) -> None:
     from testbed.calibration.measure import MOST_BUSY_CORES, check_idle, measured  # Mininet, which is there
 
     before = check_idle(is_forced=is_forced)
+    prepare()  # what is measured is what will run
     with interruptible() as interrupt:
         try:
             with errors.status("calibrating, which takes about a minute") as status:

@@ -13,6 +13,7 @@ import typer
 
 from command.output import EXIT_INVALID, console
 from command.progress import LiveProgress
+from compiled.first_use import prepare
 from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
@@ -56,13 +57,19 @@ def hosts_of(text: str) -> tuple[str, ...]:
     return names
 
 
-def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1) -> list[RunPlan]:
-    """All plans, or a UsageError before anything is created. There must be room for each of them `times` times."""
+def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1, workers: int = 1) -> list[RunPlan]:
+    """All plans, or a UsageError before anything is created or compiled.
+
+    There must be room for each of them `times` times, and `workers` processes must be able to share it.
+    """
     plans = [plan_run(request) for request in requests]
+    for plan in plans:
+        shared_out(plan, workers)
     check_room(plans, out, times=times)
     for clock, switch, mtu_bytes in {(plan.config.clock, plan.config.switch, plan.mtu_bytes) for plan in plans}:
         capabilities.require(clock, switch, mtu_bytes)
     build_programs(plans)
+    prepare()
     return plans
 
 

@@ -1,30 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When the engine is compiled: at set-up, and by the first verb that runs hosts where the set-up has not."""
+"""When the engine is compiled: at set-up; where there was none, by the first verb that is about to run hosts."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from pathlib import Path
 
 from compiled.build import BuildFailed, build_engine, missing
 from compiled.cache import CacheRefused
 from compiled.modules import INTERPRETED, engine_folder, interpreted_algorithms, wants_compiled
 from compiled.sources import ROOT, build_name
 
-_VERBS_WITH_HOSTS = ("run", "compare", "validate", "reproduce", "sweep", "cli")
+_COMMAND = ROOT / "runner.py"
 _MODULE = "compiled"
 
 
-def prepare(words: Sequence[str]) -> None:
-    """For a command line: has the engine compiled if it will want it and there is none, in a process of its own.
+def prepare() -> None:
+    """For the command, once what was typed is found right: has the engine compiled if it wants one and there is none.
 
-    So that whoever is interrupted meanwhile may end at once.
+    In a process of its own, so that whoever is interrupted meanwhile may end at once. Then the command begins again as
+    it was typed: by now it has loaded the sources, and a process has one kind of modules.
     """
-    has_hosts = bool(words) and words[0] in _VERBS_WITH_HOSTS and "--help" not in words
-    if has_hosts and wants_compiled() and engine_folder() is None:
-        subprocess.run([sys.executable, "-m", _MODULE], cwd=ROOT, check=False)
+    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled() or engine_folder() is not None:
+        return
+    subprocess.run([sys.executable, "-m", _MODULE], cwd=ROOT, check=False)
+    if engine_folder() is not None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until its first lines hear them
+        os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
 def compile_engine() -> bool:

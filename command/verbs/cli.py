@@ -13,6 +13,7 @@ import typer
 
 from command.options import Settings, SwitchName
 from command.output import EXIT_INVALID, console
+from compiled.first_use import prepare
 from testbed.errors import UsageError
 from testbed.execution import capabilities
 from testbed.execution.switch_limits import check_switch_limits
@@ -47,6 +48,7 @@ def verb(
     plan = plan_network(request)
     check_switch_limits(plan)
     capabilities.require("real", plan.config.switch, plan.mtu_bytes)
+    prepare()
 
     from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked
 

@@ -79,7 +79,7 @@ def verb(
     )
     if retry:
         check_retry(request.clock)
-    [plan] = checked([request], out)
+    [plan] = checked([request], out, workers=workers)
     clock_of_workers = shared_out(plan, workers)
     say_dilations([plan])
     if clock_of_workers is None:

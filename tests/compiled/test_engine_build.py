@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ import pytest
 from compiled import build, first_use
 from compiled.build import BuildFailed, build_engine
 from compiled.modules import INTERPRETED
-from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms
+from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
 
 
 @pytest.fixture
@@ -96,15 +97,39 @@ def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monk
         build._translate(tmp_path)
 
 
-def test_only_verbs_that_run_hosts_compile_anything(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not where the sources are asked for."""
-    called: list[Sequence[str]] = []
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: called.append(command))
-    for words in (["list"], ["doctor"], [], ["run", "--help"]):
-        first_use.prepare(words)
-    assert not called
-    first_use.prepare(["run", "incast"])
-    assert [list(each[1:]) for each in called] == [["-m", "compiled"]]
+def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it was typed, if there is an engine then; not where there was one, nor where the sources are asked for."""
+    compiled: list[Sequence[str]] = []
+    began: list[Sequence[str]] = []
+    can_be_compiled = False
+
+    def run(command: Sequence[str], **_: Any) -> None:
+        compiled.append(command[1:])
+        if can_be_compiled:
+            (cache / build_name()).mkdir()
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(os, "execv", lambda path, words: began.append([path, *words]))
+    monkeypatch.setattr(signal, "pthread_sigmask", lambda how, numbers: set())
+    first_use.prepare()
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "runner.py"), "run", "incast"])
     monkeypatch.setenv(INTERPRETED, "1")
-    first_use.prepare(["run", "incast"])
-    assert len(called) == 1
+    first_use.prepare()
+    assert not compiled
+    monkeypatch.delenv(INTERPRETED)
+    first_use.prepare()
+    assert (compiled, began) == ([["-m", "compiled"]], [])
+    can_be_compiled = True
+    for _ in range(2):
+        first_use.prepare()
+    assert len(compiled) == 2
+    assert began == [[sys.executable, sys.executable, *sys.argv]]
+
+
+@pytest.mark.parametrize("words", [["incast", "--set", "degre=4"], ["incast", "--workers", "99"]])
+def test_what_is_refused_compiles_nothing(words: list[str], cache: Path) -> None:
+    """One line at once, where all that a run compiles takes a minute."""
+    command = [sys.executable, str(ROOT / "runner.py"), "run", *words, "--clock", "virtual"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert list(cache.iterdir()) == []
