@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
-from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render, write_csv
+from analysis.report.pages import REPORT_FILE, place_figures, render, run_row, write_csv
 from telemetry.atomic_file import replace_text
 
 
@@ -66,12 +66,7 @@ def write_experiment_page(
         page=page,
         held=sum(row.holds for row in page.claims),
         plots=place_figures(folder, drawn, captions),
-        runs=[{"run": run, "link": _link(folder, run)} for run in page.runs],
+        runs=[run_row(folder, run.label, run.folder, run.command, run.verdict) for run in page.runs],
     )
     replace_text(folder / REPORT_FILE, html)
     return folder / REPORT_FILE
-
-
-def _link(folder: Path, run: RunLink) -> str | None:
-    """To the run's page; None where nobody has asked for it."""
-    return relative_link(folder, run.folder) if (run.folder / REPORT_FILE).exists() else None

@@ -26,7 +26,7 @@ from analysis.plots.lateness import plot_lateness
 from analysis.report import page
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, compare, headline_class
-from analysis.results.result import RESULT_FILE, RunResult
+from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.stored import CONFIG_FILE, Run, load_run
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.schema import SCHEMAS, WHOLE_BUFFER
@@ -95,9 +95,9 @@ def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes:
     The first run is the one that ratios refer to. Beside the page: PNG plots, comparison.csv, comparison.json. Raises
     ValueError for no folder and ResultError if one has no readable result.json.
     """
-    runs = [load_run(folder) for folder in folders]
-    results = [run.result for run in runs]
+    results = [read_result(folder) for folder in folders]
     comparison = compare(results, missing_schemes)
+    runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
     replace_text(out / COMPARISON_FILE, comparison.model_dump_json(indent=2) + "\n")
@@ -111,7 +111,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes:
         plots=place_figures(out, figures, captions),
         tables=page.comparison_tables(comparison, results),
         runs=[
-            {"label": row.label, "result": run.result, "command": run.command, "link": relative_link(out, run.folder)}
+            run_row(out, row.label, run.folder, run.command, row.verdict)
             for row, run in zip(comparison.rows, runs, strict=True)
         ],
     )
@@ -174,12 +174,24 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     return figures, captions
 
 
+def _is_in_plots(comparison: Comparison, result: RunResult) -> bool:
+    """Of several seeds the first one's runs are."""
+    return not comparison.over_seeds or result.seed == comparison.over_seeds[0].seeds[0]
+
+
+def _loaded(folder: Path, comparison: Comparison, result: RunResult) -> Run:
+    """A run, with its traces if a plot shows them: those of all seeds would fill the memory."""
+    run = load_run(folder)
+    return run if _is_in_plots(comparison, result) else run.without_traces()
+
+
 def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """All runs by their labels; of several seeds the first seed's, by their schemes."""
-    if not comparison.over_seeds:
-        return [(row.label, run) for row, run in zip(comparison.rows, runs, strict=True)]
-    seed = comparison.over_seeds[0].seeds[0]
-    return [(run.result.scheme, run) for run in runs if run.result.seed == seed]
+    """By their labels; where there are several seeds, by their schemes."""
+    return [
+        (run.result.scheme if comparison.over_seeds else row.label, run)
+        for row, run in zip(comparison.rows, runs, strict=True)
+        if _is_in_plots(comparison, run.result)
+    ]
 
 
 def _faults(run: Run) -> list[FaultMark]:
@@ -224,6 +236,12 @@ def _files(folder: Path) -> list[str]:
         "pcaps",
     )
     return [name for name in names if (folder / name).exists()]
+
+
+def run_row(out: Path, label: str, folder: Path, command: str, verdict: str) -> dict[str, object]:
+    """A run in a list of several; `link` is None where nobody has asked for its page."""
+    link = relative_link(out, folder) if (folder / REPORT_FILE).exists() else None
+    return {"label": label, "folder": folder.name, "command": command, "verdict": verdict, "link": link}
 
 
 def relative_link(out: Path, folder: Path) -> str:

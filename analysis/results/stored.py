@@ -12,7 +12,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -52,6 +52,13 @@ class Run:
     """What could not be read, as sentences."""
     lateness: pl.DataFrame = field(default_factory=LATENESS.empty)
     """Of a live run; no row for what an older release left."""
+
+    def without_traces(self) -> Run:
+        """The same with traces that have no row."""
+        flows, queues, signals, goodput, lateness = (
+            schema.empty() for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT, LATENESS)
+        )
+        return replace(self, flows=flows, queues=queues, signals=signals, goodput=goodput, lateness=lateness)
 
     @property
     def thresholds_bytes(self) -> dict[str, int]:

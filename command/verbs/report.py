@@ -85,7 +85,7 @@ def _report_run(folder: Path) -> None:
 
 
 def _report_comparison(folders: list[Path], out: Path | None) -> None:
-    runs = [load_run(folder) for folder in folders]
+    runs = [load_run(folder).without_traces() for folder in folders]
     if out is not None:
         check_output(out)
         check_page(out)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
+import polars as pl
 import pytest
 from rich.console import Console, RenderableType
 
@@ -19,10 +20,11 @@ from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare, headline_class, run_labels
 from analysis.results.result import ResultError, RunResult, counted, read_result
-from analysis.results.stored import load_run
+from analysis.results.stored import Run, load_run
 from telemetry.schema import FLOWS
 
 FolderMaker = Callable[..., Path]
+FlowsMaker = Callable[..., pl.DataFrame]
 
 
 def text_of(table: RenderableType, width: int = 120) -> str:
@@ -309,3 +311,29 @@ def test_comparison_names_what_it_could_not_read(make_run_folder: FolderMaker, t
     (folders[1] / "queues.parquet").unlink()
     page = Page(write_comparison_report(folders, tmp_path / "out"))
     assert "sfc: queues.parquet cannot be read" in page.text
+
+
+def test_of_several_seeds_only_the_traces_that_are_drawn_stay_in_memory(
+    make_run_folder: FolderMaker, make_flows: FlowsMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the first one. A run that has no page is named and not linked."""
+    dropped: list[tuple[str, int]] = []
+
+    def without_traces(run: Run) -> Run:
+        dropped.append((run.result.scheme, run.result.seed))
+        bare = whole(run)
+        assert bare.result is run.result and not bare.flows.height and not bare.signals.height
+        return bare
+
+    whole = Run.without_traces
+    monkeypatch.setattr(Run, "without_traces", without_traces)
+    flows = make_flows(count=100, incast=10)
+    folders = [
+        make_run_folder(name, flows=flows, identity={"seed": seed}) for seed in (7, 8) for name in ("irn", "sfc")
+    ]
+    write_run_report(folders[0])
+    page = Page(write_comparison_report(folders, tmp_path / "out"))
+    assert dropped == [("irn", 8), ("sfc", 8)]
+    [link] = [each for each in page.addresses if each.endswith("report.html")]
+    assert link == f"../runs/{folders[0].name}/report.html"
+    assert all(folder.name in page.text for folder in folders[1:])
