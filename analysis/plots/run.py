@@ -290,5 +290,6 @@ def _draw_tail(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataFrame]]) 
     for name, percent in (("P50", 50.0), ("P99", 1.0)):
         draw_level(axes, name, percent)
     log_y(axes, 80 / max(curve[2] for curve in drawn), 125)
+    low = min(float(curve[3][0]) for curve in drawn)
     high = max(float(curve[3][-1]) for curve in drawn)
-    log_x(axes, min(float(drawn[0][3][0]), 1.0) / 1.03, max(high, 2.0) * 1.2)
+    log_x(axes, min(low, 1.0) / 1.03, max(high, 2.0) * 1.2)

@@ -135,6 +135,15 @@ def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Ma
     assert p95.get_ylim() == p99.get_ylim()
 
 
+def test_beside_an_incast_every_run_is_in_sight(make_flows: Maker, make_queues: Maker) -> None:
+    """Also where one has flows that were faster than those of the first."""
+    flows, queues = make_flows(), make_queues()
+    faster = flows.with_columns(slowdown=pl.col("slowdown") / 4)
+    runs = [plots.PlottedRun("irn", "irn", flows, queues), plots.PlottedRun("sfc", "sfc", faster, queues)]
+    left, _ = plots.plot_beside_incast(runs, "hadoop").axes
+    assert left.get_xlim()[0] <= faster["slowdown"].drop_nulls().to_numpy().min()
+
+
 def test_a_logarithmic_axis_makes_only_ticks_that_are_seen() -> None:
     """Its ends are among them: one beyond costs as much and shows nothing."""
     _, (axes,) = new_figure()
