@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--seeds`: several at once."""
+"""`--seeds`: several at once, and runs by the names that tell them apart."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from testbed.errors import UsageError
 from testbed.plan.checks import check_seed
+from testbed.plan.plan import RunPlan
 from wire.input.validation import shown
 
 MOST_SEEDS = 1_000
@@ -21,6 +23,12 @@ def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:
     if seed is not None:
         raise UsageError("--seed and --seeds: give one of them")
     return _several(seeds)
+
+
+def named(plans: Sequence[RunPlan]) -> list[str]:
+    """Schemes, with their seeds where there are several."""
+    has_seeds = len({plan.config.seed for plan in plans}) > 1
+    return [f"{plan.config.scheme}{f', seed {plan.config.seed}' if has_seeds else ''}" for plan in plans]
 
 
 def _several(text: str) -> list[int]:

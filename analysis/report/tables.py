@@ -94,7 +94,7 @@ def _fill_beside_incast(comparison: Comparison) -> Table:
 def _fill_averages(comparison: Comparison) -> Table:
     """Means and half of their intervals."""
     seeds = max(len(each.seeds) for each in comparison.over_seeds)
-    title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 %"
+    title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
     names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
     headings = ["P50", "P99", "max buffer"]
     if comparison.has_incast:

@@ -35,7 +35,7 @@ from command.options import (
 from command.output import console, say
 from command.planning import checked, clock_of, dilation_of, end_by_outcome
 from command.retrying import execute_retrying
-from command.seeds import chosen_seeds
+from command.seeds import chosen_seeds, named
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
 from testbed.execution.retry import check_retry
@@ -109,7 +109,7 @@ def _run_all(
 ) -> tuple[list[StoredRun], list[str]]:
     """The runs until an interruption, and the schemes that it left out. Interrupted when there is no run at all."""
     runs: list[StoredRun] = []
-    names = _names(plans)
+    names = named(plans)
     for request, plan in zip(requests, plans, strict=True):
         try:
             with _kept(runs, names[len(runs) :]):
@@ -121,12 +121,6 @@ def _run_all(
         if runs[-1].interrupted:
             break
     return runs, names[len(runs) :]
-
-
-def _names(plans: Sequence[RunPlan]) -> list[str]:
-    """Schemes, with their seeds where there are several."""
-    has_seeds = len({plan.config.seed for plan in plans}) > 1
-    return [f"{plan.config.scheme}{f', seed {plan.config.seed}' if has_seeds else ''}" for plan in plans]
 
 
 @contextmanager

@@ -11,8 +11,10 @@ import pytest
 from analysis.results.comparison import Comparison
 from analysis.results.result import read_result
 from command.app import main
+from command.dilation import say_dilations
 from command.seeds import chosen_seeds
 from testbed.errors import UsageError
+from testbed.plan.plan import RunRequest, plan_run
 
 SMALL = ("compare", "bystanders", "--clock", "virtual", "--set", "message_bytes=20000", "--set", "degree=4")
 
@@ -67,3 +69,10 @@ def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFix
     results = [read_result(path.parent) for path in tmp_path.glob("*/result.json")]
     totals = {(each.seed, each.flows.total) for each in results}
     assert len(results) == len(totals) == 2
+
+
+def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the runs differ in nothing else."""
+    say_dilations([plan_run(RunRequest("incast", seed=seed)) for seed in (3, 4)])
+    names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]
