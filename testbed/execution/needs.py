@@ -28,7 +28,7 @@ from testbed.targets.common.commands import SAMPLE_NS
 
 _BLOCK_BYTES = 4096
 _PAGES_BYTES = 600_000
-"""Five plots of fixed width and a page that holds them once more."""
+"""A page that holds plots of fixed width, and five of them beside it once `report` has drawn them."""
 _LARGEST_PAGE_BYTES = 300_000
 _FILES = 24
 _FLOW_BYTES = 48 + 32

@@ -5,8 +5,10 @@
 No packet is simulated. In bins of an eighth of the base RTT each host sends what its flows have and may have in flight,
 at line rate; it joins the queue before the receiver, which empties at line rate; a base RTT after it was sent, and the
 time in that queue, its acknowledgment is back. A queue above Q_th pauses those who send to it, as the scheme has it.
-Whatever else holds senders back is left out (congestion control below its window, PFC, queues on the way, drops): the
-model is to be no less than the truth (docs/sources.md#dilation).
+Whatever else holds senders back is left out (congestion control below its window, PFC, queues on the way, drops), which
+tells of more frames than there are. A fluid has no bursts, which tells of fewer: of SFC's busiest round trips as few as
+four fifths (tests/testbed/load/test_traffic.py has the bounds). The share of the cores that `testbed.load.prediction`
+leaves free is for that (docs/sources.md#dilation).
 """
 
 from __future__ import annotations
