@@ -68,8 +68,8 @@ def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1, worker
     check_room(plans, out, times=times)
     for clock, switch, mtu_bytes in {(plan.config.clock, plan.config.switch, plan.mtu_bytes) for plan in plans}:
         capabilities.require(clock, switch, mtu_bytes)
-    build_programs(plans)
     prepare()
+    build_programs(plans)
     return plans
 
 

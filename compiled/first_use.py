@@ -22,15 +22,26 @@ _MODULE = "compiled"
 def prepare() -> None:
     """For the command, once what was typed is found right: has the engine compiled if it wants one and there is none.
 
-    In a process of its own, so that whoever is interrupted meanwhile may end at once. Then the command begins again as
-    it was typed: by now it has loaded the sources, and a process has one kind of modules.
+    Then the command begins again as it was typed: by now it has loaded the sources, and a process has one kind of
+    modules.
     """
     if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled() or engine_folder() is not None:
         return
-    subprocess.run([sys.executable, "-m", _MODULE], cwd=ROOT, check=False)
+    _compile_apart()
     if engine_folder() is not None:
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # until its first lines hear them
         os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def _compile_apart() -> None:
+    """In processes of its own, which end with an interruption, and of which nothing stays then."""
+    compiling = subprocess.Popen([sys.executable, "-m", _MODULE], cwd=ROOT, start_new_session=True)
+    try:
+        compiling.wait()
+    except KeyboardInterrupt:
+        os.killpg(compiling.pid, signal.SIGINT)
+        compiling.wait()
+        raise
 
 
 def compile_engine() -> bool:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -99,16 +100,16 @@ def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monk
 
 def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it was typed, if there is an engine then; not where there was one, nor where the sources are asked for."""
-    compiled: list[Sequence[str]] = []
+    compiled: list[None] = []
     began: list[Sequence[str]] = []
     can_be_compiled = False
 
-    def run(command: Sequence[str], **_: Any) -> None:
-        compiled.append(command[1:])
+    def compile_apart() -> None:
+        compiled.append(None)
         if can_be_compiled:
             (cache / build_name()).mkdir()
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(first_use, "_compile_apart", compile_apart)
     monkeypatch.setattr(os, "execv", lambda path, words: began.append([path, *words]))
     monkeypatch.setattr(signal, "pthread_sigmask", lambda how, numbers: set())
     first_use.prepare()
@@ -118,7 +119,7 @@ def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: py
     assert not compiled
     monkeypatch.delenv(INTERPRETED)
     first_use.prepare()
-    assert (compiled, began) == ([["-m", "compiled"]], [])
+    assert (len(compiled), began) == (1, [])
     can_be_compiled = True
     for _ in range(2):
         first_use.prepare()
@@ -133,3 +134,25 @@ def test_what_is_refused_compiles_nothing(words: list[str], cache: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
     assert list(cache.iterdir()) == []
+
+
+def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> None:
+    """It is in the middle of it, with processes of its own; only the command is told."""
+    command = [
+        sys.executable,
+        str(ROOT / "runner.py"),
+        "run",
+        "incast",
+        "--clock",
+        "virtual",
+        "--out",
+        str(cache.parent),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None and "compiling" in process.stderr.readline()
+        while not list(cache.glob(".build-*/c")):
+            time.sleep(0.05)
+        process.terminate()
+        assert process.stderr.read() == "runner.py: interrupted\n"  # its end: nobody has it open any more
+    assert process.returncode == 130
+    assert not [each for each in cache.iterdir() if each.is_dir()]
