@@ -2,13 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """`python -m tools.compile_p4` compiles the programs of switch-bmv2 with p4c from the PATH, else from its Docker image.
 
-Writes the declarations of counters first (`tools.counters`). Into switch-bmv2/artifacts go `NAME.json` and
-`NAME.p4info.txtpb` for each program, and `sources.sha256`, the hash of the sources they come from.
+Writes the declarations of counters first (`tools.counters`). Into switch-bmv2/artifacts go `NAME.json`, its lines not
+indented, and `NAME.p4info.txtpb` for each program, and `sources.sha256`, the hash of the sources they come from.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,11 @@ def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> l
     return None
 
 
+def without_indentation(text: str) -> str:
+    """JSON as p4c lays it out, line for line, in half of its bytes. No string of JSON goes over the end of a line."""
+    return re.sub(r"^ +", "", text, flags=re.MULTILINE)
+
+
 def main() -> int:
     counters.main()
     for program in PROGRAMS:
@@ -53,6 +59,8 @@ def main() -> int:
             return 2
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             return 1
+        written = ROOT / ARTIFACTS / f"{program}.json"
+        written.write_text(without_indentation(written.read_text()))
     (ROOT / ARTIFACTS / "sources.sha256").write_text(source_hash() + "\n")
     return 0
 

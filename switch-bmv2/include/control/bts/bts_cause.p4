@@ -42,7 +42,6 @@ control BtsCause(inout headers_t hdr, in metadata_t meta, in bit<1> is_caching, 
         if (meta.is_server_ingress == 1) {
             estimator.apply(hdr, meta, estimate_us);
         }
-        remote = bts_cause_t.cache;
         if (estimate_us > cached_us) {
             remote = bts_cause_t.estimator;
             cached_us = estimate_us;

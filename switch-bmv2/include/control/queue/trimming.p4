@@ -80,7 +80,9 @@ control Trimming(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         switch (trimming.apply().action_run) {
             data_queue: {
                 if (meta.queue_bytes + meta.accounted_bytes > limit_bytes) {
-                    if (hdr.bth.isValid() && !hdr.telemetry.isValid() && meta.accounted_bytes > TRIMMED_FRAME_BYTES) {
+                    // A BTH is there behind the other two only, which p4c does not know.
+                    if (hdr.ipv4.isValid() && hdr.udp.isValid() && hdr.bth.isValid() && !hdr.telemetry.isValid()
+                        && meta.accounted_bytes > TRIMMED_FRAME_BYTES) {
                         trim();
                         trim_events.count((bit<32>) (bit<EVENT_BITS>) trim_event_t.trimmed);
                         is_full = meta.queue_bytes + meta.accounted_bytes > limit_bytes;
@@ -94,7 +96,7 @@ control Trimming(inout headers_t hdr, inout metadata_t meta, inout standard_meta
             }
         }
         if (is_full) {
-            if (hdr.ipv4.dscp == TRIMMED_DSCP) {
+            if (hdr.ipv4.isValid() && hdr.ipv4.dscp == TRIMMED_DSCP) {
                 return_to_sender();
                 trim_events.count((bit<32>) (bit<EVENT_BITS>) trim_event_t.returned);
             } else {
