@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""tools/fresh.sh where it can be tested without building a root: its syntax, and what it refuses."""
+"""tools/fresh.sh where it can be tested without building a root: its syntax, what it refuses, what a kill leaves."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -42,3 +45,62 @@ def test_unknown_words_are_one_line_exit_2_and_nothing_made(words: list[str], ex
     assert len(done.stderr.splitlines()) == 1
     assert expected in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+STUBS = {
+    "apt-config": "",
+    "apt-get": "",
+    "id": "echo 0",
+    "unshare": 'while [ "${1#-}" != "$1" ] || [ "$1" = private ]; do shift; done; exec "$@"',
+}
+"""A machine that can do it, without root: no namespaces, and a mirror in a folder."""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A checkout whose inner half only says that it has begun."""
+    tools = tmp_path / "tree" / "tools"
+    for name, script in STUBS.items():
+        _write_script(tmp_path / "bin" / name, script)
+    _write_script(tools / "provision.sh", "")
+    _write_script(tools / "fresh-root.sh", 'touch "$1/root/begun"; exec sleep 600')
+    shutil.copy(TOOLS / "fresh.sh", tools)
+    subprocess.run(["git", "init", "--quiet", tools.parent], check=True)
+    (tmp_path / "mirror" / "dists" / "bookworm").mkdir(parents=True)
+    (tmp_path / "mirror" / "dists" / "bookworm" / "Release").touch()
+    (tmp_path / "work").mkdir()
+    return tools.parent
+
+
+def _write_script(path: Path, script: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/bash\n{script}\n")
+    path.chmod(0o755)
+
+
+def _wait_for(pattern: str, folder: Path, *, is_there: bool) -> bool:
+    """Whether it came to that within a time that is never needed."""
+    for _ in range(1_000):
+        if bool(list(folder.glob(pattern))) == is_there:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None:
+    """Neither its folder nor what worked in it."""
+    machine = tree.parent
+    environment = {
+        **os.environ,
+        "PATH": f"{machine / 'bin'}:{os.environ['PATH']}",
+        "FRESH_ROOT": str(machine / "work"),
+        "FRESH_MIRROR": f"file:{machine / 'mirror'}",
+    }
+    with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
+        assert _wait_for("*/root/begun", machine / "work", is_there=True)
+        run.send_signal(number)
+        assert run.wait() != 0
+        assert run.stderr is not None
+        run.stderr.read()  # ends with the last process that holds it
+    assert _wait_for("*", machine / "work", is_there=False)

@@ -102,6 +102,8 @@ answers "${mirror%/}/dists/$suite/Release" || cannot "no answer from $mirror for
 
 place=$(mktemp --directory "${FRESH_ROOT:-/var/tmp}/sfc-fresh.XXXXXX")
 trap 'rm -rf --one-file-system "$place"' EXIT
+# kill -9 runs no trap. Whoever works there holds the end of this pipe; who reads it removes the folder after the last.
+exec {working}> >(exec setsid bash -c 'cat; rm -rf --one-file-system "$1"' - "$place" > /dev/null 2>&1)
 mkdir "$place/root" "$place/tree"
 echo "$sources" > "$place/sources"
 ours ls-files -z --cached --others --exclude-standard --exclude=.venv |
