@@ -45,7 +45,6 @@ class LoopBenchmark(Benchmark):
 
     name = "loop"
     summary = "data packets/s per core of the live loop, sockets and kernel included"
-    needs_root = True
 
     def __init__(self, paces: tuple[Pace, ...] = PACES) -> None:
         self._paces = paces

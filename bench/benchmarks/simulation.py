@@ -7,22 +7,16 @@ The run is made twice: once as it is, once with the calls into the C switches ti
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from analysis.results.counters import RunCounters
 from bench.instruments.benchmark import Benchmark, Figure
+from bench.instruments.simulated import simulated
 from softswitch.engine import Fabric
-from testbed.interrupt import interruptible
-from testbed.plan.plan import RunRequest, plan_run
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
-from testbed.virtual.simulation import simulate
+from testbed.plan.plan import RunRequest
 
 _CALLS_INTO_C = ("run", "put", "next_timer_ns")
 
@@ -37,10 +31,11 @@ class SimulationBenchmark(Benchmark):
         self._scale = scale
 
     def run(self) -> list[Figure]:
-        counters = _simulate(self._scale)
+        request = RunRequest("incast", scheme="sfc", clock="virtual", scale=self._scale)
+        counters = simulated(request).counters
         packets = counters.packets.sent
         with _timed_fabric() as spent:
-            timed = _simulate(self._scale)
+            timed = simulated(request).counters
         share = spent[0] / 1e9 / timed.wall_s
         return [
             Figure("wall time", counters.wall_s, "s", note=f"{packets:,} packets of hosts, scale {self._scale}"),
@@ -48,14 +43,6 @@ class SimulationBenchmark(Benchmark):
             Figure("C switches", 100 * share, "% of wall time", note="with the calls into them"),
             Figure("Python hosts and event queue", 100 * (1 - share), "% of wall time"),
         ]
-
-
-def _simulate(scale: str) -> RunCounters:
-    plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", scale=scale))
-    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
-        folder = Path(name)
-        with Recorder(plan, folder) as recorder:
-            return simulate(plan, folder, recorder, Silent(), interrupt).counters
 
 
 @contextmanager

@@ -27,7 +27,6 @@ class StartupBenchmark(Benchmark):
 
     name = "startup"
     summary = "seconds to start and stop Mininet networks of 48, 192 and 512 hosts"
-    needs_root = True
 
     def __init__(self, hosts: tuple[int, ...] = tuple(NETWORKS)) -> None:
         self._hosts = hosts

@@ -71,7 +71,6 @@ class SwitchBenchmark(Benchmark):
 
     name = "switch"
     summary = "lossless packets/s: bare forwarder, softswitch and BMv2 with the SFC program"
-    needs_root = True
 
     def run(self) -> list[Figure]:
         require_root()

@@ -51,7 +51,6 @@ class WireBenchmark(Benchmark):
 
     name = "wire"
     summary = "two classes and mixed frame sizes on one port: bits/s against the configured rate, spacing"
-    needs_root = True
 
     def __init__(self, rate_bps: int = RATE_BPS, seconds: float = _SECONDS) -> None:
         self._rate_bps = rate_bps

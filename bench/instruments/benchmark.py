@@ -55,7 +55,6 @@ class Benchmark(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    needs_root: ClassVar[bool] = False
 
     @abstractmethod
     def run(self) -> list[Figure]:

@@ -29,7 +29,9 @@ _STOP_SECONDS = 10.0
 def tool(name: str) -> str:
     """The path of the executable made from `bench/programs/NAME.c`. BuildError when the compiler fails."""
     source = _PROGRAMS / f"{name}.c"
-    headers = "".join(header.read_text() for header in sorted(SOURCE_DIR.rglob("*.h")))
+    headers = "".join(
+        header.read_text() for folder in (SOURCE_DIR, _PROGRAMS) for header in sorted(folder.rglob("*.h"))
+    )
     compiler = shlex.split(os.environ.get("CC", "cc"))
     digest = hashlib.sha256("\0".join([*compiler, *_FLAGS, headers, source.read_text()]).encode()).hexdigest()[:24]
     path = private_cache() / f"bench-{name}-{digest}"

@@ -8,7 +8,6 @@ Frames that two hosts sent at one instant stand in the order of the hosts' numbe
 
 from __future__ import annotations
 
-import struct
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,16 +15,13 @@ from pathlib import Path
 
 from scapy.utils import RawPcapReader
 
+from bench.instruments.simulated import run_whole
 from bench.instruments.workload import write_lines
-from testbed.interrupt import interruptible
+from softswitch.engine import ENTRY
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
-from testbed.recording.outcome import Silent
-from testbed.recording.recorder import Recorder
 from testbed.targets.common.commands import SAMPLE_NS, switch_commands
-from testbed.virtual.simulation import simulate
 from wire.addresses import parse_mac
 
-_FRAME_HEAD = struct.Struct("=qIIII")
 _MAC_BYTES = 6
 _NS_PER_S = 1_000_000_000
 
@@ -34,15 +30,14 @@ def record_switches(request: RunRequest, folder: Path) -> tuple[str, str]:
     """Runs the request; the paths of the network and of the frames, as bench/programs/replay.c reads them."""
     plan = plan_run(request)
     plan = plan_run(replace(request, captures=[host.name for host in plan.topology.hosts]))
-    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
+    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         run_folder = Path(name)
-        with Recorder(plan, run_folder) as recorder:
-            simulate(plan, run_folder, recorder, Silent(), interrupt)
+        run_whole(plan, run_folder)
         sent = sorted(_sent(plan, run_folder / "pcaps"), key=lambda frame: frame[:2])
     frames = folder / "frames"
     with frames.open("wb") as file:
         for time_ns, _, switch, port, frame in sent:
-            file.write(_FRAME_HEAD.pack(time_ns, switch, port, len(frame), 0))
+            file.write(ENTRY.pack(time_ns, switch, port, len(frame)))
             file.write(frame)
     return write_lines(folder / "network", list(_network(plan))), str(frames)
 

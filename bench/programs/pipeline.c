@@ -6,16 +6,11 @@
  */
 #define _GNU_SOURCE
 #include "control/control.h"
-
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "harness.h"
 
 #define MOST_FRAMES 65536u
 #define BATCH 64u
 #define BATCH_NS 64000
-#define NS_PER_S INT64_C(1000000000)
 
 /* The part of switch.h that is used here, found in the shared object. */
 struct library {
@@ -41,27 +36,10 @@ struct sink {
     uint64_t left;
 };
 
-static int die(const char *what)
-{
-    fprintf(stderr, "pipeline: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void *find(void *handle, const char *name)
-{
-    void *symbol = dlsym(handle, name);
-
-    if (!symbol)
-        die(dlerror());
-    return symbol;
-}
-
 static struct library load(const char *path)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_library(path);
 
-    if (!handle)
-        die(dlerror());
     return (struct library){
         .program = find(handle, "sw_program"),
         .create = find(handle, "sw_switch_create"),
@@ -119,14 +97,6 @@ static void throw_away(void *ctx, uint32_t port, int64_t due_ns, struct sw_packe
     (void)port, (void)due_ns;
     sink->left++;
     sink->library->release(sink->sw, packet);
-}
-
-static int64_t cpu_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return time.tv_sec * NS_PER_S + time.tv_nsec;
 }
 
 /* Runs `count` frames through, `BATCH` at an instant; the CPU time it took. */

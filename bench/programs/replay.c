@@ -4,20 +4,18 @@
  * The switches of a run alone: joined as they were, they are given the frames that its hosts sent, at the times at
  * which these were sent, and what leaves for hosts is thrown away. Prints the CPU time of each round, and a digest of
  * all that left, taken in a round that is not timed: the same for the same program, entries and frames.
+ *
+ * A file of frames, as bench/instruments/recorded.py writes it, is a sequence of (struct sw_entry, then the frame).
  */
 #define _GNU_SOURCE
 #include "control/control.h"
+#include "harness.h"
 #include "switch/fabric.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MOST_SWITCHES 512u
-#define NS_PER_S INT64_C(1000000000)
 #define DIGEST_START UINT64_C(14695981039346656037)
 #define DIGEST_FACTOR UINT64_C(1099511628211)
 
@@ -38,14 +36,6 @@ struct library {
     __typeof__(&sw_fabric_outbox) outbox;
 };
 
-/* What stands before each frame of the file; written by bench/instruments/recorded.py. */
-struct frame_head {
-    int64_t time_ns;
-    uint32_t index, port, length, unused;
-};
-
-_Static_assert(sizeof(struct frame_head) == 24, "read as it stands in the file");
-
 struct network {
     struct sw_switch *switches[MOST_SWITCHES];
     uint32_t count;
@@ -57,27 +47,10 @@ struct round {
     uint64_t frames, departures, digest;
 };
 
-static int die(const char *what)
-{
-    fprintf(stderr, "replay: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void *find(void *handle, const char *name)
-{
-    void *symbol = dlsym(handle, name);
-
-    if (!symbol)
-        die(dlerror());
-    return symbol;
-}
-
 static struct library load(const char *path)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_library(path);
 
-    if (!handle)
-        die(dlerror());
     return (struct library){
         .program = find(handle, "sw_program"),
         .create = find(handle, "sw_switch_create"),
@@ -162,14 +135,6 @@ static void tear_down(const struct library *library, struct network *network)
         library->destroy(network->switches[i]);
 }
 
-static int64_t cpu_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return time.tv_sec * NS_PER_S + time.tv_nsec;
-}
-
 static void take(struct round *round, const void *memory, size_t length)
 {
     const uint8_t *bytes = memory;
@@ -190,23 +155,37 @@ static void take_departures(struct round *round, const struct sw_outbox *outbox)
     }
 }
 
+/* The entry at a place; where its frame begins. */
+static size_t read_entry(struct sw_entry *entry, const uint8_t *frames, size_t at, size_t length)
+{
+    if (length - at < sizeof(*entry))
+        die("frames cut short");
+    memcpy(entry, frames + at, sizeof(*entry));
+    at += sizeof(*entry);
+    if ((uint64_t)entry->length > length - at)
+        die("frames cut short");
+    return at;
+}
+
 /* All frames once, through switches that are new. */
 static struct round run(const struct library *library, const char *path, const uint8_t *frames, size_t length,
                         bool is_digested)
 {
     struct round round = {.digest = DIGEST_START};
     struct network network;
-    struct frame_head head;
+    struct sw_entry entry;
     int64_t start_ns;
 
     build(library, &network, path);
     start_ns = cpu_ns();
-    for (size_t at = 0; at + sizeof(head) <= length; at += sizeof(head) + head.length) {
-        memcpy(&head, frames + at, sizeof(head));
-        round.departures += library->drain(network.fabric, head.time_ns);
+    for (size_t at = 0; at < length; at += (size_t)entry.length) {
+        at = read_entry(&entry, frames, at, length);
+        round.departures += library->drain(network.fabric, entry.time_ns);
         if (is_digested)
             take_departures(&round, library->outbox(network.fabric));
-        library->receive(network.fabric, head.index, head.port, frames + at + sizeof(head), head.length, head.time_ns);
+        if (library->receive(network.fabric, entry.index, entry.port, frames + at, (uint32_t)entry.length,
+                             entry.time_ns) < 0)
+            die("a frame was refused");
         round.frames++;
     }
     round.departures += library->drain(network.fabric, SW_NEVER - 1);

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -23,6 +25,8 @@ from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
 from bench.benchmarks.wire import ARRIVAL, WireBenchmark, wire_figures
 from bench.catalogue import BENCHMARKS
+from bench.instruments import native
+from bench.instruments import simulated as instrument
 from bench.instruments.benchmark import Figure, Skipped, Target
 from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
@@ -70,6 +74,17 @@ def test_command_prints_json_and_nothing_else(
     assert json.loads(capsys.readouterr().out)["benchmarks"]["nic"]["skipped"] == "no reason"
 
 
+def test_a_tool_is_built_anew_when_a_header_beside_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it includes is part of it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(native, "_PROGRAMS", tmp_path)
+    source = r'int main(void) { return printf("{\"number\": %d}", NUMBER) < 0; }'
+    (tmp_path / "told.c").write_text(f'#include "number.h"\n#include <stdio.h>\n{source}\n')
+    for number in (1, 2):
+        (tmp_path / "number.h").write_text(f"#define NUMBER {number}\n")
+        assert answer([tool("told")]) == {"number": number}
+
+
 def test_nic_benchmark_moves_every_frame() -> None:
     """Two figures for each number of queue pairs."""
     assert len(NicBenchmark(frames=1000).run()) == 6
@@ -78,6 +93,22 @@ def test_nic_benchmark_moves_every_frame() -> None:
 def test_pipeline_benchmark_carries_every_packet() -> None:
     """The C driver runs the compiled program; a packet that does not come out is an error."""
     assert all(figure.value > 0 for figure in PipelineBenchmark(packets=500).run())
+
+
+@pytest.mark.parametrize(("is_interrupted", "error"), [(True, KeyboardInterrupt), (False, RuntimeError)])
+def test_a_run_that_was_cut_short_is_no_measurement(
+    is_interrupted: bool, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Ctrl-C, which a run hears as a question, or by its end while flows are under way."""
+
+    def cut_short(*_: object) -> mock.Mock:
+        if is_interrupted:
+            signal.raise_signal(signal.SIGINT)
+        return mock.Mock()
+
+    monkeypatch.setattr(instrument, "simulate", cut_short)
+    with pytest.raises(error):
+        instrument.simulated(instrument.incast_request("degree=2"))
 
 
 def test_simulation_benchmark_splits_the_whole_time() -> None:
