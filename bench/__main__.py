@@ -13,6 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from rich.console import Console
 
@@ -33,20 +34,23 @@ def main(words: Sequence[str] | None = None) -> int:
     console = Console(stderr=arguments.json)
     if not console.is_terminal:
         console.width = _FILE_COLUMNS
-    console.print(f"[dim]{_machine_text()}; absolute figures are this machine's, ratios were measured in one run[/]\n")
+    found = machine()
+    note = "absolute figures are this machine's, ratios were measured in one run"
+    console.print(f"[dim]{_machine_text(found)}; {note}[/]\n")
     reports = []
     for name in arguments.names or BENCHMARKS:
         benchmark = BENCHMARKS[name]()
         reports.append(_measure(benchmark))
         show(reports[-1], benchmark.summary, console)
     if arguments.json:
-        print(as_json(reports, machine()))
+        print(as_json(reports, found))
     return 0
 
 
 def machine() -> Mapping[str, object]:
-    """What a reader must know of this machine."""
+    """What a reader must know of this machine now."""
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "cpus": len(os.sched_getaffinity(0)),
         "load_1min": round(os.getloadavg()[0], 2),
         "kernel": platform.release(),
@@ -54,8 +58,7 @@ def machine() -> Mapping[str, object]:
     }
 
 
-def _machine_text() -> str:
-    found = machine()
+def _machine_text(found: Mapping[str, object]) -> str:
     return f"{found['cpus']} CPUs, load {found['load_1min']}, Linux {found['kernel']}, Python {found['python']}"
 
 

@@ -80,7 +80,12 @@ class BookkeepingBenchmark(Benchmark):
             *figures,
             Figure("together", costs.total_s, "s", target=target, note=note),
             Figure("grown while recording", costs.recording_bytes / 1e6, "MB"),
-            Figure("most memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, "MB"),
+            Figure(
+                "most memory",
+                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+                "MB",
+                note="of this process since it began",
+            ),
         ]
 
 

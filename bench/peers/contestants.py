@@ -83,9 +83,13 @@ def ns3_cpu_s(python: str, race: Race) -> float:
     numbers = (race.tors, race.hosts_per_tor, race.spines, race.senders, race.message_bytes, race.payload_bytes)
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name:
         output = _output([python, str(_NS3_SCRIPT), *map(str, numbers)], Path(name))
-    found = json.loads(output.splitlines()[-1])
-    _require_delivered("ns-3", found["received_bytes"], race)
-    return float(found["cpu_ns"]) / 1e9
+    try:
+        found = json.loads(output.splitlines()[-1])
+        received_bytes, cpu_ns = int(found["received_bytes"]), int(found["cpu_ns"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise RaceError(f"ns-3 printed {output[-300:]!r}") from error
+    _require_delivered("ns-3", received_bytes, race)
+    return cpu_ns / 1e9
 
 
 def htsim_topology(race: Race) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 from unittest import mock
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from bench.__main__ import main
-from bench.benchmarks import growth_flows
+from bench.benchmarks import growth_flows, peers
 from bench.benchmarks.bookkeeping import BookkeepingBenchmark, Costs
 from bench.benchmarks.fabric import FabricBenchmark
 from bench.benchmarks.growth import GrowthBenchmark, exponent
@@ -31,7 +32,7 @@ from bench.instruments.benchmark import Figure, Skipped, Target
 from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
 from bench.instruments.workload import data_frames, rack, write_frames
-from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s
+from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 from bench.report import Report, as_json, target_text, value_text
 
 RATE_BPS = 50_000_000
@@ -72,6 +73,23 @@ def test_command_prints_json_and_nothing_else(
     monkeypatch.setitem(BENCHMARKS, "nic", Refuses)
     assert main(["nic", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["benchmarks"]["nic"]["skipped"] == "no reason"
+
+
+def test_machine_is_described_as_it_was_before(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A benchmark itself is no other work."""
+    loads = [0.0]
+
+    class Loads(NicBenchmark):
+        def run(self) -> list[Figure]:
+            loads[0] = 9.0
+            raise Skipped("no reason")
+
+    monkeypatch.setitem(BENCHMARKS, "nic", Loads)
+    monkeypatch.setattr(os, "getloadavg", lambda: loads)
+    assert main(["nic", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["machine"]["load_1min"] == 0
 
 
 def test_a_tool_is_built_anew_when_a_header_beside_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,11 +164,32 @@ def _small_race() -> Race:
     return Race(senders=2, message_bytes=4000, tors=2, hosts_per_tor=2, spines=1)
 
 
-def test_peers_that_are_not_installed_do_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ours runs alone, and nothing is compared."""
+def test_without_peers_there_is_no_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason says which variables would name them."""
     monkeypatch.delenv(HTSIM_VARIABLE, raising=False)
     monkeypatch.delenv(NS3_VARIABLE, raising=False)
-    assert [figure.name for figure in PeersBenchmark(_small_race(), rounds=1).run()] == ["ours"]
+    with pytest.raises(Skipped, match=f"{HTSIM_VARIABLE} names no htsim, {NS3_VARIABLE} names no ns-3"):
+        PeersBenchmark(_small_race(), rounds=1).run()
+
+
+def test_a_peer_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others race."""
+    monkeypatch.setenv(HTSIM_VARIABLE, "htsim_ndp")
+    monkeypatch.delenv(NS3_VARIABLE, raising=False)
+    monkeypatch.setattr(peers, "htsim_cpu_s", lambda _binary, _race: 1.0)
+    figures = {figure.name: figure for figure in PeersBenchmark(_small_race(), rounds=1).run()}
+    assert list(figures) == ["ours", "htsim", "ours / htsim"]
+    assert figures["ours"].note == f"median of 1; {NS3_VARIABLE} names no ns-3"
+
+
+@pytest.mark.parametrize("printed", ["", "no JSON", "[]", "{}"])
+def test_a_peer_that_says_nothing_is_no_contestant(printed: str, tmp_path: Path) -> None:
+    """One that ends well, too."""
+    peer = tmp_path / "peer"
+    peer.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    peer.chmod(0o755)
+    with pytest.raises(RaceError, match="ns-3 printed"):
+        ns3_cpu_s(str(peer), _small_race())
 
 
 def test_peer_must_deliver_everything(tmp_path: Path) -> None:
