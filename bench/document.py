@@ -39,13 +39,15 @@ def read(path: Path) -> Stored:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["schema"] != SCHEMA:
             raise DocumentError(f"{path}: schema {found['schema']!r}, expected {SCHEMA!r}")
-        return {
+        benchmarks = {
             name: {"machine": found.get("machine"), **benchmark}
             for name, benchmark in found["benchmarks"].items()
             if benchmark["figures"]
         }
+        section(benchmarks)  # what cannot be shown is not taken
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DocumentError(f"{path}: {error or type(error).__name__}") from error
+    return benchmarks
 
 
 def section(stored: Stored) -> str:
@@ -77,7 +79,8 @@ def _cells(stored: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def _machine_text(machine: Mapping[str, Any]) -> str:
     cpus, load = machine["cpus"], machine["load_1min"]
     shared = ", **shared with other work**" if load > cpus / 2 else ""
-    return f"{cpus} CPUs, load {load} when it began{shared}; Linux {machine['kernel']}, Python {machine['python']}."
+    date = machine.get("date", "date unknown")
+    return f"{date}; {cpus} CPUs, load {load}{shared}; Linux {machine['kernel']}, Python {machine['python']}."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, help="what `python -m bench --json` printed")
     options = parser.parse_args(arguments)
     try:
-        stored = read_store()
+        stored = read(STORE) if STORE.exists() else {}
         for path in options.files:
             stored.update(read(path))
         current = DOCUMENT.read_text(encoding="utf-8")
@@ -102,14 +105,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if wanted != current:
         replace_text(DOCUMENT, wanted)
     return 0
-
-
-def read_store() -> Stored:
-    """What is stored; nothing before the first measurement."""
-    if not STORE.exists():
-        return {}
-    found = json.loads(STORE.read_text(encoding="utf-8"))
-    return dict(found["benchmarks"])
 
 
 if __name__ == "__main__":

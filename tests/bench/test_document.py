@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from bench import document
 from bench.instruments.benchmark import Figure, Target
-from bench.report import Report, as_json
+from bench.report import SCHEMA, Report, as_json
 
-MACHINE = {"cpus": 2, "load_1min": 7.5, "kernel": "6.1", "python": "3.11"}
+MACHINE = {"date": "2026-11-22", "cpus": 2, "load_1min": 7.5, "kernel": "6.1", "python": "3.11"}
 TEXT = f"before\n{document.BEGIN}\nold\n{document.END}\nafter\n"
 
 
@@ -33,7 +34,7 @@ def test_missed_targets_and_shared_machines_are_named(tmp_path: Path) -> None:
     """Neither passes for more than it is; what was skipped is not there."""
     found = document.render(TEXT, document.read(stored(tmp_path, 0.25)))
     assert "| ours / htsim | 0.25 | ≥ 0.5: **missed** |" in found
-    assert "**shared with other work**" in found
+    assert "2026-11-22; 2 CPUs, load 7.5, **shared with other work**" in found
     assert "wire" not in found
     assert found.startswith("before\n")
     assert found.endswith("after\n")
@@ -52,9 +53,20 @@ def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pyt
     assert document.main(["--check"]) == 0
 
 
-def test_other_files_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And nothing is written."""
+@pytest.mark.parametrize("machine", [None, MACHINE])
+@pytest.mark.parametrize("schema", ["something", SCHEMA])
+def test_what_cannot_be_shown_is_refused_in_one_line(
+    schema: str,
+    machine: dict[str, object] | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As a file and as the store; nothing is written."""
+    damaged = {"schema": schema, "machine": machine, "benchmarks": {"wire": {"figures": [{"name": "bits/s"}]}}}
     path = tmp_path / "other.json"
-    path.write_text('{"schema": "something"}')
+    path.write_text(json.dumps(damaged))
     assert document.main([str(path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    monkeypatch.setattr(document, "STORE", path)
+    assert document.main([]) == 2
+    assert [line.startswith(str(path)) for line in capsys.readouterr().err.splitlines()] == [True, True]
