@@ -3,7 +3,6 @@
 """From a network and flows as data to NICs with their messages."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from ipaddress import IPv4Address
 from types import MappingProxyType
 
@@ -21,8 +20,8 @@ from wire.dilation import Dilation
 def build_nic(
     host: Host, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0, stalls: Sequence[HostStall] = ()
 ) -> Nic:
-    """The NIC of one host, no faster than its link; one with stalls is to be told when they are (`plan_stalls`)."""
-    own = replace(settings, line_rate_bps=min(settings.line_rate_bps, host.rate_bps))
+    """The NIC of one host, as its own link has it; one with stalls is to be told when they are (`plan_stalls`)."""
+    own = settings.of_nic(host.rate_bps)
     address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
     if not stalls:
         return Nic(address, own, dilation, epoch_ns=epoch_ns)

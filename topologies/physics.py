@@ -8,15 +8,17 @@ stored and forwarded once over each of its links. It is rounded to two digits, a
 propagation alone would give windows too small to fill a path, serialization shows in the first two digits. What
 switches take beyond the delays of their links is part of it, there and back.
 
-A network's base RTT is that of its longest pair, its BDP the largest of any pair (GLOBAL_T of the HPCC simulator): one
-window, one set of thresholds for all, however near or slow a pair is (docs/sources.md#base-rtt-and-bdp).
+A network's base RTT is that of its longest pair, its BDP the largest of any pair (GLOBAL_T of the HPCC simulator): all
+NICs of one rate have one window, all switches one set of thresholds, however near a pair is. Where hosts have mixed
+rates, the BDP of a NIC is the largest of the pairs that have one of its rate (docs/sources.md#base-rtt-and-bdp).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from topologies.model import Link, Topology
@@ -47,6 +49,9 @@ class PathPhysics:
         return bandwidth_delay_bytes(self.bottleneck_bps, self.base_rtt_ns)
 
 
+_SIZE = attrgetter("bdp_bytes", "base_rtt_ns")
+
+
 @dataclass(frozen=True)
 class NetworkPhysics:
     """Of all pairs of hosts."""
@@ -61,23 +66,42 @@ class NetworkPhysics:
     """How many hosts there are of each rate, the fastest first."""
     shortest_rtt_ns: int = 0
     """What no round trip of any pair is shorter than."""
+    slowest_bps: int = 0
+    """Of the slowest bottleneck of any pair: what a full queue drains at, at worst."""
+    pairs_of_nics: Mapping[int, PathPhysics] = field(default_factory=dict)
+    """Where hosts have mixed rates: of the pairs with a NIC of a rate, the one with the largest BDP."""
+
+    @property
+    def bdp_of_nics(self) -> dict[int, int]:
+        """By rate, where hosts have mixed rates and nobody has set one BDP for all."""
+        return {rate_bps: max(1, pair.bdp_bytes) for rate_bps, pair in self.pairs_of_nics.items()}
 
     def with_base_rtt(self, base_rtt_ns: int) -> NetworkPhysics:
-        """The same with a round trip that somebody has set; the BDP follows."""
+        """The same with a round trip that somebody has set; the BDPs follow."""
         bdp_bytes = bandwidth_delay_bytes(self.bottleneck_bps, base_rtt_ns)
-        return replace(self, base_rtt_ns=base_rtt_ns, bdp_bytes=bdp_bytes)
+        pairs = {rate: replace(pair, base_rtt_ns=base_rtt_ns) for rate, pair in self.pairs_of_nics.items()}
+        return replace(self, base_rtt_ns=base_rtt_ns, bdp_bytes=bdp_bytes, pairs_of_nics=pairs)
 
     def with_bdp(self, bdp_bytes: int) -> NetworkPhysics:
-        """The same with a BDP that somebody has set."""
-        return replace(self, bdp_bytes=bdp_bytes)
+        """The same with a BDP that somebody has set, for all NICs."""
+        return replace(self, bdp_bytes=bdp_bytes, pairs_of_nics={})
 
     def with_nics_of(self, most_bps: int) -> NetworkPhysics:
         """The same with NICs that are no faster than this; the BDP follows."""
         rates: Counter[int] = Counter()
         for rate_bps, hosts in self.nic_rates_bps.items():
             rates[min(rate_bps, most_bps)] += hosts
-        slower = replace(self, bottleneck_bps=min(self.bottleneck_bps, most_bps), nic_rates_bps=rates)
-        return self if slower.bottleneck_bps == self.bottleneck_bps else slower.with_base_rtt(self.base_rtt_ns)
+        slower = replace(
+            self,
+            bottleneck_bps=min(self.bottleneck_bps, most_bps),
+            nic_rates_bps=dict(rates),
+            slowest_bps=min(self.slowest_bps, most_bps),
+            pairs_of_nics=_largest_by_rate(
+                (min(rate, most_bps), replace(pair, bottleneck_bps=min(pair.bottleneck_bps, most_bps)))
+                for rate, pair in self.pairs_of_nics.items()
+            ),
+        )
+        return slower if slower.bottleneck_bps == self.bottleneck_bps else slower.with_base_rtt(self.base_rtt_ns)
 
     def absolute(self, settings: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
         """Settings with multiples such as `q_th_bdp` turned into `q_th_bytes`; `known` are the names of settings.
@@ -124,8 +148,9 @@ def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
 
 def network_physics(topology: Topology) -> NetworkPhysics:
     """Of a network; one with a single host is measured from that host to its switch and back."""
-    pairs = [path_physics(path, passes_ns(topology, path)) for path in _different_paths(topology)]
-    largest = max(pairs, key=lambda pair: (pair.bdp_bytes, pair.base_rtt_ns))
+    paths = list(_different_paths(topology))
+    pairs = [path_physics(path, passes_ns(topology, path)) for path in paths]
+    largest = max(pairs, key=_SIZE)
     rates = Counter(host.rate_bps for host in topology.hosts)
     return NetworkPhysics(
         base_rtt_ns=max(pair.base_rtt_ns for pair in pairs),
@@ -133,7 +158,19 @@ def network_physics(topology: Topology) -> NetworkPhysics:
         bdp_bytes=largest.bdp_bytes,
         nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
         shortest_rtt_ns=min(pair.propagation_ns for pair in pairs),
+        slowest_bps=min(pair.bottleneck_bps for pair in pairs),
+        pairs_of_nics=_largest_by_rate(
+            (end.rate_bps, pair) for path, pair in zip(paths, pairs, strict=True) for end in (path[0], path[-1])
+        ),
     )
+
+
+def _largest_by_rate(pairs: Iterable[tuple[int, PathPhysics]]) -> Mapping[int, PathPhysics]:
+    """Of pairs and the rates of the NICs at their ends: the largest of each rate; nothing where all are of one."""
+    found: dict[int, PathPhysics] = {}
+    for rate_bps, pair in pairs:
+        found[rate_bps] = max(found.get(rate_bps, pair), pair, key=_SIZE)
+    return dict(sorted(found.items(), reverse=True)) if len(found) > 1 else {}
 
 
 def passes_ns(topology: Topology, path: Sequence[Link]) -> int:

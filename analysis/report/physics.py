@@ -44,11 +44,25 @@ def _part(config: Config, name: str) -> Mapping[str, Any]:
 
 def _network(physics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "base RTT", _time(physics["base_rtt_ns"])
-    yield "BDP", format_bytes(physics["bdp_bytes"])
-    rates = (f"{hosts} x {three_digits(int(rate) / 1e9)} Gb/s" for rate, hosts in physics["nic_rates_bps"].items())
+    yield "BDP", _of_nics(physics.get("bdp_of_nics") or {}, physics["bdp_bytes"])
+    rates = (f"{hosts} x {_rate(rate)}" for rate, hosts in physics["nic_rates_bps"].items())
     yield "NICs", ", ".join(rates)
-    window_bytes = physics["window_bytes"]
-    yield "first window", "none" if window_bytes is None else format_bytes(window_bytes)
+    yield "first window", _of_nics(physics.get("window_of_nics") or {}, physics["window_bytes"])
+
+
+def _of_nics(by_rate: Mapping[str, int | None], of_all: int | None) -> str:
+    """One number, or where NICs differ that of each rate."""
+    if len(set(by_rate.values())) < 2:
+        return _bytes(of_all)
+    return ", ".join(f"{_bytes(own)} at {_rate(rate)}" for rate, own in by_rate.items())
+
+
+def _bytes(size_bytes: int | None) -> str:
+    return "none" if size_bytes is None else format_bytes(size_bytes)
+
+
+def _rate(rate_bps: str) -> str:
+    return f"{three_digits(int(rate_bps) / 1e9)} Gb/s"
 
 
 def _limits(transport: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

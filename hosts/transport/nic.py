@@ -8,7 +8,6 @@ This module dispatches; queue pairs, the wire's schedule, programs' traffic and 
 """
 
 from collections import deque
-from dataclasses import replace
 from typing import Final
 from zlib import crc32
 
@@ -136,7 +135,7 @@ class Nic:
         The wire, a slow receiver and what concerns programs stay. Raises ValueError for an unknown algorithm or
         parameter, with nothing changed.
         """
-        own = replace(settings, line_rate_bps=min(settings.line_rate_bps, self._line_rate_bps))
+        own = settings.of_nic(self._line_rate_bps)
         self._algorithms = Algorithms(own, dilation)
         self._data_ports.add(self._algorithms.data_port)
         self._pairs.adopt(own.dilated(dilation), self._algorithms)

@@ -6,7 +6,7 @@ This module does not know what the parameters of an algorithm mean: it translate
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
@@ -54,7 +54,12 @@ class TransportSettings:
     packet sooner is for its first sending."""
 
     bdp_bytes: Bytes = 0
-    """Bytes that fill the longest path, the W_init of windows; 0: line rate x base RTT."""
+    """Bytes that fill the longest path, the W_init of windows; 0: line rate x base RTT. In a network of mixed rates
+    those of the pair of hosts that has the most."""
+
+    bdp_of_nics: Mapping[str, PositiveBytes] = field(default_factory=dict)
+    """In a network of mixed rates: by the rate of a NIC (bits/s, as text) the bytes that fill the longest path at that
+    rate, in place of bdp_bytes. A NIC whose rate is not named has bdp_bytes."""
 
     full_queue_ns: Nanoseconds = 310_000
     """How long the deepest queue of a switch takes to drain, for timeouts. The default makes IRN's RTO_high the 320 us
@@ -150,6 +155,12 @@ class TransportSettings:
     def as_dict(self) -> dict[str, Any]:
         """Plain values that `from_dict` takes and JSON can hold."""
         return asdict(self)
+
+    def of_nic(self, link_bps: int) -> "TransportSettings":
+        """The same for one NIC, model units: no faster than its link, and with the BDP of its own rate."""
+        own_bps = min(self.line_rate_bps, link_bps)
+        bdp_bytes = self.bdp_of_nics.get(str(own_bps), self.bdp_bytes)
+        return replace(self, line_rate_bps=own_bps, bdp_bytes=bdp_bytes, bdp_of_nics={})
 
     def dilated(self, dilation: Dilation) -> "TransportSettings":
         """The same settings in wall units, algorithm parameters left alone (see `build_parameters`)."""

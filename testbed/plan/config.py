@@ -27,7 +27,9 @@ class PhysicsConfig(BaseModel):
     bottleneck_bps: int = Field(description="The slowest link of the pair with the largest BDP.")
     bdp_bytes: int = Field(description="The largest of any pair.")
     nic_rates_bps: dict[int, int] = Field(description="How many hosts have a NIC of which rate.")
-    window_bytes: int | None = Field(description="What a new flow may have in flight; null: no limit.")
+    window_bytes: int | None = Field(description="What a new flow of the fastest NIC may have in flight; null: all.")
+    bdp_of_nics: dict[int, int] = Field(default_factory=dict, description="By rate, where hosts have mixed rates.")
+    window_of_nics: dict[int, int | None] = Field(default_factory=dict, description="The same of the window.")
 
 
 class FaultConfig(BaseModel):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hosts.transport.algorithms import resolved
 from hosts.transport.settings import TransportSettings
 from scenarios.model.flow import Flow
 from testbed.load.costs import Costs
@@ -88,7 +89,7 @@ def sending_rules(
     topology: Topology, switch: SwitchSettings, transport: TransportSettings, window_bytes: int | None
 ) -> SendingRules:
     """What the fluid model takes of a run's settings; a flow may have no more in flight than IRN's cap either."""
-    cap_bytes = transport.loss_recovery_parameters.get("cap_packets", 0) * transport.payload_bytes
+    cap_bytes = resolved(transport).loss_recovery_parameters.get("cap_packets", 0) * transport.payload_bytes
     rules = SendingRules(
         payload_bytes=transport.payload_bytes,
         base_rtt_ns=transport.base_rtt_ns,

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hosts.transport.algorithms import Algorithms, resolved
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.settings import TransportSettings
 from testbed.errors import UsageError
@@ -39,6 +39,7 @@ FOLLOW_FROM_NETWORK = (
     "base_rtt_ns",
     "shortest_rtt_ns",
     "bdp_bytes",
+    "bdp_of_nics",
     "full_queue_ns",
     "rto_ns",
     "program_queue_bytes",
@@ -64,7 +65,7 @@ class _ChosenPhysics(BaseModel):
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """All that a run's switches and NICs are told, with nothing left open."""
+    """All that a run's switches and NICs are told."""
 
     physics: NetworkPhysics
     switch: SwitchSettings
@@ -73,13 +74,17 @@ class NetworkSettings:
     @property
     def config(self) -> PhysicsConfig:
         """The physics as config.json has them."""
-        window_bytes = Algorithms(self.transport, Dilation()).new_congestion().window_bytes
+        nics = {rate_bps: self.transport.of_nic(rate_bps) for rate_bps in self.physics.nic_rates_bps}
+        windows = {rate_bps: _first_window_bytes(nic) for rate_bps, nic in nics.items()}
+        is_mixed = len(nics) > 1
         return PhysicsConfig(
             base_rtt_ns=self.physics.base_rtt_ns,
             bottleneck_bps=self.physics.bottleneck_bps,
             bdp_bytes=self.physics.bdp_bytes,
             nic_rates_bps=dict(self.physics.nic_rates_bps),
-            window_bytes=None if window_bytes == UNLIMITED_WINDOW else window_bytes,
+            window_bytes=windows[max(windows)],
+            bdp_of_nics={rate_bps: nic.bdp_bytes for rate_bps, nic in nics.items()} if is_mixed else {},
+            window_of_nics=windows if is_mixed else {},
         )
 
     @property
@@ -122,12 +127,16 @@ def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
 
 
 def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequence[Layer]) -> TransportSettings:
-    """The NICs' settings; a wrong parameter of an algorithm is refused here."""
-    full_queue_ns = 8 * NS_PER_S * _deepest_queue_bytes(switches) // physics.bottleneck_bps
+    """What all NICs are told; a wrong parameter of an algorithm is refused here.
+
+    Parameters that nobody set stay open: each NIC works them out from its own rate (`Algorithms`).
+    """
+    full_queue_ns = 8 * NS_PER_S * _deepest_queue_bytes(switches) // physics.slowest_bps
     derived = {
         "full_queue_ns": full_queue_ns,
         "shortest_rtt_ns": physics.shortest_rtt_ns,
         "rto_ns": max(TransportSettings().rto_ns, two_digits_up(physics.base_rtt_ns + full_queue_ns)),
+        "bdp_of_nics": {str(rate_bps): bdp_bytes for rate_bps, bdp_bytes in physics.bdp_of_nics.items()},
         **_PROGRAM_QUEUE,
     }
     fixed = {
@@ -142,9 +151,16 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
         near = nearest(name, (*_TRANSPORT_NAMES, *multiples_of(_TRANSPORT_NAMES)))
         raise UsageError(f"transport: there is no setting {shortened(', '.join(sorted(unknown)))}{near}")
     try:
-        return resolved(TransportSettings.from_dict(chosen))
+        found = TransportSettings.from_dict(chosen)
+        Algorithms(found, Dilation())
     except (ValueError, TypeError) as error:
         raise UsageError(f"transport: {error}") from error
+    return found
+
+
+def _first_window_bytes(nic: TransportSettings) -> int | None:
+    window_bytes = Algorithms(nic, Dilation()).new_congestion().window_bytes
+    return None if window_bytes == UNLIMITED_WINDOW else window_bytes
 
 
 def _check_trimming(switches: SwitchSettings, hosts: TransportSettings) -> None:

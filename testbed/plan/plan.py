@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from hosts.transport.algorithms import resolved
 from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
 from scenarios.model.flow import Flow, number_flows
@@ -157,7 +158,7 @@ def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], 
         topology_parameters=dict(topology.parameters),
         physics=settings.config,
         switch_settings=settings.switch.model_dump(),
-        transport_settings=asdict(settings.transport),
+        transport_settings=asdict(resolved(settings.transport)),
         thresholds_bytes=settings.thresholds_bytes,
         versions=versions(),
     )

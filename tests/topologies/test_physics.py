@@ -49,6 +49,34 @@ def test_mixed_rates_have_the_largest_pairs_bdp() -> None:
     assert path_physics(paths.between("h1", "h3")).base_rtt_ns == 4_200
 
 
+def test_a_nic_has_the_bdp_of_its_own_rate() -> None:
+    """That of its largest pair, however fast the fastest is; in a network of one rate there is nothing to tell."""
+    rates = [100 * GBPS, 50 * GBPS, 10 * GBPS]
+    found = network_physics(shape("clos", {"host_rates_bps": rates}).build())
+    assert found.base_rtt_ns == 12_000  # 10 Gb/s at both ends: 1.7 us of serialization
+    assert found.bdp_of_nics == {100 * GBPS: 125_000, 50 * GBPS: 62_500, 10 * GBPS: 15_000}
+    assert found.slowest_bps == 10 * GBPS
+    assert network_physics(shape("clos", {}).build()).bdp_of_nics == {}
+
+
+def test_what_is_set_holds_for_nics_of_every_rate() -> None:
+    """One BDP is that of all, a round trip gives each its own, a highest rate joins those above it."""
+    mixed = network_physics(shape("clos", {"host_rates_bps": [100 * GBPS, 50 * GBPS, 10 * GBPS]}).build())
+    assert mixed.with_bdp(99_000).bdp_of_nics == {}
+    assert mixed.with_base_rtt(16_000).bdp_of_nics == {100 * GBPS: 200_000, 50 * GBPS: 100_000, 10 * GBPS: 20_000}
+    joined = mixed.with_nics_of(50 * GBPS)
+    assert set(joined.bdp_of_nics) == set(joined.nic_rates_bps) == {50 * GBPS, 10 * GBPS}
+    assert mixed.with_nics_of(10 * GBPS).bdp_of_nics == {}
+
+
+def test_a_limit_on_nics_holds_where_one_host_is_faster_than_all_pairs() -> None:
+    """It is the NIC's rate, also where no pair could use more."""
+    rates = [50 * GBPS] * 7 + [400 * GBPS]
+    found = network_physics(shape("clos", {"host_rates_bps": rates}).build()).with_nics_of(100 * GBPS)
+    assert found.nic_rates_bps == {50 * GBPS: 7, 100 * GBPS: 1}
+    assert found.bdp_bytes == 62_500
+
+
 def test_one_fast_host_among_slow_ones_changes_nothing() -> None:
     """No pair can use its rate."""
     rates = [50 * GBPS] * 7 + [400 * GBPS]

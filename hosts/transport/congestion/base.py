@@ -66,13 +66,18 @@ class AckSample:
         """Bytes still unacknowledged, every packet counted as a full one."""
 
         self.rtt_ns = rtt_ns
-        """From the first sending of the packet it acknowledges; None if that packet was resent (Karn's rule)."""
+        """From the first start of the packet on this NIC's wire to the arrival of what acknowledges it; None if that
+        packet was resent (Karn's rule). To the ns; live, when the kernel took the answer, so that hosts' and switches'
+        lateness is in it."""
 
         self.ecn_marked = ecn_marked
         """The acknowledged data packet carried Congestion Experienced, or one since the last answer that got none."""
 
         self.one_way_delay_ns = one_way_delay_ns
-        """Sender to receiver; None unless the data packet carried a time stamp (`wants_delay`)."""
+        """From the start of the packet on the sender's wire to its arrival at the receiver's NIC; None unless it had a
+        time stamp (`wants_delay`). Both ends cut their clocks to whole us of wall time: it is off by less than one of
+        these, 1 / D us of the model's. No offset: virtual hosts have one clock, live ones that of their machine; live,
+        lateness is in it."""
 
         self.hops = hops
         """In the order of the path; empty unless the data packet carried telemetry."""
@@ -98,7 +103,7 @@ class PathContext:
     """Bytes of a full packet's payload."""
 
     bdp_bytes: int
-    """Bytes that fill the network's longest path: the same for all hosts, also where this NIC is slower than others."""
+    """Bytes that fill the longest path at the rate of this NIC, or of what is slower on the way."""
 
     full_queue_ns: int = 0
     """How long the deepest queue that a switch allows takes to drain."""

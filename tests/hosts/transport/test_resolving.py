@@ -86,9 +86,21 @@ def test_resolving_twice_changes_nothing(congestion: str, flow_control: str, los
     assert once.bdp_bytes == 52_500
 
 
-@pytest.mark.parametrize(("congestion", "window_bytes"), [("window", 52_500), ("dcqcn", 52_500), ("hpcc", 52_500)])
-def test_every_nic_has_the_networks_window(congestion: str, window_bytes: int) -> None:
-    """Also one of half the rate, in wall units too."""
-    for line_rate_bps in (100_000_000_000, 50_000_000_000):
-        settings = TransportSettings(**STAR, congestion=congestion, line_rate_bps=line_rate_bps)
-        assert Algorithms(settings, Dilation(1000)).new_congestion().window_bytes == window_bytes
+@pytest.mark.parametrize("congestion", ["window", "dcqcn", "hpcc"])
+def test_a_nic_s_window_is_its_own_bdp(congestion: str) -> None:
+    """In a network of mixed rates; a rate that nobody names has the network's. In wall units too."""
+    slow_bps = 50_000_000_000
+    shared = TransportSettings(**STAR, congestion=congestion, bdp_of_nics={str(slow_bps): 26_250})
+    for link_bps, window_bytes in ((100_000_000_000, 52_500), (slow_bps, 26_250), (25_000_000_000, 52_500)):
+        own = shared.of_nic(link_bps)
+        assert own.line_rate_bps == link_bps
+        assert Algorithms(own, Dilation(1000)).new_congestion().window_bytes == window_bytes
+
+
+def test_a_window_that_was_set_is_that_of_every_nic() -> None:
+    """No NIC makes it smaller."""
+    chosen = {"window_bytes": 40_000}
+    shared = TransportSettings(
+        **STAR, congestion="window", congestion_parameters=chosen, bdp_of_nics={"50000000000": 1_000}
+    )
+    assert Algorithms(shared.of_nic(50_000_000_000), Dilation()).new_congestion().window_bytes == 40_000

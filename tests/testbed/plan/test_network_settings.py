@@ -12,6 +12,9 @@ import pytest
 
 from analysis.metrics.buffers import whole_buffer
 from analysis.report.physics import physics_rows
+from hosts.build import build_nics
+from hosts.transport.algorithms import resolved
+from hosts.transport.messages import OutgoingMessage
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.interrupt import Interrupt
@@ -53,13 +56,14 @@ def test_everything_follows_from_the_network(request_: dict[str, Any], rtt_ns: i
     assert (switch.q_tg_bytes, switch.q_th_bytes) == (bdp, 2 * bdp)
     assert (switch.suppression_ns, switch.estimator_tau_ns) == (rtt_ns // 2, rtt_ns)
     assert (switch.ecn_kmin_bytes, switch.ecn_kmax_bytes) == (bdp, bdp)
-    assert transport.congestion_parameters["window_bytes"] == bdp
-    assert transport.loss_recovery_parameters["rto_low_ns"] == 10 * rtt_ns
-    assert transport.loss_recovery_parameters["rto_high_ns"] == 1_300_000
+    resolved_ = resolved(transport)
+    assert resolved_.congestion_parameters["window_bytes"] == bdp
+    assert resolved_.loss_recovery_parameters["rto_low_ns"] == 10 * rtt_ns
+    assert resolved_.loss_recovery_parameters["rto_high_ns"] == 1_300_000
     assert transport.program_queue_bytes == 2 * bdp
-    capped = planned("irn+none", **request_).transport.loss_recovery_parameters
+    capped = resolved(planned("irn+none", **request_).transport).loss_recovery_parameters
     assert capped["cap_packets"] == -(-bdp // 1000)
-    assert planned("onramp", **request_).transport.flow_control_parameters["threshold_ns"] == rtt_ns
+    assert resolved(planned("onramp", **request_).transport).flow_control_parameters["threshold_ns"] == rtt_ns
 
 
 def test_what_is_set_stays_and_others_follow_from_it() -> None:
@@ -115,7 +119,14 @@ def test_timeouts_outlast_the_queues_of_slow_links() -> None:
     slow = ("topology.host_rate_bps=10000000000",)
     assert planned("gbn", *slow).transport.rto_ns == 13_000_000
     assert planned("gbn").transport.rto_ns == 4_000_000
-    assert planned("irn", *slow).transport.loss_recovery_parameters["rto_high_ns"] == 13_000_000
+    assert resolved(planned("irn", *slow).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
+
+
+def test_timeouts_outlast_the_queue_of_the_slowest_host() -> None:
+    """It is as long where other hosts are fast."""
+    mixed = ("topology.host_rates_bps=[100000000000,10000000000]",)
+    assert planned("gbn", *mixed).transport.rto_ns == 13_000_000
+    assert resolved(planned("irn", *mixed).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
 
 
 def test_a_shorter_round_trip_wants_a_slower_clock() -> None:
@@ -145,6 +156,28 @@ def test_config_and_report_tell_what_a_run_used(
     assert "Network and limits" in page
     assert all(text in page for text in (rtt, bdp, q_th))
     assert (flows["slowdown"] >= 1 - 1e-4).all()
+
+
+def test_a_run_tells_the_numbers_of_every_rate() -> None:
+    """In config.json and on its page; thresholds are the network's."""
+    config = json.loads(planned("sfc+dcqcn", MIXED).config.model_dump_json())
+    own = {str(100 * GBPS): 125_000, str(50 * GBPS): 62_500}
+    assert config["physics"]["bdp_of_nics"] == config["physics"]["window_of_nics"] == own
+    assert config["transport_settings"]["bdp_of_nics"] == own
+    rows = dict(physics_rows(config))
+    assert rows["BDP"] == rows["first window"] == "125 KB at 100 Gb/s, 62.5 KB at 50 Gb/s"
+    assert rows["Q_th, Q_tg"] == "250 KB, 125 KB"
+
+
+def test_nics_of_a_run_have_windows_of_their_own() -> None:
+    """What the planner says of a rate is what a host of it does, after a change of scheme too."""
+    plan = planned("sfc+dcqcn", MIXED)
+    fast, slow = build_nics(plan.topology, (), plan.transport, plan.dilation)[:2]
+    for nic, window_bytes in ((fast, 125_000), (slow, 62_500)):
+        nic.adopt(plan.transport, plan.dilation)
+        nic.send_message(OutgoingMessage(1, 1, 1, 1, 1_000_000, 0))
+        nic.frames_to_send(1)
+        assert [each.window_bytes for each in nic.state().messages] == [window_bytes]
 
 
 @pytest.mark.parametrize(("scheme", "overhead"), [("sfc", 1e-4), ("irn+hpcc", 0.12), ("onramp", 0.02)])
