@@ -9,6 +9,7 @@ before it, and its acknowledgment comes back the same way. Model units.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,15 +26,33 @@ _BITS_NS = 8_000_000_000
 Floats = NDArray[np.float64]
 
 
-def ideal_fct_ns(path: Sequence[Link], size_bytes: int, payload_bytes: int, switches_ns: int = 0) -> float:
-    """Idle FCT over a path of links whose switches take so long one way, ns.
+def ideal_fct_ns(
+    path: Sequence[Link], size_bytes: int, payload_bytes: int, switches_ns: int = 0, *, nic_bps: int | None = None
+) -> float:
+    """Idle FCT over a path of links whose switches take so long one way, ns; `nic_bps`: NICs are no faster than that.
 
     Exact if no window stops the sender: frames queue before a slower link.
     """
-    return float(_over_path(path, np.array([size_bytes]), payload_bytes, switches_ns)[0])
+    ways = _Ways.over(path, nic_bps)
+    return float(_over_path(ways, np.array([size_bytes]), payload_bytes, switches_ns)[0])
 
 
-def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int) -> Floats:
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """A path there, and the same links on the way back: a NIC may be slower than its link, which takes frames so."""
+
+    there: Sequence[Link]
+    back: Sequence[Link]
+
+    @classmethod
+    def over(cls, path: Sequence[Link], nic_bps: int | None) -> _Ways:
+        if nic_bps is None:
+            return cls(path, path)
+        first, last = (replace(link, rate_bps=min(link.rate_bps, nic_bps)) for link in (path[0], path[-1]))
+        return cls((first, *path[1:]), (*path[:-1], last))
+
+
+def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None) -> Floats:
     """That of each flow. All between two racks take one path, but for the links of their hosts where those differ."""
     racks: dict[tuple[object, ...], int] = {}
     hosts: list[Host] = []
@@ -51,7 +70,8 @@ def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int) ->
         src, dst = (hosts[rack].name for rack in divmod(pair, len(racks)))
         path = paths.between(src, dst)
         sizes_bytes = flows.size_bytes[members]
-        found[members] = _over_path(path, sizes_bytes, payload_bytes, passes_ns(topology, path))
+        ways = _Ways.over(path, nic_bps)
+        found[members] = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path))
     return found
 
 
@@ -61,7 +81,8 @@ def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
     return list(zip(numbers.tolist(), np.split(members, begins[1:]), strict=True)) if numbers.size else []
 
 
-def _over_path(path: Sequence[Link], sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> Floats:
+def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> Floats:
+    path = ways.there
     full, rest = np.divmod(sizes_bytes, payload_bytes)
     last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
     frames_before = np.where(rest > 0, full, full - 1)
@@ -75,7 +96,7 @@ def _over_path(path: Sequence[Link], sizes_bytes: Integers, payload_bytes: int, 
         before = np.where(frames_before > 0, before + crossing, before)
         slowest_ns = max(slowest_ns, full_ns)
         last = np.maximum(last + here.delay_ns, before) + last_bytes * _BITS_NS / onward.rate_bps
-    returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in path)
+    returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in ways.back)
     found: Floats = last + path[-1].delay_ns + returning + 2 * switches_ns
     return found
 

@@ -137,7 +137,8 @@ class Recorder:
 
 def planned_flows(plan: RunPlan) -> pl.DataFrame:
     """The plan's part of the flows trace."""
-    flows = plan.columns
+    flows, nics = plan.columns, plan.transport
+    ideal_ns = ideal_fcts_ns(plan.topology, flows, nics.payload_bytes, nic_bps=nics.line_rate_bps)
     hosts = pl.Series([host.name for host in plan.topology.hosts], dtype=pl.String)
     columns = {
         "flow_id": [flow.flow_id for flow in plan.flows],
@@ -146,7 +147,7 @@ def planned_flows(plan: RunPlan) -> pl.DataFrame:
         "tag": [flow.tag for flow in plan.flows],
         "size_bytes": flows.size_bytes,
         "start_us": flows.start_ns / 1000,
-        "ideal_fct_us": ideal_fcts_ns(plan.topology, flows, plan.transport.payload_bytes) / 1000,
+        "ideal_fct_us": ideal_ns / 1000,
     }
     return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
 

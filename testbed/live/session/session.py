@@ -260,6 +260,7 @@ class LiveSession:
                 raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
+        nics = self.plan.transport
         for src, dst, size_bytes, later_ns in wanted:
             number = self._next_flow
             self._next_flow += 1
@@ -267,7 +268,7 @@ class LiveSession:
             flow = Flow(src, dst, size_bytes, start_ns, _TAG, number, number, number)
             path = self._paths.between(src, dst)
             switches_ns = passes_ns(self.topology, path)
-            ideal_ns = ideal_fct_ns(path, size_bytes, self.plan.transport.payload_bytes, switches_ns)
+            ideal_ns = ideal_fct_ns(path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps)
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)
         self._hub.add([each.flow for each in messages], {host.name: host.ip for host in self.topology.hosts})

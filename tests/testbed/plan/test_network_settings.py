@@ -180,6 +180,16 @@ def test_nics_of_a_run_have_windows_of_their_own() -> None:
         assert [each.window_bytes for each in nic.state().messages] == [window_bytes]
 
 
+def test_a_nic_that_is_slower_than_its_link_is_the_ideal_s_too(tmp_path: Path) -> None:
+    """A lone flow at 40 Gb/s over links of 100 and 50 takes what it takes in an idle network."""
+    flows = tmp_path / "one.csv"
+    flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
+    slower = "transport.line_rate_bps=40000000000"
+    plan = plan_run(RunRequest("incast", clock="virtual", settings=(MIXED, slower), flow_file=flows))
+    _, _, table = ran(plan, tmp_path)
+    assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
+
+
 @pytest.mark.parametrize(("scheme", "overhead"), [("sfc", 1e-4), ("irn+hpcc", 0.12), ("onramp", 0.02)])
 @pytest.mark.parametrize(("source", "receiver"), [("h2", "h15"), ("h2", "h16"), ("h1", "h16"), ("h1", "h3")])
 def test_a_lone_flow_is_as_fast_as_its_slowest_link(
