@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Poisson traffic: messages between all hosts at a load, and incast events on top. Draws only from streams it is given.
 
-Loads are shares of the hosts' line rate: a load of 0.5 makes every host send at half of it on average.
+Loads are shares of the hosts' line rates, each its own: a load of 0.5 makes every host send and receive at half of it
+on average. Where rates are mixed, fast hosts are drawn more often (`scenarios.traffic.shares`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from scenarios.model.flow import FlowRequest
+from scenarios.traffic.shares import are_mixed, chance_to_be_drawn, drawn, others_of, pull_of_hosts
 from scenarios.traffic.sizes import SizeDistribution
 
 if TYPE_CHECKING:
@@ -52,14 +54,18 @@ def all_to_all(
     tag: str,
 ) -> Iterator[FlowRequest]:
     """Every host sends messages of random size to random others; its stream does not depend on the other hosts'."""
+    pull = pull_of_hosts(hosts, rates_bps) if are_mixed(rates_bps) else None
     for number, (src, rate_bps, stream) in enumerate(zip(hosts, rates_bps, random.spawn(len(hosts)), strict=True)):
         mean_gap_ns = 8 * sizes.mean_bytes / (load * rate_bps) * _NS
         starts = poisson_times_ns(mean_gap_ns, until_ns, stream)
-        drawn = sizes.sample(starts.size, stream)
-        # An index among the others, moved past the sender's own.
-        others = stream.integers(0, len(hosts) - 1, starts.size)
-        receivers = others + (others >= number)
-        for start_ns, size, receiver in zip(starts.tolist(), drawn.tolist(), receivers.tolist(), strict=True):
+        drawn_bytes = sizes.sample(starts.size, stream)
+        if pull is None:
+            # An index among the others, moved past the sender's own.
+            others = stream.integers(0, len(hosts) - 1, starts.size)
+            receivers = others + (others >= number)
+        else:
+            receivers = stream.choice(len(hosts), starts.size, p=others_of(pull, number))
+        for start_ns, size, receiver in zip(starts.tolist(), drawn_bytes.tolist(), receivers.tolist(), strict=True):
             yield FlowRequest(src, hosts[receiver], size, start_ns, tag)
 
 
@@ -89,13 +95,37 @@ class IncastEvents:
         """Time between events that makes them this share of all hosts' line rates together."""
         return 8 * self.event_bytes / (load * total_rate_bps) * _NS
 
+    def highest_share(self, load: float, rates_bps: Sequence[int]) -> float:
+        """Of its rate, what any host sends of incasts that are this share of all rates: more where so many senders are
+        drawn that slow ones must be among them."""
+        if not are_mixed(rates_bps):
+            return load
+        chances = chance_to_be_drawn(rates_bps, self.degree).tolist()
+        most = max(chance / rate for chance, rate in zip(chances, rates_bps, strict=True))
+        return float(load * sum(rates_bps) / self.degree * most)
+
     def flows(
-        self, hosts: Sequence[str], begins_ns: NDArray[np.int64], random: np.random.Generator, tag: str
+        self,
+        hosts: Sequence[str],
+        rates_bps: Sequence[int],
+        begins_ns: NDArray[np.int64],
+        random: np.random.Generator,
+        tag: str,
     ) -> Iterator[FlowRequest]:
         """The messages of the events that begin at these times."""
         for begin_ns in begins_ns:
-            receiver, *senders = random.permutation(len(hosts))[: self.degree + 1]
+            receiver, *senders = self._members(rates_bps, random)
             for sender in senders:
                 for offset_ns in random.uniform(0, self.window_ns, self.flows_per_sender):
                     start_ns = int(begin_ns) + round(offset_ns)
                     yield FlowRequest(hosts[sender], hosts[receiver], self.message_bytes, start_ns, tag)
+
+    def _members(self, rates_bps: Sequence[int], random: np.random.Generator) -> Iterable[int]:
+        """Places of a receiver and its senders."""
+        if not are_mixed(rates_bps):
+            members: Iterable[int] = random.permutation(len(rates_bps))[: self.degree + 1]
+            return members
+        [receiver] = drawn(chance_to_be_drawn(rates_bps, 1), 1, random)
+        others = [place for place in range(len(rates_bps)) if place != receiver]
+        chance = chance_to_be_drawn([rates_bps[place] for place in others], self.degree)
+        return [receiver, *(others[place] for place in drawn(chance, self.degree, random))]

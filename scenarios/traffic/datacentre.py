@@ -29,7 +29,7 @@ class DataCentre(Workload):
     """Poisson all-to-all messages and Poisson incast events, for a while."""
 
     sizes: str = Field("hadoop", description="Message sizes: hadoop, rpc, websearch, storage or the path of a file.")
-    load: Share = Field(0.5, description="All-to-all load as a share of every host's line rate.")
+    load: Share = Field(0.5, description="All-to-all load, sent and received, as a share of every host's line rate.")
     incast_load: Share = Field(0.08, description="Load of the incasts, as the same share.")
     incast_degree: Annotated[int, Field(ge=1, le=100_000)] = Field(128, description="Senders of an incast.")
     incast_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(250_000, description="Bytes of each message.")
@@ -84,8 +84,18 @@ class DataCentre(Workload):
                 begins_ns = even_times_ns(gap_ns, until_ns)
             else:
                 begins_ns = poisson_times_ns(gap_ns, until_ns, incasts)
-            found += events.flows(hosts, begins_ns, incasts, INCAST)
+            self._check_senders(events.highest_share(self.incast_load, rates_bps))
+            found += events.flows(hosts, rates_bps, begins_ns, incasts, INCAST)
         return found
+
+    def _check_senders(self, incast_share: float) -> None:
+        """Refuses more of a slow host than its link carries where the loads that were asked for would fit it."""
+        asked, highest = self.load + self.incast_load, self.load + incast_share
+        if highest > max(1.0, asked + 1e-9):
+            raise ScenarioError(
+                f"an incast of {self.incast_degree} needs slow hosts so often that they would send at {highest:.3g} of "
+                f"their rate, where a load of {asked:g} was asked for; a smaller incast_degree or incast_load may do"
+            )
 
     def _check_count(self, total_rate_bps: int) -> None:
         """Refuses what no machine could list, before the first message is drawn."""

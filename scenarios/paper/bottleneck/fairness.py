@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -32,6 +33,7 @@ class JoinAndLeave(Workload):
         if len(senders) < needed:
             raise ScenarioError(f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts")
         rate_bps = topology.host_link[receiver].rate_bps
+        self._check_senders(topology, senders[:needed], rate_bps)
         found = []
         for number, sender in enumerate(senders[:needed]):
             group = number // self.senders_per_group
@@ -42,6 +44,15 @@ class JoinAndLeave(Workload):
                 FlowRequest(sender, receiver, size_bytes, round(group * self.step_us * 1000), f"group{group + 1}")
             )
         return found
+
+    def _check_senders(self, topology: Topology, senders: Sequence[str], rate_bps: int) -> None:
+        """Alone, a group takes the whole link: a sender that is slower than its part of it falls behind the steps."""
+        part_bps = rate_bps / self.senders_per_group
+        slow = [name for name in senders if topology.host_link[name].rate_bps < part_bps]
+        if slow:
+            raise ScenarioError(
+                f"{slow[0]} is slower than the {part_bps / 1e9:g} Gb/s that a sender has while its group is alone"
+            )
 
     def _sending_in(self, step: int) -> int:
         """How many groups send in a step."""

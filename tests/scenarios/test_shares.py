@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Traffic between hosts of mixed rates: a load is the same share of each host's own rate, sent and received."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import ScenarioError, random_stream
+from scenarios.paper.bottleneck.fairness import JoinAndLeave
+from scenarios.traffic.datacentre import DataCentre
+from scenarios.traffic.shares import chance_to_be_drawn, drawn, others_of, pull_of_hosts
+from topologies.model import Topology
+from topologies.shapes import shape
+
+GBPS = 1_000_000_000
+RATES = [100 * GBPS, 25 * GBPS, 10 * GBPS]
+NETWORK = shape("clos", {"tors": 2, "hosts_per_tor": 9, "host_rates_bps": RATES}).build()
+
+
+def _flows(**fields: object) -> list[FlowRequest]:
+    return DataCentre(**fields).flows(NETWORK, random_stream(1, "workload"))
+
+
+def _per_rate(flows: list[FlowRequest], end: str) -> dict[int, float]:
+    """Messages at an end, by the rate of the host, each counted as the share of that rate which a message is."""
+    found: Counter[int] = Counter()
+    for flow in flows:
+        found[NETWORK.host[getattr(flow, end)].rate_bps] += 1
+    return {rate_bps: count / rate_bps for rate_bps, count in found.items()}
+
+
+@pytest.mark.parametrize("end", ["src", "dst"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sizes": "rpc", "load": 0.2, "incast_load": 0, "arrivals_us": 8_000},
+        {"load": 0, "incast_load": 0.3, "incast_degree": 4, "incast_bytes": 10_000, "arrivals_us": 8_000},
+    ],
+    ids=["all-to-all", "incasts"],
+)
+def test_every_host_has_its_share_at_both_ends(fields: dict[str, object], end: str) -> None:
+    """Ten times the rate, ten times the messages, whether they are sent or received."""
+    shares = _per_rate(_flows(**fields), end)
+    mean = sum(shares.values()) / len(shares)
+    assert set(shares) == set(RATES)
+    assert all(share == pytest.approx(mean, rel=0.12) for share in shares.values())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 400), min_size=3, max_size=40))
+def test_what_is_received_adds_up_to_what_is_sent(rates: list[int]) -> None:
+    """For each host of whatever rates, unless one has more than all others together: that is refused."""
+    names = [f"h{number + 1}" for number in range(len(rates))]
+    if 2 * max(rates) > sum(rates):
+        with pytest.raises(ScenarioError, match="and all others together less"):
+            pull_of_hosts(names, rates)
+        return
+    pull = pull_of_hosts(names, rates)
+    received = sum(rate * others_of(pull, number) for number, rate in enumerate(rates))
+    assert np.allclose(received, rates, rtol=0.02)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 400), min_size=2, max_size=40), st.integers(1, 40), st.integers(0, 1_000))
+def test_those_who_are_drawn_are_different_and_as_many_as_asked(rates: list[int], count: int, seed: int) -> None:
+    """Chances add up to the count; nobody has more than certainty."""
+    count = min(count, len(rates))
+    chance = chance_to_be_drawn(rates, count)
+    assert chance.sum() == pytest.approx(count)
+    assert (chance <= 1).all()
+    places = drawn(chance, count, np.random.default_rng(seed)).tolist()
+    assert len(set(places)) == len(places) == count
+
+
+def test_an_incast_that_slow_hosts_cannot_send_is_refused() -> None:
+    """Nearly all hosts send in it, so that those of 10 Gb/s would send more than that."""
+    with pytest.raises(ScenarioError, match=r"would send at \d.* of their rate, where a load of 0.45 was asked for"):
+        _flows(load=0.05, incast_load=0.4, incast_degree=17)
+
+
+def _fairness(rates: list[int]) -> Topology:
+    return shape("dumbbell", {"left_hosts": 16, "host_rates_bps": rates}).build()
+
+
+def test_fairness_refuses_senders_that_cannot_keep_step() -> None:
+    """A group of four has 100 Gb/s alone, so that each of them needs 25."""
+    random = random_stream(1, "workload")
+    assert JoinAndLeave().flows(_fairness([100 * GBPS, 25 * GBPS]), random)
+    with pytest.raises(ScenarioError, match="h2 is slower than the 25 Gb/s that a sender has while its group is alone"):
+        JoinAndLeave().flows(_fairness([100 * GBPS, 10 * GBPS]), random)
