@@ -68,6 +68,8 @@ class NetworkPhysics:
     """What no round trip of any pair is shorter than."""
     slowest_bps: int = 0
     """Of the slowest bottleneck of any pair: what a full queue drains at, at worst."""
+    most_switches: int = 0
+    """On the path of any pair."""
     pairs_of_nics: Mapping[int, PathPhysics] = field(default_factory=dict)
     """Where hosts have mixed rates: of the pairs with a NIC of a rate, the one with the largest BDP."""
 
@@ -159,6 +161,7 @@ def network_physics(topology: Topology) -> NetworkPhysics:
         nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
         shortest_rtt_ns=min(pair.propagation_ns for pair in pairs),
         slowest_bps=min(pair.bottleneck_bps for pair in pairs),
+        most_switches=max(len(path) for path in paths) - 1,
         pairs_of_nics=_largest_by_rate(
             (end.rate_bps, pair) for path, pair in zip(paths, pairs, strict=True) for end in (path[0], path[-1])
         ),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The networks people ask for by name: clos, dumbbell, star, and the paper's two as presets of clos.
+"""The networks people ask for by name: clos, three-tier, dumbbell, star, and the paper's two as presets of clos.
 
 A shape is a class of parameters, checked by pydantic, with one pure function that builds the `Topology`; `SHAPES` is
 the table.
@@ -9,7 +9,7 @@ the table.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -20,6 +20,9 @@ from wire.input.validation import MAX_RATE_BPS, STRICT
 Rate = Annotated[int, Field(ge=1_000_000, le=MAX_RATE_BPS)]
 Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Count = Annotated[int, Field(ge=1, le=400)]
+
+MAX_UPPER_SWITCHES = 1_000
+"""Of three tiers: aggregation switches and cores."""
 
 
 class Shape(BaseModel):
@@ -107,6 +110,49 @@ class PaperSimulation(Clos):
     hosts_per_tor: Count = 32
 
 
+class ThreeTier(Shape):
+    """3-tier Clos: pods of ToRs under aggregation switches, joined by cores.
+
+    Every ToR has a link to each aggregation switch of its pod. The first of these in every pod has a link to each core
+    of the first plane, the second to those of the second plane, and so on: a fat tree of k = 4 is `pods=4`, two each of
+    `tors_per_pod`, `aggs_per_pod`, `cores_per_plane` and `hosts_per_tor`, and one rate for all links.
+    """
+
+    name: ClassVar[str] = "three-tier"
+
+    pods: Count = Field(2, description="Groups of switches that only cores join.")
+    tors_per_pod: Count = Field(2, description="Switches of a pod that hosts are under.")
+    aggs_per_pod: Count = Field(2, description="Switches of a pod that join its ToRs; as many planes of cores.")
+    cores_per_plane: Count = Field(1, description="Cores over the aggregation switches of the same place in each pod.")
+    hosts_per_tor: Count = Field(4, description="Hosts under each ToR.")
+    fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
+    fabric_delay_ns: Delay = Field(1_500, description="Its propagation delay, one way.")
+
+    def build(self) -> Topology:
+        builder = self._builder()
+        above = self.aggs_per_pod * (self.pods + self.cores_per_plane)
+        if above > MAX_UPPER_SWITCHES:
+            raise TopologyError(f"{above} switches above the ToRs; at most {MAX_UPPER_SWITCHES} can be")
+        tors = self._switches(builder, "tor", self.pods * self.tors_per_pod, has_hosts=True)
+        aggs = self._switches(builder, "agg", self.pods * self.aggs_per_pod)
+        cores = self._switches(builder, "core", self.aggs_per_pod * self.cores_per_plane)
+        self._add_hosts(builder, dict.fromkeys(tors, self.hosts_per_tor))
+        for number, tor in enumerate(tors):
+            first = number // self.tors_per_pod * self.aggs_per_pod
+            self._join(builder, tor, aggs[first : first + self.aggs_per_pod])
+        for number, agg in enumerate(aggs):
+            first = number % self.aggs_per_pod * self.cores_per_plane
+            self._join(builder, agg, cores[first : first + self.cores_per_plane])
+        return builder.build()
+
+    def _switches(self, builder: TopologyBuilder, kind: str, count: int, *, has_hosts: bool = False) -> list[str]:
+        return [builder.add_switch(f"{kind}{number + 1}", has_hosts=has_hosts) for number in range(count)]
+
+    def _join(self, builder: TopologyBuilder, lower: str, uppers: Sequence[str]) -> None:
+        for upper in uppers:
+            builder.add_link(lower, upper, self.fabric_rate_bps, self.fabric_delay_ns)
+
+
 class Dumbbell(Shape):
     """Two switches joined by one link: senders on the left (h1, ...), receivers on the right."""
 
@@ -140,7 +186,7 @@ class Star(Shape):
 
 
 SHAPES: Mapping[str, type[Shape]] = {
-    shape.name: shape for shape in (Clos, PaperTestbed, PaperSimulation, Dumbbell, Star)
+    shape.name: shape for shape in (Clos, PaperTestbed, PaperSimulation, ThreeTier, Dumbbell, Star)
 }
 
 

@@ -23,6 +23,7 @@ from testbed.plan.switch_targets import SwitchTarget
 from topologies.model import Topology
 from topologies.physics import NetworkPhysics, multiples_of, network_physics
 from topologies.settings import FROM_NETWORK, SwitchSettings
+from wire.constants import INT_MAX_HOPS
 from wire.dilation import Dilation
 from wire.input.nearest import nearest
 from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
@@ -152,10 +153,23 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
         raise UsageError(f"transport: there is no setting {shortened(', '.join(sorted(unknown)))}{near}")
     try:
         found = TransportSettings.from_dict(chosen)
-        Algorithms(found, Dilation())
+        algorithms = Algorithms(found, Dilation())
     except (ValueError, TypeError) as error:
         raise UsageError(f"transport: {error}") from error
+    _check_telemetry(physics, algorithms, found.congestion)
     return found
+
+
+def _check_telemetry(physics: NetworkPhysics, algorithms: Algorithms, congestion: str) -> None:
+    """A switch that finds no room for its record leaves it out, and a control would take its port for an idle one."""
+    is_stamped = algorithms.congestion.wants_delay or algorithms.flow_control.wants_delay
+    room = INT_MAX_HOPS - is_stamped
+    if algorithms.congestion.wants_telemetry and physics.most_switches > room:
+        beside = " beside the time stamp" if is_stamped else ""
+        raise UsageError(
+            f"{congestion} hears of {room} switches on a path at most{beside}; in this network a path has "
+            f"{physics.most_switches}"
+        )
 
 
 def _first_window_bytes(nic: TransportSettings) -> int | None:

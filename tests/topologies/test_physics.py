@@ -23,6 +23,7 @@ NAMES = ("q_th_bytes", "suppression_ns")
         ("paper-simulation", {}, 10_000, 125_000),
         ("paper-testbed", {}, 10_000, 125_000),
         ("clos", {"fabric_delay_ns": 3_000}, 16_000, 200_000),
+        ("three-tier", {}, 16_000, 200_000),  # 2 x 8 us
         ("star", {}, 4_200, 52_500),  # 2 x 2 us, and 1058 B twice: 0.17 us
         ("dumbbell", {"host_delay_ns": 3_000}, 18_000, 225_000),  # three links of 3 us
         ("star", {"host_rate_bps": 10 * GBPS}, 5_700, 7_125),  # of which 1.7 us are serialization

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from topologies.model import Topology, TopologyError
+from topologies.routes import Paths, routes
 from topologies.shapes import SHAPES, shape
 
 
@@ -58,6 +59,28 @@ def test_hosts_get_mixed_rates_in_turn() -> None:
     assert built.parameters["host_rates_bps"] == tuple(rates)
     with pytest.raises(TopologyError, match="3 rates for 2 hosts"):
         shape("star", {"host_rates_bps": rates, "hosts": 2}).build()
+
+
+def test_a_fat_tree_of_four_is_a_fat_tree() -> None:
+    """16 hosts, 20 switches of four ports each; two pods are five switches apart, over as many paths as cores."""
+    parameters = {"pods": 4, "cores_per_plane": 2, "hosts_per_tor": 2}
+    built = shape("three-tier", parameters).build()
+    assert (len(built.hosts), len(built.switches), len(built.links)) == (16, 20, 48)
+    assert all(len(ports) == 4 for ports in built.ports.values())
+    across = routes(built)
+    away = built.switch[built.hosts[-1].switch].prefix
+    [up] = [route.ports for route in across["tor1"] if route.prefix == away]
+    [further] = [route.ports for route in across["agg1"] if route.prefix == away]
+    assert len(up) * len(further) == 4
+    assert len(Paths(built).between("h1", "h16")) - 1 == 5
+    assert len(Paths(built).between("h1", "h3")) - 1 == 3
+    assert len({port.peer.node for port in built.ports["core1"]} & {"agg1", "agg3", "agg5", "agg7"}) == 4
+
+
+def test_more_switches_above_the_tors_than_can_be_are_refused() -> None:
+    """Before they are built."""
+    with pytest.raises(TopologyError, match="80000 switches above the ToRs; at most 1000 can be"):
+        shape("three-tier", {"pods": 100, "aggs_per_pod": 400, "cores_per_plane": 100}).build()
 
 
 @pytest.mark.parametrize("name", SHAPES)

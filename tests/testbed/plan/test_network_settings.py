@@ -190,6 +190,15 @@ def test_a_nic_that_is_slower_than_its_link_is_the_ideal_s_too(tmp_path: Path) -
     assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
 
 
+def test_telemetry_that_does_not_fit_a_packet_is_refused() -> None:
+    """Five switches have room for theirs, and none beside them for a time stamp."""
+    tiers = {"topology": "three-tier"}
+    assert planned("irn+hpcc", **tiers).transport.congestion == "hpcc"
+    assert planned("onramp", **tiers).transport.flow_control == "onramp"
+    with pytest.raises(UsageError, match="hpcc hears of 4 switches on a path at most beside the time stamp"):
+        planned("onramp+hpcc", **tiers)
+
+
 @pytest.mark.parametrize(("scheme", "overhead"), [("sfc", 1e-4), ("irn+hpcc", 0.12), ("onramp", 0.02)])
 @pytest.mark.parametrize(("source", "receiver"), [("h2", "h15"), ("h2", "h16"), ("h1", "h16"), ("h1", "h3")])
 def test_a_lone_flow_is_as_fast_as_its_slowest_link(
