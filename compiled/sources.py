@@ -30,6 +30,7 @@ ENGINE = (
     "wire/udp.py",
     "wire/units.py",
     "hosts/transport/congestion/base.py",
+    "hosts/transport/congestion/trace.py",
     "hosts/transport/flow_control/base.py",
     "hosts/transport/loss_recovery/base.py",
     "hosts/transport/counting.py",
@@ -64,7 +65,7 @@ MANIFEST = "manifest.json"
 """... what a build leaves for imports."""
 ALGORITHM_FOLDERS = ("congestion", "flow_control", "loss_recovery")
 _RECIPE = ("compiled/sources.py", "compiled/build.py", "compiled/translate.py")
-_NO_ALGORITHM = ("__init__.py", "base.py")
+_NO_ALGORITHM = ("__init__.py", "base.py", "trace.py")
 
 
 def algorithms() -> list[str]:

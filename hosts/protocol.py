@@ -19,7 +19,7 @@ from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
-from telemetry.rows import GoodputRow, LatenessRow, SignalRow
+from telemetry.rows import CongestionRow, GoodputRow, LatenessRow, SignalRow
 
 _QUOTED_CHARACTERS = 200
 
@@ -137,6 +137,13 @@ class Signal(SignalRow, _Message):
 
 
 @dataclass(frozen=True, slots=True)
+class Congestion(CongestionRow, _Message):
+    """A row of the trace of congestion controls."""
+
+    event: Literal["congestion"] = "congestion"
+
+
+@dataclass(frozen=True, slots=True)
 class HostStatistics(_Message):
     """What a host counted by the end."""
 
@@ -223,7 +230,7 @@ class Stopped(_Message):
     event: Literal["stopped"] = "stopped"
 
 
-Record = FlowSent | FlowReceived | Goodput | Late | Signal
+Record = FlowSent | FlowReceived | Goodput | Late | Signal | Congestion
 """What belongs into a run's traces."""
 
 AgentEvent = Ready | Record | HostStatistics | AgentLateness | HostState | Looked | Refused | Stopped

@@ -11,6 +11,7 @@ from ipaddress import IPv4Address
 
 from hosts.io.late_bins import LateBin
 from hosts.protocol import (
+    Congestion,
     FlowReceived,
     FlowSent,
     Goodput,
@@ -24,6 +25,7 @@ from hosts.protocol import (
 )
 from hosts.transport import messages
 from hosts.transport.congestion import UNLIMITED_WINDOW
+from hosts.transport.congestion.trace import CongestionState
 from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageFailed, MessageReceived, SendingReport
 from hosts.transport.nic import Nic
 from wire.dilation import Dilation
@@ -64,6 +66,8 @@ class RecordWriter:
         elif isinstance(event, MessageReceived):
             self._take(self._goodput(event.last))
             self._take(FlowReceived(event.flow_id, event.corrupted))
+        elif isinstance(event, CongestionState):
+            self._take(self._congestion(event))
         elif isinstance(event, messages.Goodput):
             self._take(self._goodput(event))
         else:
@@ -100,6 +104,15 @@ class RecordWriter:
             until_us=self._instant_us(event.until_ns),
             flow_id=event.flow_id,
             delivered_bytes=event.size_bytes,
+        )
+
+    def _congestion(self, event: CongestionState) -> Congestion:
+        return Congestion(
+            time_us=self._instant_us(event.at_ns),
+            flow_id=event.flow_id,
+            cwnd_bytes=None if event.window_bytes == UNLIMITED_WINDOW else event.window_bytes,
+            rate_bps=event.rate_bps * self._dilation.factor,
+            rtt_us=None if event.rtt_ns is None else self._dilation.model_us(event.rtt_ns),
         )
 
     def _signal(self, host: str, event: BtsReceived) -> Signal:

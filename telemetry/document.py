@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from telemetry.atomic_file import replace_text
-from telemetry.schema import SCHEMAS, TraceSchema
+from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS, TraceSchema
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "traces.md"
 
@@ -34,7 +34,7 @@ def render_table(schema: TraceSchema) -> str:
 
 def render_document(text: str) -> str:
     """`text` with the table between each pair of markers made anew. Raises ValueError if a pair is missing."""
-    for schema in SCHEMAS.values():
+    for schema in (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values()):
         begin, end = f"<!-- begin {schema.name} -->", f"<!-- end {schema.name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
         replacement = f"{begin}\n{render_table(schema)}\n{end}"

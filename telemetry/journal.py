@@ -29,7 +29,7 @@ from telemetry.atomic_file import replace_text
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
 from telemetry.late_bins import late_bins_file, switch_rows
 from telemetry.queue_samples import Samples, queue_rows, sample_chunks, samples_file
-from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
+from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from telemetry.segments import join_segments, read_segments
 from telemetry.writer import TraceWriter, write_trace
 
@@ -83,7 +83,8 @@ class Journal:
     def write_traces(self) -> list[str]:
         """Makes all traces of what the journal holds, which stays; gives a sentence for all that cannot be read."""
         problems = self._write_flows() + self._write_queues() + self._write_lateness()
-        for schema in (SIGNALS, GOODPUT):
+        asked = (CONGESTION,) if self.segments(CONGESTION).is_dir() else ()
+        for schema in (SIGNALS, GOODPUT, *asked):
             problems += join_segments(self.segments(schema), schema, self.folder / schema.file_name)
         return problems
 

@@ -91,3 +91,19 @@ class GoodputRow:
     until_us: Annotated[float, Meaning("end of the interval", "µs")]
     flow_id: Annotated[int, Meaning("the flow")]
     delivered_bytes: Annotated[int, Meaning("message bytes handed over in the interval, without headers", "B", bits=64)]
+
+
+@dataclass(frozen=True, slots=True)
+class CongestionRow:
+    """Only where `transport.cc_trace_ns` asks for it: one row per acknowledgement after which a flow's congestion
+    control stands otherwise than in the row before, which is that long ago at least."""
+
+    time_us: Annotated[float, Meaning("the acknowledgement arrived", "µs")]
+    flow_id: Annotated[int, Meaning("the flow")]
+    cwnd_bytes: Annotated[
+        int | None, Meaning("the window: what the flow may have in flight; null: no limit", "B", bits=64)
+    ]
+    rate_bps: Annotated[int, Meaning("the rate that the flow is paced at, its NIC's if it is not", "bit/s", bits=64)]
+    rtt_us: Annotated[
+        float | None, Meaning("round trip that the acknowledgement tells of; null: its packet was sent twice", "µs")
+    ]

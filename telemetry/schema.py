@@ -18,7 +18,7 @@ from typing import Any, get_args, get_type_hints
 
 import polars as pl
 
-from telemetry.rows import FlowRow, GoodputRow, LatenessRow, SignalRow
+from telemetry.rows import CongestionRow, FlowRow, GoodputRow, LatenessRow, SignalRow
 
 SCHEMA_KEY = "sfc-testbed.schema"
 VERSION_KEY = "sfc-testbed.version"
@@ -150,6 +150,10 @@ QUEUES = TraceSchema(
 SIGNALS = _row_schema("signals", 1, SignalRow)
 GOODPUT = _row_schema("goodput", 1, GoodputRow)
 LATENESS = _row_schema("lateness", 1, LatenessRow)
+CONGESTION = _row_schema("cc", 1, CongestionRow)
 
 SCHEMAS: Mapping[str, TraceSchema] = {schema.name: schema for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT, LATENESS)}
 """Every trace of a run, by name."""
+
+OPTIONAL_SCHEMAS: Mapping[str, TraceSchema] = {CONGESTION.name: CONGESTION}
+"""Traces of runs that were asked for them."""

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
 from analysis.plots.canvas import to_svg, write_png
+from analysis.plots.congestion import plot_congestion
 from analysis.plots.distributions import DistributedRun, plot_distributions
 from analysis.plots.faults import FaultMark
 from analysis.plots.goodput import GoodputRun, plot_goodput
@@ -29,7 +30,7 @@ from analysis.results.comparison import Comparison, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.stored import CONFIG_FILE, Run, load_run
 from telemetry.atomic_file import replace_file, replace_text
-from telemetry.schema import SCHEMAS, WHOLE_BUFFER
+from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS, WHOLE_BUFFER
 
 REPORT_FILE = "report.html"
 COMPARISON_FILE = "comparison.json"
@@ -61,7 +62,10 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     if run.lateness.height:
         base_rtt_us = run.result.base_rtt_us
         figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=_faults(run))
+    if run.congestion.height:
+        figures["congestion"] = plot_congestion(run.congestion, run.flows)
     captions = {
+        "congestion": "Congestion control of the largest flows: window, rate and round trip after acknowledgements.",
         "lateness": "How late the latest frame of each interval left; the verdict's limits hold for the P99 of all.",
         "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
         "fct": "FCT slowdown by message size, and its distribution; flows that did not finish keep a curve below 1.",
@@ -224,7 +228,7 @@ def _files(folder: Path) -> list[str]:
     names = (
         RESULT_FILE,
         CONFIG_FILE,
-        *(schema.file_name for schema in SCHEMAS.values()),
+        *(schema.file_name for schema in (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values())),
         "fct_slowdown.csv",
         "buffer.csv",
         "buffer.png",
@@ -232,6 +236,7 @@ def _files(folder: Path) -> list[str]:
         "distributions.png",
         "goodput.png",
         "lateness.png",
+        "congestion.png",
         "logs",
         "pcaps",
     )

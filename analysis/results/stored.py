@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
 from telemetry.reader import TraceError, read_trace
-from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
+from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from wire.input.bounded_file import read_bounded_text
 
 CONFIG_FILE = "config.json"
@@ -52,6 +52,8 @@ class Run:
     """What could not be read, as sentences."""
     lateness: pl.DataFrame = field(default_factory=LATENESS.empty)
     """Of a live run; no row for what an older release left."""
+    congestion: pl.DataFrame = field(default_factory=CONGESTION.empty)
+    """Of a run that was asked for it."""
 
     def without_traces(self) -> Run:
         """The same with traces that have no row."""
@@ -114,9 +116,11 @@ def load_run(folder: Path) -> Run:
     flows, queues, signals, goodput = (
         _read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
     )
-    has_lateness = (folder / LATENESS.file_name).exists()
-    lateness = _read_frame(folder, LATENESS, problems) if has_lateness else LATENESS.empty()
-    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems), lateness)
+    lateness, congestion = (
+        _read_frame(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty()
+        for schema in (LATENESS, CONGESTION)
+    )
+    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems), lateness, congestion)
 
 
 def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:

@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass
 
+from hosts.transport.congestion.trace import CongestionState
 from wire.addresses import parse_ip, parse_mac
 from wire.bts import BackToSender
 
@@ -258,4 +259,4 @@ class BtsReceived:
     """New end of the pause; None if not obeyed."""
 
 
-Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived
+Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived | CongestionState

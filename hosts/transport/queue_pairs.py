@@ -8,6 +8,7 @@ It sees no frame and takes no decision of its own; what arrives is judged by the
 from collections import deque
 
 from hosts.transport.algorithms import Algorithms
+from hosts.transport.congestion.trace import CongestionTrace
 from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import (
@@ -215,7 +216,8 @@ class QueuePairs:
     # making them
 
     def _new_sender(self, message: OutgoingMessage, first_index: int) -> SenderQueuePair:
-        algorithms = self._algorithms
+        algorithms, interval_ns = self._algorithms, self._settings.cc_trace_ns
+        congestion = algorithms.new_congestion()
         return SenderQueuePair(
             message,
             framer=self._maker.make(
@@ -223,8 +225,9 @@ class QueuePairs:
             ),
             shift=self.shift,
             recovery=algorithms.new_recovery(first_index),
-            congestion=algorithms.new_congestion(),
+            congestion=congestion,
             flow_control=algorithms.new_flow_control(),
+            trace=CongestionTrace(congestion, interval_ns, self._events.append) if interval_ns else None,
             heeds_marks=self._settings.congestion_notice == "acknowledgement",
             ack_every=self._settings.ack_every,
             retry_limit=self._settings.retry_limit,

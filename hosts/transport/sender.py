@@ -13,6 +13,7 @@ from zlib import crc32
 from mypy_extensions import i64
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, overrides, telemetry_of
+from hosts.transport.congestion.trace import CongestionTrace
 from hosts.transport.counting import NicCounters
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
@@ -35,8 +36,8 @@ class SenderQueuePair(FrameSource):
         "_current", "_end", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_last_bytes",
         "_last_start_ns", "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery", "_retry_limit",
         "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_shift", "_shim", "_stamped", "_tell_flow_control",
-        "_tell_sent", "_timed", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "heeds_marks",
-        "line_rate_bps", "pause_end_ns", "source_qpn",
+        "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id",
+        "heeds_marks", "line_rate_bps", "pause_end_ns", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +55,7 @@ class SenderQueuePair(FrameSource):
         scheduler: WireSchedule,
         counters: NicCounters,
         events: deque[Event],
+        trace: CongestionTrace | None,
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
         """Ready for `add_message`; `first` only names the peer. `heeds_marks`: an ACK's mark is a notice
@@ -82,9 +84,9 @@ class SenderQueuePair(FrameSource):
         self._tell_flow_control = overrides(flow_control, FlowControl, "on_sent")
         self._timed = overrides(congestion, CongestionControl, "next_timer_ns")
         self.heeds_marks: bool = heeds_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
-        self._samples_wanted = overrides(congestion, CongestionControl, "on_ack") or overrides(
-            flow_control, FlowControl, "on_ack"
-        )
+        self._trace = trace
+        hears = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
+        self._samples_wanted = hears or trace is not None
         self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
         self._stamped = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
@@ -328,6 +330,8 @@ class SenderQueuePair(FrameSource):
         )
         self._congestion.on_ack(sample, now_ns)
         self._flow_control.on_ack(sample, now_ns)
+        if self._trace is not None:
+            self._trace.after_ack(self.flow_id, sample.rtt_ns, now_ns)
 
     def _complete(self, done: Transmission, now_ns: int) -> None:
         self._counters.messages_completed += 1

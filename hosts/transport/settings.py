@@ -127,6 +127,9 @@ class TransportSettings:
     goodput_interval_ns: PositiveNanoseconds = 100_000
     """Interval of the goodput trace. At least 1. A run with flows derives it from their length."""
 
+    cc_trace_ns: Nanoseconds = 0
+    """Shortest time between two rows of a flow in the trace of congestion controls, cc.parquet; 0: there is none."""
+
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""
 

@@ -37,6 +37,7 @@ _QUEUE_ROW_BYTES = 8
 _WHOLE_BUFFER_LINE_BYTES = 48
 _SIGNAL_BYTES = 32
 _GOODPUT_ROW_BYTES = 8
+_CC_ROW_BYTES = 24
 _RAW_SAMPLE_BYTES = 32
 _CAPTURED_HEADERS_BYTES = 160
 _LINKS_OF_A_PATH = 4
@@ -132,11 +133,13 @@ def _queue_rows(plan: RunPlan) -> int:
 def _trace_bytes(plan: RunPlan) -> int:
     packets = _packets(plan)
     signals = 0 if plan.switch_settings.bts == "off" else packets // _PACKETS_PER_SIGNAL
+    states = packets if plan.transport.cc_trace_ns else 0
     return (
         _FLOW_BYTES * len(plan.flows)
         + _QUEUE_ROW_BYTES * _queue_rows(plan)
         + _WHOLE_BUFFER_LINE_BYTES * _intervals(plan) * len(plan.topology.switches)
         + _SIGNAL_BYTES * signals
+        + _CC_ROW_BYTES * states
         + _GOODPUT_ROW_BYTES * min(packets, len(plan.flows) + _intervals(plan) * len(plan.topology.hosts))
     )
 

@@ -19,6 +19,7 @@ from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.protocol import (
     AgentEvent,
     AgentLateness,
+    Congestion,
     FlowReceived,
     FlowSent,
     Goodput,
@@ -290,7 +291,7 @@ class _Run:
 
     def _take(self, agent: AgentProcess, events: Iterable[AgentEvent]) -> None:
         for event in events:
-            if isinstance(event, (FlowSent, FlowReceived, Goodput, Late, Signal)):
+            if isinstance(event, (FlowSent, FlowReceived, Goodput, Late, Signal, Congestion)):
                 self._recorder.take(event)
             elif isinstance(event, HostStatistics):
                 self._hosts.append(event)

@@ -15,12 +15,12 @@ from types import TracebackType
 
 import polars as pl
 
-from hosts.protocol import FlowReceived, FlowSent, Goodput, Late, Record, Signal
+from hosts.protocol import Congestion, FlowReceived, FlowSent, Goodput, Late, Record, Signal
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import new_journal
 from telemetry.queue_samples import Samples
 from telemetry.reader import read_trace
-from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
+from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
 from testbed.plan.plan import RunPlan
 from testbed.recording.flow_ends import FlowEnds
@@ -38,9 +38,9 @@ class Recorder:
         self._folder = folder
         self._ends = FlowEnds(len(plan.flows))
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
-        self._sent, self._received, self._signals, self._goodput, self._lateness = (
+        self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion = (
             SegmentWriter(self._journal.segments(schema), schema)
-            for schema in (SENT, RECEIVED, SIGNALS, GOODPUT, LATENESS)
+            for schema in (SENT, RECEIVED, SIGNALS, GOODPUT, LATENESS, CONGESTION)
         )
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
@@ -89,6 +89,8 @@ class Recorder:
             self._signals.append(record)
         elif isinstance(record, Late):
             self._lateness.append(record)
+        elif isinstance(record, Congestion):
+            self._congestion.append(record)
         elif isinstance(record, FlowReceived):
             self._received.append_values((record.flow_id, record.corrupted))
             self._ends.receive(record.flow_id)
@@ -107,7 +109,8 @@ class Recorder:
     def save(self) -> None:
         """From here on a killed runner does not lose what was taken so far."""
         began_s = time.monotonic()
-        for trace in (self._sent, self._received, self._signals, self._goodput, self._lateness):
+        traces = (self._sent, self._received, self._signals, self._goodput, self._lateness, self._congestion)
+        for trace in traces:
             trace.flush()
         now_s = time.monotonic()
         self._save_due_s = now_s + max(SAVE_SECONDS, (now_s - began_s) / SAVE_SHARE)

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from telemetry import document
-from telemetry.schema import SCHEMAS
+from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
+
+ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
 
 
 def test_the_document_is_current() -> None:
@@ -20,7 +22,7 @@ def test_the_document_is_current() -> None:
 def test_every_column_stands_in_the_document() -> None:
     """Each column has a row with its meaning."""
     text = document.DOCUMENT.read_text(encoding="utf-8")
-    for schema in SCHEMAS.values():
+    for schema in ALL.values():
         for column in schema.columns:
             assert f"| `{column.name}` |" in text
             assert column.meaning in text
@@ -31,7 +33,7 @@ def test_a_stale_document_is_told_and_mended(
 ) -> None:
     """--check fails and changes nothing; without it the tables are made and the prose stays."""
     path = tmp_path / "traces.md"
-    stale = "Prose.\n" + "".join(f"<!-- begin {name} -->\nold\n<!-- end {name} -->\n" for name in SCHEMAS) + "End.\n"
+    stale = "Prose.\n" + "".join(f"<!-- begin {name} -->\nold\n<!-- end {name} -->\n" for name in ALL) + "End.\n"
     path.write_text(stale)
     monkeypatch.setattr(document, "DOCUMENT", path)
     assert document.main(["--check"]) == 1

@@ -12,7 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMAS, SIGNALS, Column, TraceSchema, check_of, fits
+from telemetry.schema import (
+    CONGESTION,
+    FLOWS,
+    GOODPUT,
+    OPTIONAL_SCHEMAS,
+    QUEUES,
+    SCHEMAS,
+    SIGNALS,
+    Column,
+    TraceSchema,
+    check_of,
+    fits,
+)
+
+ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
 
 
 def test_column_names_are_those_of_the_contract() -> None:
@@ -55,9 +69,10 @@ def test_column_names_are_those_of_the_contract() -> None:
         ]
     )
     assert GOODPUT.column_names == ("from_us", "until_us", "flow_id", "delivered_bytes")
+    assert CONGESTION.column_names == ("time_us", "flow_id", "cwnd_bytes", "rate_bps", "rtt_us")
 
 
-@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+@pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 def test_columns_are_distinct_and_say_what_they_mean(schema: TraceSchema) -> None:
     """No name twice, no column without a meaning, and a unit in the name agrees with the unit column."""
     assert len(set(schema.column_names)) == len(schema.columns)
@@ -67,7 +82,7 @@ def test_columns_are_distinct_and_say_what_they_mean(schema: TraceSchema) -> Non
         assert column.name.endswith("_bytes") <= (column.unit == "B")
 
 
-@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+@pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 def test_an_empty_frame_has_the_columns(schema: TraceSchema) -> None:
     """The empty frame carries names and types."""
     frame = schema.empty()
@@ -107,7 +122,7 @@ def test_null_fits_only_where_the_column_says_so() -> None:
     assert fits(None, Column("x", pl.Float64, "", "x", nullable=True))
 
 
-@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+@pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.integers(-300, 2**65)))
 def test_a_columns_own_check_says_what_fits_says(schema: TraceSchema, value: object) -> None:
     """Whatever the value: the check of a column is only sooner done."""

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What congestion controls did: window, rate and round trip of a few flows over time, from the trace `cc`."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled
+from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS
+from analysis.plots.series import Points
+
+MAXIMUM_FLOWS = 6
+MAXIMUM_POINTS = 2_000
+"""Of a line: more than the pixels that a plot is wide."""
+
+
+@styled
+def plot_congestion(congestion: pl.DataFrame, flows: pl.DataFrame) -> Figure:
+    """A panel each for window, rate and round trip; a line for each of the largest flows, the first of equals."""
+    figure, (window, rate, round_trip) = new_figure(3, height_inches=3.6)
+    shown = _largest(congestion, flows)
+    traced = congestion.filter(pl.col("flow_id").is_in(shown))
+    highest = traced["cwnd_bytes"].drop_nulls().to_numpy().max(initial=0)
+    scale, unit = byte_axis(window, float(highest))
+    _panel(window, f"Window ({unit})", traced, shown, pl.col("cwnd_bytes") / scale, "no flow had a limit")
+    _panel(rate, "Rate (Gb/s)", traced, shown, pl.col("rate_bps") / 1e9, "")
+    _panel(round_trip, "Round trip (model µs)", traced, shown, pl.col("rtt_us"), "no round trip was measured")
+    share_legend(figure)
+    return figure
+
+
+def _largest(congestion: pl.DataFrame, flows: pl.DataFrame) -> list[int]:
+    """Flows of the trace by their sizes; their ids where the flows trace does not know them."""
+    ids = congestion.select(pl.col("flow_id").unique())
+    sized = ids.join(flows.select("flow_id", "size_bytes"), on="flow_id", how="left")
+    ordered = sized.sort("size_bytes", "flow_id", descending=[True, False], nulls_last=True)
+    return ordered["flow_id"].head(MAXIMUM_FLOWS).to_list()
+
+
+def _panel(axes: Axes, title: str, traced: pl.DataFrame, shown: list[int], value: pl.Expr, empty: str) -> None:
+    axes.set_title(title)
+    axes.set_xlabel("Time (model µs)")
+    drawn = False
+    for number, flow_id in enumerate(shown):
+        rows = traced.filter(pl.col("flow_id") == flow_id).select("time_us", value=value).drop_nulls()
+        times_us, values = (_thinned(rows[name].to_numpy()) for name in ("time_us", "value"))
+        if values.size:
+            color, dashes = OTHER_COLORS[number % len(OTHER_COLORS)], DASH_CYCLE[number % len(DASH_CYCLE)]
+            label = f"flow {flow_id}"
+            axes.step(times_us, values, where="post", linewidth=1.4, color=color, linestyle=dashes, label=label)
+            drawn = True
+    if not drawn:
+        say(axes, empty)
+        return
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+
+
+def _thinned(values: Points) -> Points:
+    """At most so many of them, evenly chosen, the last among them."""
+    if values.size <= MAXIMUM_POINTS:
+        return values
+    return values[np.linspace(0, values.size - 1, MAXIMUM_POINTS).astype(np.int64)]

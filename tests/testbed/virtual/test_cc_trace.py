@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The trace of congestion controls: only where it is asked for, beside traces that stay what they are."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from telemetry.reader import read_trace
+from telemetry.schema import CONGESTION, SCHEMAS
+from testbed.execution.execute import Clock
+from testbed.interrupt import Interrupt
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
+from testbed.virtual.workers import simulate_shared
+
+ASKED = "transport.cc_trace_ns=500"
+
+
+def _ran(folder: Path, scheme: str, *settings: str, clock: Clock = simulate) -> Path:
+    """The folder, with the traces of an incast in it."""
+    folder.mkdir()
+    words = ("degree=6", "message_bytes=100000", *settings)
+    plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=words))
+    with Recorder(plan, folder) as recorder:
+        clock(plan, folder, recorder, Silent(), Interrupt())
+    return folder
+
+
+def _traced(folder: Path) -> pl.DataFrame:
+    return read_trace(folder / CONGESTION.file_name, CONGESTION)
+
+
+def test_who_does_not_ask_gets_none_and_asking_changes_nothing_else(tmp_path: Path) -> None:
+    """Every other trace is the same, row for row."""
+    plain, traced = _ran(tmp_path / "plain", "sfc"), _ran(tmp_path / "traced", "sfc", ASKED)
+    assert {path.name for path in plain.glob("*.parquet")} == {each.file_name for each in SCHEMAS.values()}
+    for schema in SCHEMAS.values():
+        both = [read_trace(folder / schema.file_name, schema) for folder in (plain, traced)]
+        assert_frame_equal(*both)
+    assert _traced(traced).height > 0
+
+
+def test_hpcc_s_window_and_rate_fall_with_the_incast_and_rows_keep_their_distance(tmp_path: Path) -> None:
+    """Model units; each row differs from the one before of its flow, and no round trip is shorter than the path's."""
+    rows = _traced(_ran(tmp_path / "run", "irn+hpcc", ASKED)).sort("flow_id", "time_us", maintain_order=True)
+    assert rows["flow_id"].n_unique() == 6
+    for _, own in rows.group_by("flow_id", maintain_order=True):
+        assert (own["time_us"].diff().drop_nulls() >= 0.5).all()
+        states = own.select("cwnd_bytes", "rate_bps", "rtt_us").rows()
+        assert all(one != other for one, other in pairwise(states))
+        windows, rates = (own[name].to_numpy() for name in ("cwnd_bytes", "rate_bps"))
+        assert windows / 125_000 == pytest.approx(rates / 100e9, abs=1e-4)
+        assert windows.min() < 0.9 * windows[0]
+    assert rows["rtt_us"].drop_nulls().to_numpy().min() >= 10
+
+
+def test_a_control_without_limits_tells_of_its_round_trips(tmp_path: Path) -> None:
+    """It asks for nothing itself; its window is null."""
+    rows = _traced(_ran(tmp_path / "run", "irn+none", ASKED))
+    assert rows["cwnd_bytes"].null_count() == rows.height > 6
+    assert rows["rate_bps"].unique().to_list() == [100_000_000_000]
+    rtts_us = rows["rtt_us"].drop_nulls().to_numpy()
+    assert rtts_us.max() > rtts_us.min() >= 10
+
+
+def test_several_processes_write_the_same_rows(tmp_path: Path) -> None:
+    """In the same order; the interval may be given in base RTTs."""
+    setting = "transport.cc_trace_rtt=0.2"
+    expected = _traced(_ran(tmp_path / "alone", "sfc+hpcc", setting))
+    found = _traced(_ran(tmp_path / "shared", "sfc+hpcc", setting, clock=partial(simulate_shared, workers=2)))
+    assert_frame_equal(found, expected)
