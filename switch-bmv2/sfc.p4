@@ -31,6 +31,7 @@
 #include "include/control/bts/bts_trigger.p4"
 #include "include/control/bts/egress_bts.p4"
 #include "include/control/bts/bts_builder.p4"
+#include "include/control/feedback/qcn.p4"
 #include "include/control/pause/pause_frame.p4"
 #include "include/control/pause/pfc.p4"
 #include "include/control/pause/sfc_p.p4"
@@ -42,6 +43,7 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     Forwarding() forwarding;
     QueueRead() queue_read;
     BtsTrigger() bts;
+    CongestionPoint() congestion_point;
     SfcP() sfc_p;
     TurnRound() turn_round;
     Trimming() trimming;
@@ -86,7 +88,10 @@ control SfcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
             queue_read.apply(meta, std);
             if (meta.own_signal != own_signal_t.pause) {
                 bts.apply(hdr, meta, std);
-                sfc_p.apply(hdr, meta, std);
+                congestion_point.apply(hdr, meta, std);
+                if (!hdr.bts.isValid() || hdr.bts.cause != bts_cause_t.feedback) {
+                    sfc_p.apply(hdr, meta, std);
+                }
                 trimming.apply(hdr, meta, std);
             }
             if (meta.is_dropped == 0) {

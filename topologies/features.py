@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Which mechanisms of the data plane a switch runs, as table entries: BTS, cache, estimator, SFC-P, PFC, ECN, INT,
-trimming and spraying.
+QCN, trimming and spraying.
 
 One function a mechanism, each empty where the settings leave it off. P4 cannot divide, so every ratio becomes a
 fixed-point factor here, from wall rates.
@@ -35,6 +35,9 @@ _LN2 = 0.6931471805599453
 _LEAST_HALVINGS = 8
 _LEAST_INT_KBPS = 100
 """Below these the fixed point of the data plane is coarser than 6 % and 1 %."""
+_MOST_FEEDBACK = 63
+_FEEDBACK_LEVELS = 8
+"""What 6 bits hold, and the ranges of it that have an interval of their own (docs/sources.md#qcn)."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: there and back, and frames that were on their way
 
 
@@ -47,8 +50,10 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     runs_sfc = topology.switch[switch].is_tor or settings.deployment == "all"
     if settings.pfc or settings.sfc_p:
         yield f"mirroring_add {PAUSE_MIRROR_SESSION} {RECIRCULATION_PORT}"
-    if settings.bts != "off" and runs_sfc:
+    runs_bts = settings.bts != "off" and runs_sfc
+    if runs_bts or settings.qcn_q_eq_bytes is not None:
         yield f"mirroring_add {BTS_MIRROR_SESSION} {RECIRCULATION_PORT}"
+    if runs_bts:
         yield from _bts_commands(topology, switch, settings, dilation)
         yield from _estimator_commands(topology, switch, settings, dilation)
     if settings.sfc_p or settings.pfc:
@@ -58,6 +63,7 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
     yield from _pfc_commands(topology, switch, settings, dilation)
     yield from _ecn_commands(topology, switch, settings)
     yield from _int_commands(topology, switch, settings, dilation)
+    yield from _qcn_commands(settings)
     yield from _trimming_commands(settings)
 
 
@@ -187,6 +193,18 @@ def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
             if kbps < _LEAST_INT_KBPS:
                 raise FixedPointError(f"a link of {port.rate_bps} bit/s is too slow for telemetry in kbit/s")
             yield f"table_add int_port port_rate {port.number} => {kbps}"
+
+
+def _qcn_commands(settings: SwitchSettings) -> Iterator[str]:
+    """Every switch has congestion points, whichever of them run SFC (docs/sources.md#qcn)."""
+    q_eq_bytes, w = settings.qcn_q_eq_bytes, settings.qcn_w
+    if q_eq_bytes is None:
+        return
+    most_bytes = q_eq_bytes * (2 * w + 1)
+    levels_q32 = -(-(_MOST_FEEDBACK << _WORD_BITS) // most_bytes)
+    yield f"table_add qcn congestion_point {CLASS_DATA} => {q_eq_bytes} {w} {most_bytes} {levels_q32}"
+    for level in range(_FEEDBACK_LEVELS):
+        yield f"table_add qcn_interval next_after {level} => {settings.qcn_sample_bytes // (level + 1)}"
 
 
 def _trimming_commands(settings: SwitchSettings) -> Iterator[str]:

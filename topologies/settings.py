@@ -83,6 +83,13 @@ class SwitchSettings(BaseModel):
     )
     spraying: bool = Field(False, description="Whether every RoCE packet takes one of the shortest paths by chance.")
     int_telemetry: bool = Field(False, description="Whether switches push a record into packets with an INT header.")
+    qcn_q_eq_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = Field(
+        None, description="QCN's Q_eq, the depth that congestion points aim at; null: switches have none."
+    )
+    qcn_w: Annotated[int, Field(ge=0, le=16)] = Field(2, description="QCN's w, the weight of a queue's growth.")
+    qcn_sample_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] = Field(
+        150_000, description="Bytes between QCN's samples of a queue; an eighth of it after the strongest feedback."
+    )
     deployment: Literal["tors", "all"] = Field("tors", description="Which switches run SFC.")
     bts_classes: tuple[Annotated[int, Field(ge=0, le=7)], ...] = Field(
         (CLASS_DATA,), strict=False, description="Traffic classes whose queues are watched."
@@ -103,3 +110,8 @@ class SwitchSettings(BaseModel):
         if self.pfc and self.buffer_bytes is None:
             raise ValueError("pfc needs a buffer_bytes: its thresholds are shares of the buffer")
         return self
+
+    @property
+    def makes_bts(self) -> bool:
+        """Whether some switch sends BTS: to pause flows, or with QCN's feedback."""
+        return self.bts != "off" or self.qcn_q_eq_bytes is not None

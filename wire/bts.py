@@ -3,7 +3,7 @@
 """The Back-To-Sender (BTS) packet: a private UDP payload of 28 bytes, big-endian.
 
     u4 version | u4 flags (bit 0: cacheable) | u8 cause | u8 protocol of the flow | u8 TOS of the flow (DSCP << 2)
-    u32 pause_us
+    u32 pause_us, or the feedback of a sample (cause FEEDBACK)
     u16 source port of the flow | u16 destination port of the flow
     u24 destination QP (0: not RoCE) | u8 traffic class
     u32 queue_depth_bytes
@@ -40,7 +40,7 @@ class BackToSender(NamedTuple):
     cause: BtsCause
     cacheable: bool
     pause_us: int
-    """How long the flow shall pause from now on (wall us): T_P of paper §3.2."""
+    """How long the flow shall pause from now on (wall us): T_P of paper §3.2. Of cause FEEDBACK |Fb|, 1 to 63."""
     protocol: int
     dscp: int
     source_port: int

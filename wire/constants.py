@@ -68,6 +68,8 @@ class BtsCause(IntEnum):
     """The pause cache of a sender-side ToR held an unexpired pause for the destination (paper §3.3)."""
     ESTIMATOR = 3
     """The incast estimator saw more traffic towards the destination than its link carries (paper §3.3)."""
+    FEEDBACK = 4
+    """QCN's congestion point sampled a packet of the flow and asks for a lower rate, not for a pause."""
 
 
 # RoCEv2 transport

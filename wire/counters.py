@@ -78,6 +78,7 @@ class BtsEvent(CounterEvent):
         Role.NEUTRAL,
         "BTS not sent: its queue had drained to Q_tg before it was made, so it would pause for 0",
     )
+    SENT_FEEDBACK = 10, Role.GENERATED, "QCN's feedback sent to the sender of a sampled packet", "bts.sent"
 
 
 class PfcEvent(CounterEvent):

@@ -52,7 +52,8 @@ enum bit<8> bts_cause_t {
     none = 0,
     queue = 1,
     cache = 2,
-    estimator = 3
+    estimator = 3,
+    feedback = 4
 }
 
 // What a packet on its second pass is.

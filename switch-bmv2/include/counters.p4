@@ -37,7 +37,8 @@ enum bit<EVENT_BITS> bts_event_t {
     cache_learned = 6,         // a passing BTS made a cache entry
     cache_refreshed = 7,       // a passing BTS met the entry of its destination
     cache_collision = 8,       // a passing BTS found its place taken by another destination, or the ring full
-    not_needed = 9             // BTS not sent: its queue had drained to Q_tg before it was made, so it would pause for 0
+    not_needed = 9,            // BTS not sent: its queue had drained to Q_tg before it was made, so it would pause for 0
+    sent_feedback = 10         // QCN's feedback sent to the sender of a sampled packet
 }
 
 counter(1 << EVENT_BITS, CounterType.packets) bts_events;

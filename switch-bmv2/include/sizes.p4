@@ -27,6 +27,11 @@
 #define SUPPRESSION_BITS 14
 #define SUPPRESSION_CELLS (1 << SUPPRESSION_BITS)
 
+// Bits of what QCN tells a sender, and of the part of it that decides when the next sample comes.
+#define FEEDBACK_BITS 6
+#define FEEDBACK_LEVEL_BITS 3
+#define FEEDBACK_LEVELS (1 << FEEDBACK_LEVEL_BITS)
+
 // Entries of the pause cache (paper section 4, "Stateful Table Operations"), and the live ones that its ring can hold.
 #define CACHE_ENTRIES 32768
 #define CACHE_RING_BITS 8

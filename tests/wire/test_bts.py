@@ -69,8 +69,8 @@ def test_scapy_reads_the_same_fields() -> None:
 
 @pytest.mark.parametrize(
     ("position", "value"),
-    [(0, 0x21), (0, 0x12), (0, 0x01), (1, 0), (1, 4), (3, 26 << 2 | 1), (15, 8)],
-    ids=["version 2", "unknown flag", "version 0", "cause 0", "cause 4", "ecn bits", "class 8"],
+    [(0, 0x21), (0, 0x12), (0, 0x01), (1, 0), (1, 5), (3, 26 << 2 | 1), (15, 8)],
+    ids=["version 2", "unknown flag", "version 0", "cause 0", "cause 5", "ecn bits", "class 8"],
 )
 def test_values_out_of_range_are_refused(position: int, value: int) -> None:
     """Anything the layout does not define is malformed."""

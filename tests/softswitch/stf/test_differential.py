@@ -48,7 +48,9 @@ SFC_ROUTES = (
     "table_add SfcIngress.forwarding.dscp_to_class set_class 26 => 3",
     "table_add SfcIngress.forwarding.dscp_to_class set_class 48 => 6",
 )
-TIMED_TABLES = ("pause_cache", "watched_destination", "sfc_p", "ecn", "pfc", "ipv4_lpm", "dscp_to_class", "bts_trigger")
+TIMED_TABLES = (
+    *("pause_cache", "watched_destination", "sfc_p", "ecn", "qcn", "pfc", "ipv4_lpm", "dscp_to_class", "bts_trigger"),
+)
 """Tables whose entries of chance would make the outcome depend on clocks, on random numbers or on endless mirroring."""
 
 

@@ -68,6 +68,13 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
         hdr.bts.sent_us = meta.bts.triggered_us;
     }
 
+    // A congestion point's sample: what it carries stands where other causes have the pause.
+    action say_feedback() {
+        pause_us = meta.bts.cached_us;
+        hdr.bts.pause_us = meta.bts.cached_us;
+        hdr.bts.cacheable = 0;
+    }
+
     action address_to_sender() {
         ipv4_address_t congested = hdr.ipv4.dst_addr;
         mac_address_t this_switch = hdr.ethernet.dst_addr;
@@ -108,6 +115,9 @@ control BtsBuilder(inout headers_t hdr, inout metadata_t meta, out duration_us_t
             pause_us = meta.bts.cached_us;
         }
         set_bts();
+        if (meta.bts.cause == bts_cause_t.feedback) {
+            say_feedback();
+        }
         if (hdr.bth.isValid()) {
             hdr.bts.destination_qp = hdr.bth.destination_qp;
         } else {

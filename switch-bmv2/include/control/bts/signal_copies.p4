@@ -63,7 +63,12 @@ control SignalBuilder(inout headers_t hdr, inout metadata_t meta, inout standard
             bts_builder.apply(hdr, meta, pause_us);
             if (pause_us != 0) {
                 meta.own_signal = own_signal_t.bts;
-                sent.apply(meta.bts.cause, bts_event_t.sent_queue, bts_event_t.sent_cache, bts_event_t.sent_estimator);
+                if (meta.bts.cause == bts_cause_t.feedback) {
+                    bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.sent_feedback);
+                } else {
+                    sent.apply(meta.bts.cause, bts_event_t.sent_queue, bts_event_t.sent_cache,
+                               bts_event_t.sent_estimator);
+                }
                 mirror.apply(meta);
             } else {
                 bts_events.count((bit<32>) (bit<EVENT_BITS>) bts_event_t.not_needed);
