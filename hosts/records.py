@@ -28,6 +28,7 @@ from hosts.transport.congestion import UNLIMITED_WINDOW
 from hosts.transport.congestion.trace import CongestionState
 from hosts.transport.messages import BtsReceived, Event, MessageCompleted, MessageFailed, MessageReceived, SendingReport
 from hosts.transport.nic import Nic
+from wire.constants import BtsCause
 from wire.dilation import Dilation
 from wire.units import NS_PER_US
 
@@ -119,6 +120,7 @@ class RecordWriter:
         signal = event.signal
         switch = self._switches.get(signal.switch_id) or SwitchClock(f"switch {signal.switch_id}")
         until_ns = event.paused_until_ns
+        pause_us = 0 if signal.cause == BtsCause.FEEDBACK else signal.pause_us
         return Signal(
             sent_us=self._instant_us(event.sent_ns + switch.lag_ns),
             received_us=self._instant_us(event.received_ns),
@@ -126,7 +128,7 @@ class RecordWriter:
             flow_id=event.flow_id,
             switch=switch.name,
             cause=signal.cause.name.lower(),
-            pause_us=self._dilation.model_us(signal.pause_us * NS_PER_US),
+            pause_us=self._dilation.model_us(pause_us * NS_PER_US),
             queue_depth_bytes=signal.queue_depth_bytes,
             cacheable=signal.cacheable,
             obeyed=event.obeyed,

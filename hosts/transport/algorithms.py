@@ -10,7 +10,7 @@ from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, P
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
 from hosts.transport.settings import TransportSettings, build_parameters, row_of
-from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT
+from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
 from wire.dilation import Dilation
 from wire.units import bandwidth_delay_bytes
 
@@ -39,6 +39,10 @@ class Algorithms:
     def data_port(self) -> int:
         """The UDP port that data packets are sent to."""
         return INT_UDP_PORT if self.uses_telemetry else ROCE_UDP_PORT
+
+    def obeys(self, cause: BtsCause) -> bool:
+        """Whether a BTS of this cause is for anybody: feedback for the congestion control, a pause for flow control."""
+        return self.congestion.obeys_feedback if cause == BtsCause.FEEDBACK else self.flow_control.obeys_signals
 
     def new_congestion(self) -> CongestionControl:
         """For a new queue pair."""

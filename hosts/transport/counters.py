@@ -10,9 +10,9 @@ class SignalVerdict(str, Enum):
     """What became of a BTS."""
 
     OBEYED = "obeyed"
-    """The flow's pause end was replaced."""
+    """The flow's pause end was replaced, or its congestion control got the feedback."""
     FLOW_CONTROL_OFF = "flow_control_off"
-    """The chosen flow control does not listen to BTS."""
+    """The chosen flow control does not listen to BTS, or the congestion control to feedback."""
     UNKNOWN_FLOW = "unknown_flow"
     """This host has no such flow: another destination, QP or port."""
     FLOW_IDLE = "flow_idle"

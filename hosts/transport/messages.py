@@ -250,13 +250,13 @@ class BtsReceived:
     """When it arrived here."""
 
     obeyed: bool
-    """Whether the flow's pause end was replaced."""
+    """Whether the flow's pause end was replaced, or its congestion control got the feedback."""
 
     reason: str
     """"obeyed", or why not: see `SignalVerdict`."""
 
     paused_until_ns: int | None
-    """New end of the pause; None if not obeyed."""
+    """New end of the pause; None if not obeyed, or feedback."""
 
 
 Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived | CongestionState

@@ -44,6 +44,7 @@ from wire.constants import (
     IP_PROTOCOL_UDP,
     PSN_MASK,
     ROCE_UDP_PORT,
+    BtsCause,
 )
 from wire.dilation import Dilation
 from wire.int_header import TelemetryStripper, has_telemetry
@@ -340,7 +341,7 @@ class Nic:
         end_ns: int | None = None
         if flow is None:
             verdict = SignalVerdict.UNKNOWN_FLOW
-        elif not self._algorithms.flow_control.obeys_signals:
+        elif not self._algorithms.obeys(signal.cause):
             verdict = SignalVerdict.FLOW_CONTROL_OFF
         elif isinstance(flow, IdleSender):
             verdict = SignalVerdict.FLOW_IDLE
@@ -370,7 +371,7 @@ class Nic:
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports
             return pair if is_ours and signal.source_port == source_port(pair.source_qpn) else None
-        if self.programs is None or signal.destination_qpn:
+        if self.programs is None or signal.destination_qpn or signal.cause == BtsCause.FEEDBACK:
             return None
         return self.programs.find(FlowKey(congested_ip, signal.protocol, signal.source_port, signal.destination_port))
 

@@ -22,7 +22,7 @@ from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
 from wire import int_header
 from wire.bts import BackToSender
-from wire.constants import PSN_MASK
+from wire.constants import PSN_MASK, BtsCause
 from wire.crc import CrcShift
 from wire.roce import ACK_REQUEST, RoceFramer, data_opcode, nearest_index, pack_immediate
 from wire.units import NS_PER_S, NS_PER_US
@@ -284,8 +284,12 @@ class SenderQueuePair(FrameSource):
         self.refresh_pause(now_ns)
         self.refresh(now_ns)
 
-    def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int:
-        """A BTS for this flow arrived; returns the pause end it led to."""
+    def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
+        """A BTS for this flow arrived; returns the pause end it led to, None for feedback, which asks for no pause."""
+        if signal.cause == BtsCause.FEEDBACK:
+            self._congestion.on_feedback(signal.pause_us, now_ns)
+            self.refresh(now_ns)
+            return None
         self._flow_control.on_signal(signal, arrival_ns)
         self.refresh_pause(now_ns)
         self.refresh(now_ns)

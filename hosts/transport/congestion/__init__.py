@@ -6,6 +6,7 @@ from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, Congest
 from hosts.transport.congestion.dcqcn import Dcqcn
 from hosts.transport.congestion.hpcc import Hpcc
 from hosts.transport.congestion.none import NoCongestionControl
+from hosts.transport.congestion.qcn import Qcn
 from hosts.transport.congestion.window import FixedWindow
 
 CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
@@ -13,6 +14,7 @@ CONGESTION_CONTROLS: dict[str, type[CongestionControl]] = {
     "window": FixedWindow,
     "dcqcn": Dcqcn,
     "hpcc": Hpcc,
+    "qcn": Qcn,
 }
 
 __all__ = ["CONGESTION_CONTROLS", "UNLIMITED_WINDOW", "AckSample", "CongestionControl", "PathContext"]

@@ -135,6 +135,8 @@ class CongestionControl:
     """Whether data packets ask switches for INT records; samples then carry `hops`."""
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp; samples then carry `one_way_delay_ns`."""
+    obeys_feedback: ClassVar[bool] = False
+    """Whether what a switch's congestion point says of one of its flows is handed to `on_feedback`, or ignored."""
 
     window_bytes: int
     """The flow may send while less than this is in flight (one packet may always fly)."""
@@ -160,6 +162,9 @@ class CongestionControl:
 
     def on_congestion_notice(self, now_ns: int) -> None:
         """A CNP arrived, or an ACK that tells of a marked packet, by `TransportSettings.congestion_notice`."""
+
+    def on_feedback(self, feedback: int, now_ns: int) -> None:
+        """A congestion point sampled a packet of this flow; the feedback is |Fb|, 1 to 63 (docs/sources.md#qcn)."""
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
         """So many bytes have been found lost."""

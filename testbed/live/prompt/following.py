@@ -96,9 +96,10 @@ def _signal_line(session: LiveSession, signal: Signal) -> str:
     flow = None if signal.flow_id is None else flows.get(signal.flow_id)
     obeyed = "obeyed" if signal.obeyed else "not obeyed"
     what = "a program" if flow is None else f"message {flow.flow_id} to {flow.dst}"
+    asks = "a lower rate" if signal.cause == "feedback" else f"pause {signal.pause_us:.1f} us"
     return (
         f"{signal.received_us:.1f} us: {signal.switch} to {signal.host}, {what}: {signal.cause}, "
-        f"{signal.queue_depth_bytes} B queued, pause {signal.pause_us:.1f} us, {obeyed}"
+        f"{signal.queue_depth_bytes} B queued, {asks}, {obeyed}"
     )
 
 

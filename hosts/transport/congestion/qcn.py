@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""QCN's reaction point (IEEE 802.1Qau; docs/sources.md#qcn): feedback cuts the rate, bytes sent and time raise it.
+
+Until the first feedback, and once it is back at line rate, a flow is not limited and no timer runs.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
+
+from mypy_extensions import mypyc_attr
+from pydantic import Field
+
+from hosts.transport.congestion.base import CongestionControl, PathContext
+from wire.input.validation import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
+from wire.units import NS_PER_S
+
+# The standard's times and rates are for 10 Gb/s; as bytes and shares of the line rate they hold for any.
+_TIMER_BYTES: Final = 18_750_000
+_ADDITIVE_SHARE: Final = 2_000
+_HYPER_SHARE: Final = 200
+_MIN_SHARE: Final = 2_000
+# The first increase after a cut takes a target that is far off down instead of up.
+_FAR: Final = 10
+_NEARER: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class QcnParameters:
+    """Defaults are the standard's (docs/sources.md#qcn); what is for 10 Gb/s there keeps its ratio to the line rate."""
+
+    byte_reset_bytes: PositiveBytes = 150_000
+    """Payload sent between two increases of the byte counter (rpgByteReset)."""
+
+    time_reset_ns: PositiveNanoseconds | None = None
+    """Time between two increases of the timer (rpgTimeReset). None: that of 18.75 MB at line rate, 15 ms at 10 Gb/s."""
+
+    threshold: Count = 5
+    """Increases of either that only halve the distance to R_T: fast recovery (rpgThreshold)."""
+
+    additive_bps: Rate | None = None
+    """R_AI: what R_T gains after that (rpgAiRate). None: a 2000th of the line rate, 5 Mb/s of 10 Gb/s."""
+
+    hyper_bps: Rate | None = None
+    """R_HAI: what R_T gains, times the cycles, once both are past it (rpgHaiRate). None: a 200th."""
+
+    gain: Annotated[float, Field(gt=0, le=1)] = 1 / 128
+    """G_d: the share that a feedback of 1 takes off the rate (rpgGd)."""
+
+    min_decrease_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """What one feedback leaves of the rate at least (rpgMinDecFac)."""
+
+    min_rate_bps: PositiveRate | None = None
+    """rpgMinRate. None: a 2000th of the line rate."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Qcn(CongestionControl):
+    """State: current rate R_C (`rate_bps`), target rate R_T, increases of byte counter and of timer since the cut."""
+
+    __slots__ = (
+        "_additive_bps", "_byte_reset_bytes", "_bytes_left", "_gain", "_hyper_bps", "_is_limited", "_least_factor",
+        "_min_rate_bps", "_threshold", "_time_reset_ns", "_timer_ns", "byte_stage", "target_bps", "time_stage",
+    )  # fmt: skip
+
+    obeys_feedback = True
+
+    Parameters = QcnParameters
+
+    @classmethod
+    def resolve(cls, parameters: QcnParameters, path: PathContext) -> QcnParameters:
+        """What nobody set follows from the line rate."""
+        line_rate_bps = path.line_rate_bps
+        derived = {
+            "time_reset_ns": 8 * NS_PER_S * _TIMER_BYTES // line_rate_bps,
+            "additive_bps": line_rate_bps // _ADDITIVE_SHARE,
+            "hyper_bps": line_rate_bps // _HYPER_SHARE,
+            "min_rate_bps": line_rate_bps // _MIN_SHARE,
+        }
+        return replace(
+            parameters, **{name: max(1, value) for name, value in derived.items() if getattr(parameters, name) is None}
+        )
+
+    def __init__(self, parameters: QcnParameters, path: PathContext) -> None:
+        super().__init__(parameters, path)
+        assert parameters.time_reset_ns is not None and parameters.additive_bps is not None  # resolved
+        assert parameters.hyper_bps is not None and parameters.min_rate_bps is not None
+        self._byte_reset_bytes: int = parameters.byte_reset_bytes
+        self._time_reset_ns: int = parameters.time_reset_ns
+        self._threshold: int = parameters.threshold
+        self._additive_bps: int = parameters.additive_bps
+        self._hyper_bps: int = parameters.hyper_bps
+        self._gain = parameters.gain
+        self._least_factor = parameters.min_decrease_factor
+        self._min_rate_bps: int = min(parameters.min_rate_bps, path.line_rate_bps)
+        self.target_bps = float(path.line_rate_bps)
+        self.byte_stage = self.time_stage = 0
+        self._bytes_left = 0
+        self._timer_ns: int | None = None
+        self._is_limited = False
+
+    def on_feedback(self, feedback: int, now_ns: int) -> None:
+        """Cut by the feedback. R_T stays what it was before a row of cuts until the byte counter has run out once."""
+        if self.byte_stage or not self._is_limited:
+            self.target_bps = float(self.rate_bps)
+        factor = max(self._least_factor, 1 - self._gain * feedback)
+        self.rate_bps = max(self._min_rate_bps, round(self.rate_bps * factor))
+        self.byte_stage = self.time_stage = 0
+        self._bytes_left = self._byte_reset_bytes
+        self._timer_ns = now_ns + self._time_reset_ns
+        self._is_limited = True
+
+    def on_sent(self, size_bytes: int, now_ns: int) -> None:
+        """Count the bytes down; an increase when they are through."""
+        if not self._is_limited:
+            return
+        self._bytes_left -= size_bytes
+        if self._bytes_left <= 0:
+            self.byte_stage += 1
+            is_slow = self.byte_stage < self._threshold
+            self._bytes_left += self._byte_reset_bytes if is_slow else max(1, self._byte_reset_bytes // 2)
+            self._increase()
+
+    def on_timer(self, now_ns: int) -> None:
+        """Increases that are due."""
+        while self._timer_ns is not None and self._timer_ns <= now_ns:
+            self.time_stage += 1
+            is_slow = self.time_stage < self._threshold
+            self._timer_ns += self._time_reset_ns if is_slow else max(1, self._time_reset_ns // 2)
+            self._increase()
+
+    def next_timer_ns(self) -> int | None:
+        """While the flow is limited."""
+        return self._timer_ns
+
+    def _increase(self) -> None:
+        line_rate_bps = float(self.path.line_rate_bps)
+        cycles = min(self.byte_stage, self.time_stage) - self._threshold
+        if self.byte_stage + self.time_stage == 1 and self.target_bps > _FAR * self.rate_bps:
+            self.target_bps /= _NEARER
+        elif cycles > 0:
+            self.target_bps = min(self.target_bps + cycles * self._hyper_bps, line_rate_bps)
+        elif max(self.byte_stage, self.time_stage) > self._threshold:
+            self.target_bps = min(self.target_bps + self._additive_bps, line_rate_bps)
+        self.rate_bps = round((self.rate_bps + self.target_bps) / 2)
+        if self.rate_bps >= self.path.line_rate_bps:
+            self._timer_ns = None
+            self._is_limited = False
