@@ -95,6 +95,9 @@ _HPCC = {"congestion": "hpcc", **_ACKS_WITH_DATA}
 # The paper's step threshold of 1 BDP (section 5.1).
 _MARKING = {"ecn_kmin_bdp": 1, "ecn_kmax_bdp": 1, "ecn_pmax": 1.0}
 
+# The set point of IEEE 802.1Qau (docs/sources.md#qcn).
+_QCN = {"qcn_q_eq_bytes": 26_000}
+
 RATE_CONTROLS: Mapping[str, RateControl] = {
     control.name: control
     for control in (
@@ -110,6 +113,7 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
             _MARKING,
         ),
         RateControl("hpcc", "HPCC, with telemetry from the switches", _HPCC, {"int_telemetry": True}),
+        RateControl("qcn", "QCN: switches sample queues and send back how far to cut", {"congestion": "qcn"}, _QCN),
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}

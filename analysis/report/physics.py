@@ -91,6 +91,8 @@ def _thresholds(switch: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if switch.get("trim_queue_bytes") is not None:
         both = (switch["trim_queue_bytes"], switch["header_queue_bytes"])
         yield "data queue, header queue", ", ".join(map(format_bytes, both))
+    if switch.get("qcn_q_eq_bytes") is not None:
+        yield "QCN's Q_eq", format_bytes(switch["qcn_q_eq_bytes"])
     if switch.get("ecn_kmin_bytes") is not None:
         k_max = switch["ecn_kmin_bytes"] if switch["ecn_kmax_bytes"] is None else switch["ecn_kmax_bytes"]
         yield "ECN Kmin, Kmax", f"{format_bytes(switch['ecn_kmin_bytes'])}, {format_bytes(k_max)}"

@@ -132,7 +132,7 @@ def _queue_rows(plan: RunPlan) -> int:
 
 def _trace_bytes(plan: RunPlan) -> int:
     packets = _packets(plan)
-    signals = 0 if plan.switch_settings.bts == "off" else packets // _PACKETS_PER_SIGNAL
+    signals = packets // _PACKETS_PER_SIGNAL if plan.switch_settings.makes_bts else 0
     states = packets if plan.transport.cc_trace_ns else 0
     return (
         _FLOW_BYTES * len(plan.flows)

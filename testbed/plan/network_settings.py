@@ -91,9 +91,9 @@ class NetworkSettings:
     @property
     def thresholds_bytes(self) -> dict[str, int]:
         """The depths that plots draw as lines."""
-        if self.switch.bts == "off":
-            return {}
-        return {"Q_th": self.switch.q_th_bytes, "Q_tg": self.switch.q_tg_bytes}
+        switch = self.switch
+        levels = {} if switch.qcn_q_eq_bytes is None else {"Q_eq": switch.qcn_q_eq_bytes}
+        return levels if switch.bts == "off" else {"Q_th": switch.q_th_bytes, "Q_tg": switch.q_tg_bytes, **levels}
 
 
 def network_settings(topology: Topology, switch: Sequence[Layer], transport: Sequence[Layer]) -> NetworkSettings:

@@ -47,6 +47,7 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
         ("irn+dcqcn", {}, {"ack_priority": "data"}),
         ("ndp+dcqcn", {"spraying": True}, {"congestion": "dcqcn", "ack_priority": "control"}),
         ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
+        ("sfc+qcn", {"bts": "ingress", "qcn_q_eq_bytes": 26_000}, {"flow_control": "sfc", "congestion": "qcn"}),
         ("onramp+dcqcn-no-window", {"ecn_kmax_bdp": 1}, {"congestion_parameters": {"window_bytes": 0}}),
     ],
 )

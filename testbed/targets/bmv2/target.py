@@ -108,7 +108,7 @@ class Bmv2Target:
             f"Queue depths are those that a poll every {plan.dilation.model_us(poll_ns):.3g} us found.",
         ]
         building_ns = max(switch.bts_latency_ns for switch in plan.topology.switches)
-        if plan.switch_settings.bts != "off" and building_ns:
+        if plan.switch_settings.makes_bts and building_ns:
             notes.append(f"BMv2 builds a BTS as fast as it can, not in {building_ns} ns.")
         error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
         if error > _NOTABLE_RATE_ERROR:

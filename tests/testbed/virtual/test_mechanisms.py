@@ -91,3 +91,23 @@ def test_ecn_marks_reach_nobody_who_is_not_capable(tmp_path: Path) -> None:
     result, _, _ = _run(_plan("irn+none", "switch.ecn_kmin_bytes=1000"), tmp_path)
     assert result.flows.corrupted == 0
     assert result.verdict == "faithful"
+
+
+def test_qcn_brings_the_queue_to_its_set_point(tmp_path: Path) -> None:
+    """Eight long messages to one receiver: after the burst of the first round trips the queue stays near Q_eq.
+
+    Senders hear of it by feedback alone, and every packet arrives once.
+    """
+    long_messages = ("message_bytes=6500000", "window_us=0", "transport.payload_bytes=4000")
+    plan = _plan("irn+qcn", *long_messages, "switch.qcn_q_eq_bytes=125000")
+    folder = execute(plan, tmp_path, Silent()).folder
+    flows, signals, queues = (pl.read_parquet(folder / f"{name}.parquet") for name in ("flows", "signals", "queues"))
+    assert flows["finish_us"].min() > 4_000  # type: ignore[operator]
+    assert flows["packets_resent"].sum() == 0
+    assert set(signals["cause"]) == {"feedback"}
+    assert signals["obeyed"].all()
+    assert set(signals["pause_us"]) == {0.0}
+    hot = queues.filter((pl.col("switch") == "tor2") & (pl.col("port") == -1))
+    assert hot["high_water_bytes"].max() > 1_000_000  # type: ignore[operator]
+    settled = hot.filter(pl.col("time_us").is_between(2_800, 4_000))["depth_bytes"].mean()
+    assert 100_000 < settled < 160_000  # type: ignore[operator]
