@@ -12,6 +12,19 @@ from softswitch.engine import SwitchEngine
 
 PACKET_GAP_NS = 1_000_000
 
+_REASONS = {
+    "ingress": "by the program in ingress",
+    "egress": "by the program in egress",
+    "no_device": "because its port has no device",
+    "memory_limit": "because memory ran out",
+    "pass_limit": "because it went round too often",
+    "no_copies": "because its multicast group is unknown or empty",
+    "bad_destination": "because there is no such port or class",
+    "bad_length": "because it is empty or too long",
+    "link_down": "because a link is down",
+}
+"""What a test can meet, in words; anything else is named as in statistics."""
+
 
 class EngineTarget:
     """A switch in this process; each packet enters a millisecond of its clock after the one before.
@@ -40,6 +53,10 @@ class EngineTarget:
             departures += self._engine.advance(self._now_ns)
         return [(out_port, out_frame) for out_port, _, out_frame in departures]
 
+    def drops(self) -> list[str]:
+        """Why packets ended inside since the call before, half a sentence each."""
+        return [_why(line) for line in self._engine.command("drops_read").splitlines()]
+
     def close(self) -> None:
         """Frees the switch."""
         self._engine.close()
@@ -51,3 +68,12 @@ class EngineTarget:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _why(line: str) -> str:
+    """Of a line of drops_read: reason and port, then the place in the program and its branch, if it told them."""
+    reason, port, *places = line.split("\t")
+    said = f"{_REASONS.get(reason, reason)} (port {port})"
+    if places:
+        said += f", at {places[0]}"
+    return f"{said} ({places[1]})" if len(places) > 1 else said

@@ -39,6 +39,9 @@ class Target(Protocol):
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
         """Puts a frame in; what comes out (port, frame) until the switch is at rest."""
 
+    def drops(self) -> list[str]:
+        """Why packets ended inside since the call before, the end of a sentence each; a switch need not know."""
+
 
 class TestFailure(Exception):
     """The switch did not do what the test says; the message shows the first difference."""
@@ -49,6 +52,7 @@ class TestFailure(Exception):
 _HANDLE = re.compile(r"handle (\d+)")
 _COUNTER = re.compile(r"\( *(\d+) bytes, (\d+) packets\)|BmCounterValue\(packets=(\d+), bytes=(\d+)\)")
 _REGISTER = re.compile(r"= *(\d+)\s*$")
+_SHOWN_DROPS = 8
 _CONDITIONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -71,6 +75,8 @@ class _Run:
         self._waiting: dict[int, deque[tuple[int, bytes]]] = {}
         """Frames that came out and no `expect` has taken yet: (line of the packet that was sent, frame) by port."""
         self._expected: list[Expect] = []
+        self._drops: list[str] = []
+        """Why packets ended since expectations were met last, as sentences."""
         self._handles: dict[str, str] = {}
 
     def run(self, statements: Iterable[Statement]) -> None:
@@ -87,11 +93,14 @@ class _Run:
             case Packet():
                 for port, frame in self._target.send(statement.port, statement.frame):
                     self._waiting.setdefault(port, deque()).append((statement.line, frame))
+                told = f"the packet of line {statement.line} was dropped"
+                self._drops += [f"{told} {why}" for why in self._target.drops()]
             case Expect():
                 self._expected.append(statement)
             case NoPacket():
                 self._settle()
                 self._nothing_waits(f"line {statement.line}")
+                self._drops.clear()
             case Wait():
                 self._settle()
             case Check():
@@ -160,8 +169,11 @@ class _Run:
         for expect in expected:
             waiting = self._waiting.get(expect.port)
             if not waiting:
-                raise TestFailure(f"line {expect.line}: no frame came out of port {expect.port}{self._elsewhere()}")
+                said = f"line {expect.line}: no frame came out of port {expect.port}{self._elsewhere()}"
+                raise TestFailure("\n".join([said, *self._drops[-_SHOWN_DROPS:]]))
             _compare(expect, *waiting.popleft())
+        if expected:
+            self._drops.clear()
 
     def _elsewhere(self) -> str:
         ports = sorted(port for port, frames in self._waiting.items() if frames)

@@ -12,7 +12,7 @@ from softswitch.codegen.ir.names import Scope
 from softswitch.codegen.ir.nodes import Action, Const, Named, Param, Primitive
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.values import Kind, constant, lowered
-from softswitch.codegen.primitives.emit import emit_primitive
+from softswitch.codegen.primitives.emit import DROPPING, emit_primitive
 
 CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
 CONTEXT = "pipeline, packet, phv"
@@ -68,6 +68,11 @@ def constant_arguments(action: Action, args: Sequence[int]) -> str:
 def can_exit(action: Action) -> bool:
     """Whether the action may stop the pipeline."""
     return any(p.op == "exit" for p in action.primitives)
+
+
+def can_drop(action: Action) -> bool:
+    """Whether the action may mark a packet to be dropped."""
+    return any(p.op in DROPPING for p in action.primitives)
 
 
 def emit_actions(program: Program, out: Writer) -> None:

@@ -8,10 +8,11 @@ branches; a node reached from elsewhere as well is a label to jump to. It must n
 
 from __future__ import annotations
 
-from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, can_exit
+from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, can_drop, can_exit
 from softswitch.codegen.emit.tables import emit_fixed, is_fixed
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Call, Conditional, Node, Pipeline, Program, Table
+from softswitch.codegen.ir.names import c_string
 from softswitch.codegen.lower.expressions import Expressions
 
 
@@ -62,6 +63,8 @@ class _ControlEmitter:
         self.jumped_to = jumped_to
         self.emitted: set[str] = set()
         self.meetings = _Meetings(self.nodes)
+        self.branch = ""
+        """Of the control flow, for people: the last decision on the way here; empty where there are several ways."""
 
     def emit(self) -> None:
         with self.out.block(f"static void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
@@ -82,6 +85,7 @@ class _ControlEmitter:
             node = self._node(name)
             if name in self.jumped_to:
                 self.out.label(f"node_{node.c_name}")
+                self.branch = ""
             name = self._emit_node(node)
 
     def _node(self, name: str) -> Node:
@@ -93,11 +97,27 @@ class _ControlEmitter:
         """Emits a node and its branches; returns where they meet."""
         if isinstance(node, Conditional):
             return self._conditional(node)
+        self._name_branch(node)
         if isinstance(node, Call):
             self.out.line(f"action_{node.action.c_name}({CONTEXT});")
             self._leave_if(can_exit(node.action))
             return node.next_node
         return self._table(node)
+
+    def _name_branch(self, node: Call | Table) -> None:
+        """Before a node that may drop."""
+        actions = (node.action,) if isinstance(node, Call) else node.actions
+        if any(map(can_drop, actions)):
+            is_table = isinstance(node, Table) and not is_fixed(node)
+            words = ([f"table {node.name}"] if is_table else []) + ([self.branch] if self.branch else [])
+            place = c_string(", ".join(words)) if words else "NULL"
+            self.out.line(f"packet->requests.branch = {place};")
+
+    def _run_in(self, branch: str, name: str | None, stop: str | None) -> None:
+        """`_run` where that was decided."""
+        outer, self.branch = self.branch, branch
+        self._run(name, stop)
+        self.branch = outer
 
     def _leave_if(self, possible: bool) -> None:
         if possible:
@@ -109,13 +129,15 @@ class _ControlEmitter:
         self.out.comment(node.where.source)
         condition = Expressions(self.program).boolean(node.condition)
         yes, no = node.next_true, node.next_false
+        place = node.where.source
+        holds, fails = (f"{place} {word}" if place else "" for word in ("holds", "does not hold"))
         if yes == meeting and no != meeting:
-            condition, yes, no = f"!{condition}", no, yes
+            condition, yes, no, holds, fails = f"!{condition}", no, yes, fails, holds
         with self.out.block(f"if {_in_parentheses(condition)}"):
-            self._run(yes, meeting)
+            self._run_in(holds, yes, meeting)
         if no != meeting:
             with self.out.block("else"):
-                self._run(no, meeting)
+                self._run_in(fails, no, meeting)
         return meeting
 
     def _table(self, table: Table) -> str | None:
@@ -146,13 +168,13 @@ class _ControlEmitter:
         hit, miss = _after_hit(table), _after_miss(table)
         if hit == meeting:
             with self.out.block("if (!applied.hit)"):
-                self._run(miss, meeting)
+                self._run_in(f"a miss in {table.name}", miss, meeting)
             return
         with self.out.block("if (applied.hit)"):
-            self._run(hit, meeting)
+            self._run_in(f"a hit in {table.name}", hit, meeting)
         if miss != meeting:
             with self.out.block("else"):
-                self._run(miss, meeting)
+                self._run_in(f"a miss in {table.name}", miss, meeting)
 
     def _by_action(self, table: Table, meeting: str | None) -> None:
         groups: dict[str | None, list[str]] = {}

@@ -52,7 +52,15 @@ def _arithmetic(sign: str) -> Callable[[Call], list[str]]:
 
 
 def _drop(call: Call) -> list[str]:
-    return ["packet->std.egress_spec = SW_DROP_PORT;", "packet->std.mcast_grp = 0;"]
+    return ["packet->std.egress_spec = SW_DROP_PORT;", "packet->std.mcast_grp = 0;", *_dropped_here(call)]
+
+
+def _dropped_here(call: Call) -> list[str]:
+    """Tells people where: the target does not read it."""
+    if not call.primitive.where.source:
+        return []
+    place = c_string(call.primitive.where.source)
+    return [f"packet->requests.dropped_at = {place};", "packet->requests.dropped_in = packet->requests.branch;"]
 
 
 def _mark_to_drop(call: Call) -> list[str]:
@@ -64,7 +72,8 @@ def _mark_to_drop(call: Call) -> list[str]:
         raise call.refuse("this argument")
     marks = {"egress_spec": "SW_DROP_PORT", "mcast_grp": "0"}
     refs = ((FieldRef(metadata.header, f), marks[f.name]) for f in metadata.header.type.fields if f.name in marks)
-    return [f"{field_target(call.program, ref).lvalue} = {mark};" for ref, mark in refs]
+    marked = [f"{field_target(call.program, ref).lvalue} = {mark};" for ref, mark in refs]
+    return [*marked, *_dropped_here(call)]
 
 
 def _clone(call: Call) -> list[str]:
@@ -107,6 +116,9 @@ def _digest(call: Call) -> list[str]:
         raise call.refuse("an unknown digest")
     return [f"phv->pass.digest = {number.value};"]
 
+
+DROPPING = ("drop", "mark_to_drop")
+"""Those that mark a packet to be dropped."""
 
 PRIMITIVES: dict[str, Callable[[Call], list[str]]] = {
     "assign": _assign,

@@ -42,6 +42,7 @@ int sw_do_meter_array_set_rates(struct sw_command *command);
 int sw_do_meter_set_rates(struct sw_command *command);
 int sw_do_meter_get_rates(struct sw_command *command);
 int sw_do_digest_read(struct sw_command *command);   /* digests.c */
+int sw_do_drops_read(struct sw_command *command);    /* drops.c */
 int sw_do_mirroring_add(struct sw_command *command); /* replication.c */
 int sw_do_mirroring_add_mc(struct sw_command *command);
 int sw_do_mirroring_delay(struct sw_command *command);

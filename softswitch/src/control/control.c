@@ -64,6 +64,7 @@ static const struct command_row commands[] = {
     {"meter_set_rates", "METER INDEX RATE:BURST...", 3, ANY_WORDS, sw_do_meter_set_rates},
     {"meter_get_rates", "METER INDEX", 2, 2, sw_do_meter_get_rates},
     {"digest_read", "", 0, 0, sw_do_digest_read},
+    {"drops_read", "", 0, 0, sw_do_drops_read},
     {"mirroring_add", "SESSION PORT", 2, 2, sw_do_mirroring_add},
     {"mirroring_add_mc", "SESSION GROUP", 2, 2, sw_do_mirroring_add_mc},
     {"mirroring_delay", "SESSION NS", 2, 2, sw_do_mirroring_delay},

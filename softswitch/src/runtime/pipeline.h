@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_PROGRAM_ABI 2u
+#define SW_PROGRAM_ABI 3u
 
 /* v1model instance types, the numbers BMv2 gives them. */
 enum sw_instance_type {
@@ -54,7 +54,8 @@ struct sw_standard_metadata {
     uint32_t qid;
 };
 
-/* What a pass asks of the target. Field lists are program-wide ids; -1 preserves nothing. */
+/* What a pass asks of the target. Field lists are program-wide ids; -1 preserves nothing. Places are for
+ * people, in words of the P4 source. */
 struct sw_requests {
     bool clone;
     bool resubmit;
@@ -65,6 +66,9 @@ struct sw_requests {
     int32_t recirculate_fields;
     uint32_t clone_session;
     uint32_t truncate_bytes;
+    const char *branch;     /* of the control flow, at the node that may drop and was met last */
+    const char *dropped_at; /* the statement that marked the packet to be dropped last, NULL where none is known */
+    const char *dropped_in; /* ... and its branch */
 };
 
 /*

@@ -48,6 +48,11 @@ static const char *const drop_names[SW_DROP_COUNT] = {
     [SW_DROP_RECEIVE_RING] = "receive_ring",
 };
 
+const char *sw_drop_name(enum sw_drop reason)
+{
+    return drop_names[reason];
+}
+
 static void add_number(struct sw_text *out, const char *key, uint64_t value)
 {
     sw_text_add(out, "\"%s\": %" PRIu64 ", ", key, value);

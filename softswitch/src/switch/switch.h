@@ -81,6 +81,9 @@ struct sw_spacing *sw_switch_spacing(struct sw_switch *sw);
 /* Adds one line of JSON, without a newline; keys are documented in statistics.c. */
 void sw_switch_statistics(const struct sw_switch *sw, struct sw_text *out);
 
+/* The name of a reason in statistics and in the command drops_read. */
+const char *sw_drop_name(enum sw_drop reason);
+
 /* Takes the telemetry records (telemetry.h) of the intervals that have ended; they stay valid until the next call that
  * lets time pass. */
 struct sw_telemetry_record;

@@ -34,14 +34,26 @@ void sw_target_free(struct sw_target *target)
     sw_pool_free(&target->pool);
 }
 
+static void count(struct sw_target *target, struct sw_drop_note note)
+{
+    target->counters.ports[note.port].drops[note.reason]++;
+    target->drop_notes[target->n_drop_notes++ % SW_DROP_NOTES] = note;
+}
+
 void sw_target_count_drop(struct sw_target *target, uint32_t port, enum sw_drop reason)
 {
-    target->counters.ports[port].drops[reason]++;
+    count(target, (struct sw_drop_note){.reason = reason, .port = port});
 }
 
 void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t port, enum sw_drop reason)
 {
-    sw_target_count_drop(target, port, reason);
+    struct sw_drop_note note = {.reason = reason, .port = port};
+
+    if (reason == SW_DROP_INGRESS || reason == SW_DROP_EGRESS) {
+        note.at = frame->packet.requests.dropped_at;
+        note.in = frame->packet.requests.dropped_in;
+    }
+    count(target, note);
     sw_pool_release(&target->pool, frame);
 }
 

@@ -30,6 +30,15 @@ struct sw_target_counters {
     uint64_t duplicated; /* copies that links made */
 };
 
+/* Where and why a packet ended, for people. Places are the program's, NULL where it does not tell. */
+struct sw_drop_note {
+    enum sw_drop reason;
+    uint32_t port;
+    const char *at, *in;
+};
+
+#define SW_DROP_NOTES 64u
+
 struct sw_target {
     const struct sw_program *program;
     struct sw_pipeline *pipeline;
@@ -40,6 +49,8 @@ struct sw_target {
     struct sw_replication replication;
     struct sw_telemetry telemetry;
     struct sw_target_counters counters;
+    struct sw_drop_note drop_notes[SW_DROP_NOTES]; /* a ring of the last */
+    uint64_t n_drop_notes;                         /* since somebody read them */
     int64_t now_ns, epoch_ns;
     sw_output_fn output;
     void *output_ctx;

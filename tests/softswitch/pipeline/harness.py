@@ -58,6 +58,9 @@ class Requests(c.Structure):
         ("recirculate_fields", I32),
         ("clone_session", U32),
         ("truncate_bytes", U32),
+        ("branch", c.c_char_p),
+        ("dropped_at", c.c_char_p),
+        ("dropped_in", c.c_char_p),
     )
 
 

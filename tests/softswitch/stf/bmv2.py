@@ -92,6 +92,10 @@ class Bmv2Target:
         except ConnectionError:
             raise self._ended() from None
 
+    def drops(self) -> list[str]:
+        """It does not tell."""
+        return []
+
     def put(self, port: int, frames: list[bytes]) -> list[tuple[int, bytes]]:
         """Puts frames in one right after the other, or none; what has come out by the time the switch has read them."""
         assert self._packets is not None

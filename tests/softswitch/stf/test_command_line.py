@@ -14,6 +14,9 @@ import pytest
 from tests.softswitch.pipeline.harness import PROGRAMS
 
 AGAIN = PROGRAMS / "again.json"
+ROUTER = PROGRAMS / "l3.json"
+NOT_IPV4 = "000000000001 000000000002 1234"
+NO_ROUTE = "000000000001 000000000002 0800 45000014 00004000 401126d7 0a000001 0a000002"
 
 
 def stf(*arguments: Path | str) -> tuple[int, str, str]:
@@ -41,6 +44,21 @@ def test_a_difference_is_shown_as_a_hex_diff(tmp_path: Path) -> None:
         "- 0000  00 00 00 00 ab",
         "+ 0000  00 00 00 00 aa",
         "                     ^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("frame", "branch"), [(NOT_IPV4, "l3.p4:55 holds"), (NO_ROUTE, "table In.routes, l3.p4:55 does not hold")]
+)
+def test_a_failure_says_where_a_packet_was_dropped_and_why(frame: str, branch: str, tmp_path: Path) -> None:
+    """The statement that dropped it, and the table or the condition that led there."""
+    test = tmp_path / "dropped.stf"
+    test.write_text(f"packet 1 {frame}\nexpect 2 {frame}\n")
+    status, said, complained = stf(ROUTER, test)
+    assert (status, complained) == (1, "")
+    assert said.splitlines() == [
+        f"{test}: line 2: no frame came out of port 2",
+        f"the packet of line 1 was dropped by the program in ingress (port 1), at l3.p4:32 ({branch})",
     ]
 
 

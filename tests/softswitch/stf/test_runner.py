@@ -28,6 +28,7 @@ class Echo:
 
     def __init__(self) -> None:
         self.commands: list[str] = []
+        self.dropped: list[str] = []
 
     def command(self, line: str) -> str:
         """Knows a counter and a register."""
@@ -42,7 +43,15 @@ class Echo:
 
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
         """One frame or two."""
+        if frame == b"\xdd":
+            self.dropped.append("by its own wish (port 1)")
+            return []
         return [(port + 1, frame), (9, frame)] if frame[:1] == b"\xff" else [(port + 1, frame)]
+
+    def drops(self) -> list[str]:
+        """Why frames of 0xdd ended."""
+        taken, self.dropped = self.dropped, []
+        return taken
 
 
 def verdict(*lines: str) -> str | None:
@@ -68,6 +77,15 @@ def test_a_missing_a_wrong_and_a_surplus_frame_are_failures() -> None:
     )
     assert str(verdict("packet 1 01")).startswith("the end: port 2 sent a frame that is not expected, after line 1\n")
     assert str(verdict("packet 1 01", "no_packet", "expect 2 01")).startswith("line 2: port 2 sent")
+
+
+def test_a_missing_frame_is_told_with_what_was_dropped() -> None:
+    """Since expectations were met last; a frame that need not come out is no matter."""
+    told = "the packet of line {} was dropped by its own wish (port 1)"
+    missing = "line {}: no frame came out of port {}"
+    assert verdict("packet 1 dd", "expect 2 dd") == f"{missing.format(2, 2)}\n{told.format(1)}"
+    lines = ("packet 1 dd", "no_packet", "packet 1 01", "expect 2 01", "wait", "packet 3 dd", "expect 4")
+    assert verdict(*lines) == f"{missing.format(7, 4)}\n{told.format(6)}"
 
 
 def test_checks_compare_cells() -> None:
