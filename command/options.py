@@ -36,7 +36,10 @@ FlowFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Flow list to replay: ours or the HPCC simulator's.", show_default=False),
 ]
-Pcap = Annotated[str, typer.Option(metavar="HOSTS", help="Hosts whose wire is captured, separated by commas.")]
+Pcap = Annotated[
+    str,
+    typer.Option(metavar="PLACES", help="What is captured: HOST, SWITCH (all its ports) or SWITCH:PORT, with commas."),
+]
 BackgroundName = Annotated[
     str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
 ]

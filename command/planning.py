@@ -47,13 +47,13 @@ def dilation_of(text: str) -> int | None:
     raise UsageError(f"--dilation is auto or a whole number from 1 to {MAX_DILATION}, not {shown(text)}")
 
 
-def hosts_of(text: str) -> tuple[str, ...]:
-    """The names of `--pcap`; nothing typed is no host."""
+def places_of(text: str) -> tuple[str, ...]:
+    """The words of `--pcap`; nothing typed is no place."""
     if not text:
         return ()
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise UsageError(f"--pcap: hosts are names with a comma between two of them, not {shown(text)}")
+        raise UsageError(f"--pcap: places are names with a comma between two of them, not {shown(text)}")
     return names
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softswitch.control import CommandError
+from softswitch.library import EMIT, Config, Outbox, Text, load
 
 __all__ = [
     "DEPARTURE",
@@ -28,6 +29,7 @@ __all__ = [
     "Departure",
     "EdgeDeparture",
     "Fabric",
+    "SeenFrame",
     "SwitchEngine",
 ]
 
@@ -48,6 +50,9 @@ Departure: TypeAlias = tuple[int, int, bytes]
 EdgeDeparture: TypeAlias = tuple[int, int, int, bytes]
 """(engine_index, port, due_ns, frame)"""
 
+SeenFrame: TypeAlias = tuple[int, int, int, bool, bytes]
+"""(time_ns, engine_index, port, whether it leaves there, frame)"""
+
 _NEVER = 2**63 - 1
 DEPARTURE = struct.Struct("=qIIii")
 """Of many that come at once: due_ns, where its bytes begin among all, how many they are, port, engine."""
@@ -56,71 +61,11 @@ ENTRY = struct.Struct("=qIIq")
 """
 
 
-class _Config(ctypes.Structure):
-    _fields_ = (
-        ("seed", ctypes.c_uint64),
-        ("epoch_ns", ctypes.c_int64),
-        ("sample_ns", ctypes.c_int64),
-        ("memory_limit", ctypes.c_uint64),
-        ("all_ports", ctypes.c_bool),
+def _contents(outbox: Outbox) -> tuple[bytes, bytes]:
+    return (
+        ctypes.string_at(outbox.items, outbox.count * DEPARTURE.size),
+        ctypes.string_at(outbox.bytes, outbox.n_bytes),
     )
-
-
-class _Text(ctypes.Structure):
-    _fields_ = (
-        ("bytes", ctypes.c_void_p),
-        ("length", ctypes.c_size_t),
-        ("capacity", ctypes.c_size_t),
-        ("lost", ctypes.c_bool),
-    )
-
-
-class _Outbox(ctypes.Structure):
-    _fields_ = (
-        ("items", ctypes.c_void_p),
-        ("bytes", ctypes.c_void_p),
-        ("count", ctypes.c_uint64),
-        ("n_bytes", ctypes.c_uint64),
-    )
-
-
-_HANDLE, _U32, _I64, _U64, _TEXT = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
-_FRAME = ctypes.c_char_p
-_EMIT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint16, ctypes.c_void_p, _U32)
-
-_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "sw_switch_create": (_HANDLE, (ctypes.c_void_p, ctypes.c_void_p)),
-    "sw_switch_destroy": (None, (_HANDLE,)),
-    "sw_switch_layout": (_U64, ()),
-    "sw_switch_pipeline": (_HANDLE, (_HANDLE,)),
-    "sw_switch_statistics": (None, (_HANDLE, _TEXT)),
-    "sw_switch_telemetry": (ctypes.c_size_t, (_HANDLE, ctypes.c_void_p)),
-    "sw_digest_drain": (None, (_HANDLE, _EMIT, ctypes.c_void_p)),
-    "sw_control_execute": (ctypes.c_int, (_HANDLE, _FRAME, _TEXT)),
-    "sw_text_clear": (None, (_TEXT,)),
-    "sw_text_free": (None, (_TEXT,)),
-    "sw_fabric_create": (_HANDLE, ()),
-    "sw_fabric_destroy": (None, (_HANDLE,)),
-    "sw_fabric_add": (ctypes.c_int, (_HANDLE, _HANDLE, _U64)),
-    "sw_fabric_connect": (ctypes.c_int, (_HANDLE, _U32, _U32, _U32, _U32)),
-    "sw_fabric_receive": (ctypes.c_int, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
-    "sw_fabric_drain": (_U64, (_HANDLE, _I64)),
-    "sw_fabric_put": (ctypes.c_int, (_HANDLE, _FRAME, _U64, _FRAME, _U64)),
-    "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
-    "sw_fabric_settle": (None, (_HANDLE,)),
-    "sw_fabric_replan": (None, (_HANDLE,)),
-    "sw_fabric_next_ns": (_I64, (_HANDLE,)),
-    "sw_fabric_outbox": (ctypes.c_void_p, (_HANDLE,)),
-}
-
-
-def _load(library: Path) -> ctypes.CDLL:
-    loaded = ctypes.CDLL(str(library))
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(loaded, name)
-        function.restype = result
-        function.argtypes = arguments
-    return loaded
 
 
 class _Loop:
@@ -131,7 +76,7 @@ class _Loop:
         self.handle = library.sw_fabric_create()
         if not self.handle:
             raise MemoryError("no memory for a switch fabric")
-        self._outbox = _Outbox.from_address(library.sw_fabric_outbox(self.handle))
+        self._outbox = Outbox.from_address(library.sw_fabric_outbox(self.handle))
 
     def add(self, engine: SwitchEngine) -> int:
         """Puts an engine in; its index."""
@@ -142,9 +87,7 @@ class _Loop:
 
     def departed(self) -> tuple[bytes, bytes]:
         """What the call before left in the outbox: a `DEPARTURE` each, and the frames."""
-        outbox = self._outbox
-        items = ctypes.string_at(outbox.items, outbox.count * DEPARTURE.size)
-        return items, ctypes.string_at(outbox.bytes, outbox.n_bytes)
+        return _contents(self._outbox)
 
     def departures(self) -> list[EdgeDeparture]:
         """The same taken apart."""
@@ -153,6 +96,18 @@ class _Loop:
             (index, port, due_ns, frames[offset : offset + length])
             for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
         ]
+
+    def seen(self) -> list[SeenFrame]:
+        """Takes the frames that met watched ports."""
+        found: list[SeenFrame] = []
+        for leaves in (False, True):
+            items, frames = _contents(Outbox.from_address(self.library.sw_fabric_seen(self.handle, leaves)))
+            found += [
+                (due_ns, index, port, leaves, frames[offset : offset + length])
+                for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
+            ]
+        self.library.sw_fabric_forget_seen(self.handle)
+        return found
 
     def next_timer_ns(self) -> int | None:
         """The next event inside, None without one."""
@@ -175,9 +130,9 @@ class SwitchEngine:
 
     def __init__(self, library: Path, *, seed: int = 0, epoch_ns: int = 0, sample_ns: int | None = None) -> None:
         self.path = library
-        self._library = _load(library)
-        self._text = _Text()
-        config = _Config(seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True)
+        self._library = load(library)
+        self._text = Text()
+        config = Config(seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True)
         program = ctypes.c_char.in_dll(self._library, "sw_program")
         self._handle = self._library.sw_switch_create(ctypes.addressof(program), ctypes.byref(config))
         if not self._handle:
@@ -248,7 +203,7 @@ class SwitchEngine:
         def emit(_context: int, digest: int, address: int, length: int) -> None:
             taken.append((digest, ctypes.string_at(address, length)))
 
-        self._library.sw_digest_drain(self._library.sw_switch_pipeline(self._handle), _EMIT(emit), None)
+        self._library.sw_digest_drain(self._library.sw_switch_pipeline(self._handle), EMIT(emit), None)
         return taken
 
     def close(self) -> None:
@@ -340,6 +295,16 @@ class Fabric:
         """The same, taken apart."""
         loop = self._running()
         return loop.departures() if loop.library.sw_fabric_drain(loop.handle, until_ns) else []
+
+    def watch(self, engine: int, port: int) -> None:
+        """From now on `seen` gives every frame that arrives at a port or leaves by it."""
+        if self._running().library.sw_fabric_watch(self._running().handle, engine, port) < 0:
+            raise ValueError(f"no engine {engine} or no port {port}")
+
+    def seen(self) -> list[SeenFrame]:
+        """Takes the frames that met watched ports since the call before: those that arrived, each with when it was
+        handed over, then those that left, each with when it is across its link, which may lie ahead."""
+        return self._running().seen()
 
     def next_timer_ns(self) -> int | None:
         """The next event of any switch, None without one."""

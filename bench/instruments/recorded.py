@@ -13,17 +13,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from scapy.utils import RawPcapReader
-
 from bench.instruments.simulated import run_whole
 from bench.instruments.workload import write_lines
 from softswitch.engine import ENTRY
+from telemetry.captures.pcapng import Direction, read_capture
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.targets.common.commands import SAMPLE_NS, switch_commands
-from wire.addresses import parse_mac
-
-_MAC_BYTES = 6
-_NS_PER_S = 1_000_000_000
 
 
 def record_switches(request: RunRequest, folder: Path) -> tuple[str, str]:
@@ -48,11 +43,9 @@ def _sent(plan: RunPlan, pcaps: Path) -> Iterator[tuple[int, int, int, int, byte
     for number, host in enumerate(plan.topology.hosts):
         link = plan.topology.host_link[host.name]
         port = link.b if link.a.node == host.name else link.a
-        mac = parse_mac(host.mac).to_bytes(_MAC_BYTES, "big")
-        with RawPcapReader(str(pcaps / f"{host.name}-eth0.pcap")) as reader:
-            for frame, stamp in reader:
-                if frame[_MAC_BYTES : 2 * _MAC_BYTES] == mac:
-                    yield stamp.sec * _NS_PER_S + stamp.usec, number, switches[port.node], port.number, frame
+        for seen in read_capture(pcaps / f"{host.name}-eth0.pcapng"):
+            if seen.direction is Direction.OUT:
+                yield seen.time_ns, number, switches[port.node], port.number, seen.frame
 
 
 def _network(plan: RunPlan) -> Iterator[str]:

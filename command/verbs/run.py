@@ -32,7 +32,7 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan, hosts_of, shared_out
+from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan, places_of, shared_out
 from command.retrying import execute_retrying
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
@@ -72,7 +72,7 @@ def verb(
         duration_ms=duration,
         topology=topology,
         settings=tuple(settings or ()),
-        captures=hosts_of(pcap),
+        captures=places_of(pcap),
         background=background,
         flow_file=flows,
         faults=tuple(fault or ()),

@@ -10,7 +10,7 @@ Rough, and meant to be too much rather than too little:
 - disk = flows, queue rows, signals (a tenth of the packets, with BTS), goodput rows (at most one a packet) and captured
   packets, each at its size in a file, + pages and plots + a block for each file; on the real clock also a raw sample
   for each queue row, and the words that agents and switches are given;
-- descriptors, real clock: 2 a node of Mininet, 3 a switch and 2 an agent or capture in the runner; 4 a host (6 with
+- descriptors, real clock: 2 a node of Mininet, 3 a switch, 2 an agent and 4 a capture in the runner; 4 a host (6 with
   programs) in its agent; a port each in a switch; in all of them some for themselves. Virtual clock: one a capture.
 """
 
@@ -39,7 +39,8 @@ _SIGNAL_BYTES = 32
 _GOODPUT_ROW_BYTES = 8
 _CC_ROW_BYTES = 24
 _RAW_SAMPLE_BYTES = 32
-_CAPTURED_HEADERS_BYTES = 160
+_CAPTURED_HEADERS_BYTES = 224
+"""Of a packet and of its acknowledgement: all that is not payload, and what a file says of each."""
 _LINKS_OF_A_PATH = 4
 _PACKETS_PER_SIGNAL = 10
 _AGENT_HOST_BYTES, _AGENT_FLOW_BYTES = 512, 256
@@ -145,12 +146,26 @@ def _trace_bytes(plan: RunPlan) -> int:
 
 
 def _captured_bytes(plan: RunPlan) -> int:
+    """A port that faces a host sees its flows; any other at most those between racks. On the real clock the last one
+    is there twice for a while."""
     hosts = plan.topology.hosts
-    captured = np.array([host.name in plan.config.captures for host in hosts], dtype=np.int64)
-    per_packet = plan.transport.payload_bytes + _CAPTURED_HEADERS_BYTES
-    ends = captured[plan.columns.src] + captured[plan.columns.dst]
-    packets = int((_packets_of_flows(plan) * ends).sum())
-    return packets * per_packet
+    number = {host.name: place for place, host in enumerate(hosts)}
+    racks = {name: place for place, name in enumerate(plan.topology.switch)}
+    rack = np.array([racks[host.switch] for host in hosts], dtype=np.int64)
+    seen = np.zeros(len(hosts), dtype=np.int64)
+    uplinks = 0
+    for end in plan.captured:
+        link = plan.topology.link_at[end]
+        near = next((each.node for each in (link.a, link.b) if each.node in number), None)
+        if near is None:
+            uplinks += 1
+        else:
+            seen[number[near]] += 1
+    src, dst = plan.columns.src, plan.columns.dst
+    times = seen[src] + seen[dst] + uplinks * (rack[src] != rack[dst])
+    packets = int((_packets_of_flows(plan) * times).sum())
+    copies = 2 if plan.config.clock == "real" else 1
+    return copies * packets * (plan.transport.payload_bytes + _CAPTURED_HEADERS_BYTES)
 
 
 def _log_bytes(plan: RunPlan) -> int:
@@ -164,20 +179,20 @@ def _log_bytes(plan: RunPlan) -> int:
 
 
 def _live_files(plan: RunPlan) -> int:
-    """Commands, samples, log and statistics of a switch; words and log of an agent; capture and log of a captured."""
-    captures = len(plan.config.captures)
+    """Commands, samples, log and statistics of a switch; words and log of an agent; 5 files a capture."""
+    captures = len(plan.captured)
     if plan.config.clock != "real":
         return captures
-    return 4 * len(plan.topology.switches) + 2 * agent_count(len(plan.topology.hosts)) + 2 * captures
+    return 4 * len(plan.topology.switches) + 2 * agent_count(len(plan.topology.hosts)) + 5 * captures
 
 
 def _descriptors(plan: RunPlan) -> int:
-    captures = len(plan.config.captures)
+    captures = len(plan.captured)
     if plan.config.clock != "real":
         return _SPARE_DESCRIPTORS + captures
     hosts, switches = len(plan.topology.hosts), len(plan.topology.switches)
     agents = agent_count(hosts)
-    runner = _SPARE_DESCRIPTORS + 2 * (hosts + switches) + 3 * switches + 2 * (agents + captures)
+    runner = _SPARE_DESCRIPTORS + 2 * (hosts + switches) + 3 * switches + 2 * (agents + 2 * captures)
     agent = _SPARE_OF_CHILDREN + (4 if plan.config.background is None else 6) * -(-hosts // agents)
     switch = _SPARE_OF_CHILDREN + max(len(each) for each in plan.topology.ports.values())
     return max(runner, agent, switch)

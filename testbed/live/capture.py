@@ -1,56 +1,133 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures of hosts' wires (`--pcap h1,h8`): tcpdump in a live run, the frames themselves in a virtual one."""
+"""Captures of a live run (`--pcap h1,tor1:3`): tcpdump on interfaces of hosts and switches."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from telemetry.captures.clock import CaptureClock
+from telemetry.captures.pcapng import CaptureError, Direction
+from testbed.recording.captures import FOLDER, SUFFIX, convert
 from testbed.system.child import Child
+from testbed.targets.common.interfaces import interface_of
+from topologies.model import Port, Topology
 
 _READY_SECONDS = 20.0
 _HANDED_OVER_SECONDS = 1.2
 """The kernel hands packets to tcpdump once a second, and drops without a word what it still has when that ends."""
-_NS = 1_000_000_000
-_ETHERNET = 1
+_LOOKS = 9
 _DROPPED = re.compile(r"(\d+) packets? dropped by ")
 """By the kernel, or by the interface: in both cases it was on the wire and is not in the file."""
 
 
-class LiveCaptures:
-    """tcpdump on the interface of each host; all of them listen before anything is sent."""
+@dataclass(frozen=True)
+class _Running:
+    """A tcpdump of a capture, and the file that it fills. Both ways are one's, unless it is told which."""
 
-    def __init__(self, pids: Mapping[str, int], folder: Path, run_id: str, logs: Path) -> None:
-        self._children: dict[Path, Child] = {}
+    child: Child
+    end: Port
+    pcap: Path
+    direction: Direction
+
+
+class LiveCaptures:
+    """tcpdump on interfaces; all of them listen before anything is sent.
+
+    What a host's NIC sends the kernel shows at its own interface. softswitch sends past where the kernel looks
+    (PACKET_QDISC_BYPASS): what leaves its port is what arrives at the other end of the link.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        ends: Sequence[Port],
+        pids: Mapping[str, int],
+        folder: Path,
+        run_id: str,
+        logs: Path,
+        dilation: int,
+    ) -> None:
+        """`pids` are of the hosts."""
+        self._topology = topology
+        self._pids = pids
+        self._run_id = run_id
+        self._logs = logs
+        self._clock = CaptureClock(dilation)
+        self._running: list[_Running] = []
         try:
-            for name, pid in pids.items():
-                path = folder / f"{name}-eth0.pcap"
-                words = ["mnexec", "-a", str(pid), "tcpdump", "-U", "-Z", "root", "-s", "0"]
-                words += ["-i", f"{name}-eth0", "-w", str(path)]
-                log = logs / f"tcpdump-{name}.log"
-                self._children[path] = Child(f"tcpdump of {name}", words, run_id, log, errors_are_lines=True)
-            for child in self._children.values():
-                child.wait_for_line("listening on", _READY_SECONDS)
+            for end in ends:
+                self._listen(end, folder)
+            for each in self._running:
+                each.child.wait_for_line("listening on", _READY_SECONDS)
         except BaseException:
             self.stop()
             raise
 
+    def _listen(self, end: Port, folder: Path) -> None:
+        interface = interface_of(self._topology, end)
+        if end.node in self._pids:
+            self._start(end, end, folder / f"{interface}.pcap", Direction.UNKNOWN)
+            return
+        link = self._topology.link_at[end]
+        neighbour = link.b if link.a == end else link.a
+        self._start(end, end, folder / f"{interface}-in.pcap", Direction.IN)
+        self._start(end, neighbour, folder / f"{interface}-out.pcap", Direction.OUT)
+
+    def _start(self, end: Port, where: Port, pcap: Path, direction: Direction) -> None:
+        """For a capture of `end`, listens at `where`: to what arrives there, if a direction is told."""
+        words = ["tcpdump", "-U", "-Z", "root", "-s", "0", "--nano", "-i", interface_of(self._topology, where)]
+        words += ["-w", str(pcap)] if direction is Direction.UNKNOWN else ["-Q", "in", "-w", str(pcap)]
+        if where.node in self._pids:
+            words = ["mnexec", "-a", str(self._pids[where.node]), *words]
+        name = end.node if direction is Direction.UNKNOWN else pcap.stem
+        log = self._logs / f"tcpdump-{name}.log"
+        child = Child(f"tcpdump of {name}", words, self._run_id, log, errors_are_lines=True)
+        self._running.append(_Running(child, end, pcap, direction))
+
+    def begin(self, start_ns: int, switch_epoch_ns: int | None) -> None:
+        """Says when model time 0 is, and where the switches' clocks begin if they begin together (CLOCK_MONOTONIC)."""
+        lead_ns = _calendar_lead_ns()
+        epoch_ns = None if switch_epoch_ns is None else switch_epoch_ns + lead_ns
+        self._clock = CaptureClock(self._clock.dilation, start_ns + lead_ns, epoch_ns)
+
     def stop(self) -> tuple[str, ...]:
         """Ends them; what their files lack, a sentence each. A second time there is nothing to do or to say."""
-        children, self._children = self._children, {}
-        if children:
+        running, self._running = self._running, []
+        if running:
             time.sleep(_HANDED_OVER_SECONDS)
-        troubles = {path: child.trouble() for path, child in children.items()}
+        troubles = [each.child.trouble() for each in running]
+        said = [(each.end, _end(each.child, trouble)) for each, trouble in zip(running, troubles, strict=True)]
+        for end in dict.fromkeys(each.end for each in running):
+            said.append((end, self._keep(end, [each for each in running if each.end == end])))
         return tuple(
-            f"{path.parent.name}/{path.name} {lack}."
-            for path, child in children.items()
-            if (lack := _end(child, troubles[path])) is not None
+            f"{FOLDER}/{interface_of(self._topology, end)}{SUFFIX} {lack}." for end, lack in said if lack is not None
         )
+
+    def _keep(self, end: Port, parts: Sequence[_Running]) -> str | None:
+        """Makes one capture of its parts, which says how its times become model times; what is wrong with them."""
+        path = parts[0].pcap.parent / f"{interface_of(self._topology, end)}{SUFFIX}"
+        try:
+            convert({each.pcap: each.direction for each in parts}, path, self._topology, end, self._clock)
+        except FileNotFoundError:
+            return "was not written"
+        except CaptureError as error:
+            return f"cannot be made: {error}"
+        return None
+
+
+def _calendar_lead_ns() -> int:
+    """How far the clock of packets is ahead of CLOCK_MONOTONIC. Between two readings of one, the other is read: the
+    closest two know best."""
+    looks = []
+    for _ in range(_LOOKS):
+        before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        looks.append((after_ns - before_ns, calendar_ns - (before_ns + after_ns) // 2))
+    return min(looks)[1]
 
 
 def _end(child: Child, trouble: str | None) -> str | None:
@@ -62,42 +139,3 @@ def _end(child: Child, trouble: str | None) -> str | None:
     if not dropped:
         return f"may end early: {child.obituary()}"
     return f"lacks {sum(dropped)} packets that the kernel dropped" if any(dropped) else None
-
-
-class VirtualCapture:
-    """Writes the frames of chosen hosts as nanosecond pcap files. Knows hosts by numbers of its caller."""
-
-    def __init__(self, hosts: dict[int, str], folder: Path) -> None:
-        self._resources = ExitStack()
-        self._writers: dict[int, Any] = {}
-        if hosts:
-            from scapy.utils import RawPcapWriter  # scapy is slow to load, and rarely wanted here
-
-            for index, name in hosts.items():
-                path = str(folder / f"{name}-eth0.pcap")
-                writer = RawPcapWriter(path, linktype=_ETHERNET, nano=True)
-                self._resources.callback(writer.close)
-                writer.write_header(None)
-                self._writers[index] = writer
-
-    @property
-    def hosts(self) -> frozenset[int]:
-        """Those whose frames it wants."""
-        return frozenset(self._writers)
-
-    def frame(self, host: int, frame: bytes, time_ns: int) -> None:
-        """A frame on the wire of a host, sent or received."""
-        writer = self._writers.get(host)
-        if writer is not None:
-            writer.write_packet(frame, sec=time_ns // _NS, usec=time_ns % _NS)
-
-    def close(self) -> None:
-        self._resources.close()
-
-
-def capture_folder(run_folder: Path, hosts: Sequence[str]) -> Path:
-    """Where the captures of a run go; made only if there are any."""
-    folder = run_folder / "pcaps"
-    if hosts:
-        folder.mkdir(exist_ok=True)
-    return folder

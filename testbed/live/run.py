@@ -38,9 +38,10 @@ from testbed.faults.timeline import PlannedCommand, fault_commands
 from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background
-from testbed.live.capture import LiveCaptures, capture_folder
+from testbed.live.capture import LiveCaptures
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
+from testbed.recording.captures import capture_folder
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
@@ -144,8 +145,7 @@ def run_on(
         background = _background(plan, network, pids)
         if background is not None:
             ends.callback(background.stop)
-        captured = {name: pids[name] for name in plan.config.captures}
-        captures = LiveCaptures(captured, capture_folder(folder, plan.config.captures), network.run_id, network.logs)
+        captures = _captures(network, pids, folder)
         ends.callback(captures.stop)
         run = _Run(network, agents, recorder, progress, interrupt, background, captures, began_s)
         return run.outcome(folder)
@@ -164,6 +164,17 @@ def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
     """Whose time stamps a BTS carries, by switch number."""
     numbers = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
     return {numbers[each.name]: SwitchClock(each.name, each.clock_lag_ns) for each in network.switches}
+
+
+def _common_epoch_ns(network: LiveNetwork) -> int | None:
+    """Where the clocks of all switches stand at 0; None where each began when it could."""
+    return None if any(switch.clock_lag_ns for switch in network.switches) else network.epoch_ns
+
+
+def _captures(network: LiveNetwork, pids: Mapping[str, int], folder: Path) -> LiveCaptures:
+    plan = network.plan
+    own = capture_folder(folder, plan.captured)
+    return LiveCaptures(plan.topology, plan.captured, pids, own, network.run_id, network.logs, plan.dilation.factor)
 
 
 def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) -> Background | None:
@@ -229,6 +240,7 @@ class _Run:
         period_ns = 1000 * suppression_period_us(self._plan.switch_settings, self._plan.dilation)
         self._start_ns = in_phase(time.monotonic_ns() + margin_ns, self._network.epoch_ns, period_ns)
         self._recorder.begin(self._start_ns - self._network.epoch_ns)
+        self._captures.begin(self._start_ns, _common_epoch_ns(self._network))
         self._plan_faults(faults)
         for agent in self._agents:
             agent.tell(Start(self._start_ns))

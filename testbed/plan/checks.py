@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -116,16 +115,6 @@ def check_background(request: RunRequest) -> None:
         raise UsageError(f"no background {request.background!r}; there are {', '.join(BACKGROUND_NAMES)}")
     if request.clock != "real":
         raise UsageError("--background needs --clock real: programs know no virtual time")
-
-
-def captured_hosts(names: Sequence[str], topology: Topology) -> tuple[str, ...]:
-    """Hosts of this network, each once."""
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise UsageError(f"--pcap: {name} is named twice")
-        if name not in topology.host:
-            raise UsageError(f"--pcap: no host {name!r} in this network (h1 to h{len(topology.hosts)})")
-    return tuple(names)
 
 
 def validated(model: type[Model], fields: Mapping[str, Any], where: str, known: Iterable[str] = ()) -> Model:

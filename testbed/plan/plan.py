@@ -18,6 +18,7 @@ from scenarios.faults.fault import Fault
 from scenarios.model.flow import Flow, number_flows
 from testbed.errors import UsageError
 from testbed.plan import checks
+from testbed.plan.captured_ports import captured_ports
 from testbed.plan.config import RunConfig, fault_configs, versions
 from testbed.plan.dilation import choose_dilation, dilation_config
 from testbed.plan.flow_columns import FlowColumns, flow_columns
@@ -28,7 +29,7 @@ from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
 from testbed.plan.switch_targets import check_faults
 from topologies.features import FixedPointError, feature_commands
-from topologies.model import Topology
+from topologies.model import Port, Topology
 from topologies.settings import SwitchSettings
 from wire import ethernet
 from wire.constants import DSCP_DATA
@@ -57,6 +58,11 @@ class RunPlan:
     def columns(self) -> FlowColumns:
         """The flows as arrays."""
         return flow_columns(self.topology, self.flows)
+
+    @cached_property
+    def captured(self) -> tuple[Port, ...]:
+        """The ends of links whose frames are captured."""
+        return captured_ports(self.config.captures, self.topology)
 
     @property
     def mtu_bytes(self) -> int:
@@ -107,13 +113,19 @@ def plan_run(request: RunRequest) -> RunPlan:
         "seed": request.seed,
         "duration_ms": duration_ms,
         "workload": workload.model_dump(),
-        "captures": checks.captured_hosts(request.captures, topology),
+        "captures": _checked_captures(request, topology),
         "background": request.background,
         "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
         "command": repeat_command(request, choice.factor),
     }
     return replace(_plan(told, topology, flows, settings), faults=faults)
+
+
+def _checked_captures(request: RunRequest, topology: Topology) -> tuple[str, ...]:
+    """As they were typed, once they are known to name ports."""
+    captured_ports(request.captures, topology)
+    return tuple(request.captures)
 
 
 def plan_network(request: RunRequest) -> RunPlan:

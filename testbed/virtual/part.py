@@ -20,11 +20,11 @@ from softswitch.engine import Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
-from testbed.live.capture import VirtualCapture, capture_folder
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
+from testbed.virtual.capture import VirtualCapture
 from testbed.virtual.host_rounds import NEVER, HostRounds, place_of
 from testbed.virtual.shares import Share
 from topologies.model import Topology
@@ -57,8 +57,9 @@ class Part:
         self._nics: list[Nic] = build_nics(
             topology, plan.flows, plan.transport, plan.dilation, stalls=stalls, only=share.hosts
         )
-        captured = {number: name for number, name in enumerate(share.hosts) if name in plan.config.captures}
-        self._capture = VirtualCapture(captured, capture_folder(folder, plan.config.captures))
+        self._capture = VirtualCapture(plan, share, folder)
+        for switch, port in self._capture.ports:
+            self._fabric.watch(switch, port)
         plugs = _plugs(topology, share.hosts, index)
         far = {near: (end.worker, place_of(end.engine, end.port)) for near, end in share.far.items()}
         self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts, far, workers)
@@ -77,6 +78,8 @@ class Part:
         self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
         self._fabric.put(*self._hosts.to_switches.take())
+        if self._capture.ports:
+            self._capture.frames_of_ports(self._fabric.seen(), until_ns)
         return count
 
     def for_worker(self, worker: int) -> tuple[int, bytes, bytes]:

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where a port leads; index -1 for an edge port. */
 struct link_end {
@@ -19,6 +20,7 @@ struct member {
     struct sw_switch *sw;
     uint32_t index;
     struct link_end ends[SW_PORT_COUNT];
+    bool is_watched[SW_PORT_COUNT];
 };
 
 struct sw_fabric {
@@ -26,7 +28,8 @@ struct sw_fabric {
     uint32_t n_members, capacity;
     struct sw_index_heap next; /* next event of each switch */
     struct sw_outbox outbox;
-    int64_t horizon_ns; /* up to which events have been run */
+    struct sw_outbox seen[2]; /* at watched ports: frames that arrived, frames that left */
+    int64_t horizon_ns;       /* up to which events have been run */
 };
 
 struct sw_fabric *sw_fabric_create(void)
@@ -49,6 +52,8 @@ void sw_fabric_destroy(struct sw_fabric *fabric)
     free(fabric->members);
     sw_index_heap_free(&fabric->next);
     sw_outbox_free(&fabric->outbox);
+    sw_outbox_free(&fabric->seen[false]);
+    sw_outbox_free(&fabric->seen[true]);
     free(fabric);
 }
 
@@ -62,21 +67,31 @@ static void plan(struct sw_fabric *fabric, uint32_t index)
     sw_index_heap_set(&fabric->next, index, sw_switch_next_ns(fabric->members[index]->sw));
 }
 
+/* Copies a frame that meets a watched port. */
+static void see(const struct member *member, uint32_t port, bool leaves, int64_t time_ns, const uint8_t *bytes,
+                uint32_t len)
+{
+    if (member->is_watched[port])
+        sw_outbox_add(&member->fabric->seen[leaves], (int32_t)member->index, (int32_t)port, time_ns, bytes, len);
+}
+
 /* The output of every member: across its link, or out at the edge. */
 static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet)
 {
     struct member *member = ctx;
     struct sw_fabric *fabric = member->fabric;
     struct link_end end = member->ends[port];
+    const uint8_t *bytes = packet->buffer + packet->head;
 
+    see(member, port, true, due_ns, bytes, packet->len);
     if (end.index >= 0) {
+        see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len);
         sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
         if ((uint32_t)end.index != member->index)
             plan(fabric, (uint32_t)end.index);
         return;
     }
-    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, packet->buffer + packet->head,
-                  packet->len);
+    sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len);
     sw_switch_release(member->sw, packet);
 }
 
@@ -119,6 +134,7 @@ int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layou
     member->index = fabric->n_members++;
     for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         member->ends[port] = (struct link_end){.index = -1};
+    memset(member->is_watched, 0, sizeof(member->is_watched));
     fabric->members[member->index] = member;
     sw_switch_share(sw, fabric->members[0]->sw);
     sw_switch_set_output(sw, depart, member);
@@ -142,6 +158,25 @@ int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uin
     return 0;
 }
 
+int sw_fabric_watch(struct sw_fabric *fabric, uint32_t index, uint32_t port)
+{
+    if (index >= fabric->n_members || port >= SW_RECIRCULATION_PORT)
+        return -EINVAL;
+    fabric->members[index]->is_watched[port] = true;
+    return 0;
+}
+
+const struct sw_outbox *sw_fabric_seen(const struct sw_fabric *fabric, bool leaves)
+{
+    return &fabric->seen[leaves];
+}
+
+void sw_fabric_forget_seen(struct sw_fabric *fabric)
+{
+    sw_outbox_clear(&fabric->seen[false]);
+    sw_outbox_clear(&fabric->seen[true]);
+}
+
 int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
                       int64_t time_ns)
 {
@@ -149,6 +184,8 @@ int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, c
 
     if (index >= fabric->n_members)
         return -EINVAL;
+    if (port < SW_RECIRCULATION_PORT)
+        see(fabric->members[index], port, false, time_ns, bytes, len);
     refused = sw_switch_receive(fabric->members[index]->sw, port, bytes, len, time_ns);
     plan(fabric, index);
     return refused;
@@ -175,6 +212,7 @@ int sw_fabric_put(struct sw_fabric *fabric, const struct sw_entry *entries, uint
     for (uint64_t i = 0; i < count; i++) {
         const struct sw_entry *entry = &entries[i];
 
+        see(fabric->members[entry->index], entry->port, false, entry->time_ns, bytes, (uint32_t)entry->length);
         sw_switch_receive(fabric->members[entry->index]->sw, entry->port, bytes, (uint32_t)entry->length,
                           entry->time_ns);
         plan(fabric, entry->index);

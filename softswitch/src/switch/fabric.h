@@ -40,6 +40,14 @@ int sw_fabric_add(struct sw_fabric *fabric, struct sw_switch *sw, uint64_t layou
 /* Joins two ports, both directions; rates and delays are the ports' own. -EINVAL unknown, -EBUSY already joined. */
 int sw_fabric_connect(struct sw_fabric *fabric, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b);
 
+/* From now on copies every frame that arrives at a port or leaves by it, for whoever wants to look at wires. -EINVAL
+ * unknown. A frame that leaves has the time at which it is across its link, one that arrives that at which it was
+ * handed over: of a frame between two switches these are the same. */
+int sw_fabric_watch(struct sw_fabric *fabric, uint32_t index, uint32_t port);
+/* The copies made since they were forgotten: of those that leave or of those that arrive. The pointer stays valid. */
+const struct sw_outbox *sw_fabric_seen(const struct sw_fabric *fabric, bool leaves);
+void sw_fabric_forget_seen(struct sw_fabric *fabric);
+
 /* A frame from outside; `time_ns` must not lie before what was advanced to. < 0 when refused (and counted). */
 int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
                       int64_t time_ns);

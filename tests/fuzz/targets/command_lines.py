@@ -44,13 +44,15 @@ _RIGHT = {
     "--flows": ("flows.csv", "sweep.yaml", "folder", "dangling", "loop", "nothing"),
     "--exec": ("flows.csv", "folder", "dangling", "loop", "nothing", "-"),
     "--out": ("runs", "file", "file/below", "folder", "dangling", "loop", "a b", "[red]"),
-    "--pcap": ("h1", "h1,h2", "h1,h1", "h999"),
+    "--pcap": ("h1", "h1,h2", "h1,h1", "h999", "tor1", "tor1:1", "tor1:99"),
+    "flow": ("1", "999"),
+    "--run": ("folder", "file", "nothing", "loop"),
     "--background": ("iperf3",),
     "--workers": ("1", "2"),
     "--scheduler": ("tcp://127.0.0.1:1",),
 }
 """What a person would type there; with it a command gets as far as its next word."""
-_PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows"}
+_PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows", "--run"}
 
 
 @cache

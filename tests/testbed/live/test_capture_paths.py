@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from telemetry.captures.pcapng import Direction, read_capture
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
 SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=2", "--set", "message_bytes=20000"]
-PCAP_HEADER_BYTES = 24
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,19 @@ PCAP_HEADER_BYTES = 24
 def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> None:
     """Blanks, quotes and what a shell would expand are part of the name."""
     out = tmp_path / name
-    done = running.run("run", "incast", *SMALL, "--pcap", "h1", "--json", "--out", str(out))
+    done = running.run("run", "incast", *SMALL, "--pcap", "h1,tor1:h1", "--json", "--out", str(out))
     assert done.stdout, done.stderr
     assert json.loads(done.stdout)["flows"]["completed"] == 2
     [folder] = out.iterdir()
-    assert (folder / "pcaps" / "h1-eth0.pcap").stat().st_size > PCAP_HEADER_BYTES
+    host, port = (list(read_capture(folder / "pcaps" / f"{name}.pcapng")) for name in ("h1-eth0", "tor1-eth1"))
+    for direction in (Direction.IN, Direction.OUT):
+        other = Direction.OUT if direction is Direction.IN else Direction.IN
+        frames = sorted(each.frame for each in host if each.direction is direction)
+        assert frames == sorted(each.frame for each in port if each.direction is other)
+        assert frames
+    clocks = {each.interface.clock for each in (*host, *port)}
+    assert all(clock is not None and clock.model_us(host[0].time_ns) is not None for clock in clocks)
+    assert [path.name for path in (folder / "pcaps").iterdir() if path.suffix != ".pcapng"] == []
     assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert not (running.ROOT / "X").exists()

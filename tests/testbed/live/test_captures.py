@@ -27,7 +27,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wire of a sender that is paused, from a run in virtual time."""
     request = RunRequest("incast", clock="virtual", captures=("h1",))
     finished = execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
-    return finished.folder / "pcaps" / "h1-eth0.pcap"
+    return finished.folder / "pcaps" / "h1-eth0.pcapng"
 
 
 def _tshark(capture: Path, filter_text: str, field: str = "frame.number") -> list[str]:

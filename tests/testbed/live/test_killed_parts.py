@@ -113,7 +113,7 @@ def test_a_lost_capture_degrades_the_run(number: str, tmp_path: Path) -> None:
     status, result = _with(tmp_path, signal.Signals[f"SIG{number}"], victim, *words)
     assert result["verdict"] in ("degraded", "invalid")  # the latter for lateness, of which a busy machine has much
     [reason] = [each for each in result["verdict_reasons"] if "pcap" in each]
-    assert reason.startswith("pcaps/h1-eth0.pcap ")
+    assert reason.startswith("pcaps/h1-eth0.pcapng ")
     assert "tcpdump of h1 " in reason
     assert status == (3 if result["verdict"] == "invalid" else 0)
 

@@ -17,6 +17,7 @@ from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual import part
+from testbed.virtual.shares import Share
 from testbed.virtual.simulation import simulate
 
 _LEAST_DATA_FRAME_BYTES = 200
@@ -45,9 +46,10 @@ class _Counted:
     """Stands where captures are: when each host sent a data frame."""
 
     addresses: tuple[bytes, ...] = ()
+    ports = ()
     sent_ns: list[int]
 
-    def __init__(self, hosts: dict[int, str], folder: Path) -> None:
+    def __init__(self, plan: RunPlan, share: Share, folder: Path) -> None:
         _Counted.sent_ns = []
         self.hosts = frozenset(range(len(self.addresses)))
 

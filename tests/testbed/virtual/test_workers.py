@@ -52,20 +52,24 @@ _FAULTS = (
 )
 
 
+Stored = tuple[dict[str, pl.DataFrame], dict[str, bytes], dict[str, object]]
+
+
 def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str, ...] = _RACKS) -> RunPlan:
     request = RunRequest(
-        "incast", scheme, clock="virtual", faults=faults, settings=settings, captures=("h1",), duration_ms=20.0
+        "incast", scheme, clock="virtual", faults=faults, settings=settings, captures=("h1", "spine1"), duration_ms=20.0
     )
     return plan_run(request)
 
 
-def _stored(plan: RunPlan, folder: Path, clock: Clock) -> tuple[dict[str, pl.DataFrame], bytes, dict[str, object]]:
-    """Traces, a capture, and the result but for what a run cost and its name."""
+def _stored(plan: RunPlan, folder: Path, clock: Clock) -> Stored:
+    """Traces, captures, and the result but for what a run cost and its name."""
     folder.mkdir()
     run = execute(plan, folder, Silent(), clock)
     traces = {schema.name: pl.read_parquet(run.folder / schema.file_name) for schema in SCHEMAS.values()}
     told = run.result.model_dump(exclude={"wall_s", "packets_per_s"})
-    return traces, (run.folder / "pcaps" / "h1-eth0.pcap").read_bytes(), told
+    captures = {path.name: path.read_bytes() for path in (run.folder / "pcaps").iterdir()}
+    return traces, captures, told
 
 
 @pytest.mark.parametrize(
@@ -77,15 +81,16 @@ def test_any_number_of_workers_gives_the_same_run(
 ) -> None:
     """Rows in the same order, and the same counts; one with BTS, one with PFC and all that can go wrong."""
     plan = _plan(scheme, faults, (*_RACKS, *settings))
-    traces, capture, told = _stored(plan, tmp_path / "alone", simulate)
+    traces, captures, told = _stored(plan, tmp_path / "alone", simulate)
     assert traces["flows"].height == 12
-    assert len(capture) > 1000
+    assert sorted(captures) == ["h1-eth0.pcapng", "spine1-eth1.pcapng", "spine1-eth2.pcapng", "spine1-eth3.pcapng"]
+    assert all(len(capture) > 1000 for capture in captures.values())
     assert traces["signals"].height > 0 or scheme == "pfc"
     for workers in counts:
         found = _stored(plan, tmp_path / str(workers), partial(simulate_shared, workers=workers))
         for name, trace in traces.items():
             assert_frame_equal(found[0][name], trace)
-        assert found[1] == capture
+        assert found[1] == captures
         assert found[2] == told
 
 
@@ -134,7 +139,7 @@ def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Ru
     plan = _plan()
     round_ns = lookahead_ns(plan.topology, plan.dilation)
     task = Task(plan, folder, shares(plan.topology, workers), round_ns, Descriptors(-1, (), 0))
-    runner = _Runner(folder / "pcaps" / "h1-eth0.pcap")
+    runner = _Runner(folder / "pcaps" / "h1-eth0.pcapng")
     return Worker(task, 0, exchange, cast("Connection", runner)), runner
 
 
@@ -143,7 +148,7 @@ def test_a_worker_has_written_its_captures_before_it_says_that_it_is_done(tmp_pa
     worker, runner = _worker(tmp_path, _Alone(), 1)
     runner.worker = worker
     worker.run()
-    assert runner.size_bytes == (tmp_path / "pcaps" / "h1-eth0.pcap").stat().st_size > 1000
+    assert runner.size_bytes == (tmp_path / "pcaps" / "h1-eth0.pcapng").stat().st_size > 1000
     assert not runner.reports[-1].was_asked
 
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""softswitch's shared object as ctypes sees it: structures and functions, and nothing of what they are for."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+
+class Config(ctypes.Structure):
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        ("epoch_ns", ctypes.c_int64),
+        ("sample_ns", ctypes.c_int64),
+        ("memory_limit", ctypes.c_uint64),
+        ("all_ports", ctypes.c_bool),
+    )
+
+
+class Text(ctypes.Structure):
+    _fields_ = (
+        ("bytes", ctypes.c_void_p),
+        ("length", ctypes.c_size_t),
+        ("capacity", ctypes.c_size_t),
+        ("lost", ctypes.c_bool),
+    )
+
+
+class Outbox(ctypes.Structure):
+    _fields_ = (
+        ("items", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
+        ("count", ctypes.c_uint64),
+        ("n_bytes", ctypes.c_uint64),
+    )
+
+
+_HANDLE, _U32, _I64, _U64, _TEXT = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
+_FRAME = ctypes.c_char_p
+EMIT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint16, ctypes.c_void_p, _U32)
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "sw_switch_create": (_HANDLE, (ctypes.c_void_p, ctypes.c_void_p)),
+    "sw_switch_destroy": (None, (_HANDLE,)),
+    "sw_switch_layout": (_U64, ()),
+    "sw_switch_pipeline": (_HANDLE, (_HANDLE,)),
+    "sw_switch_statistics": (None, (_HANDLE, _TEXT)),
+    "sw_switch_telemetry": (ctypes.c_size_t, (_HANDLE, ctypes.c_void_p)),
+    "sw_digest_drain": (None, (_HANDLE, EMIT, ctypes.c_void_p)),
+    "sw_control_execute": (ctypes.c_int, (_HANDLE, _FRAME, _TEXT)),
+    "sw_text_clear": (None, (_TEXT,)),
+    "sw_text_free": (None, (_TEXT,)),
+    "sw_fabric_create": (_HANDLE, ()),
+    "sw_fabric_destroy": (None, (_HANDLE,)),
+    "sw_fabric_add": (ctypes.c_int, (_HANDLE, _HANDLE, _U64)),
+    "sw_fabric_connect": (ctypes.c_int, (_HANDLE, _U32, _U32, _U32, _U32)),
+    "sw_fabric_receive": (ctypes.c_int, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
+    "sw_fabric_drain": (_U64, (_HANDLE, _I64)),
+    "sw_fabric_put": (ctypes.c_int, (_HANDLE, _FRAME, _U64, _FRAME, _U64)),
+    "sw_fabric_step": (_U64, (_HANDLE, _U32, _U32, _FRAME, _U32, _I64)),
+    "sw_fabric_settle": (None, (_HANDLE,)),
+    "sw_fabric_replan": (None, (_HANDLE,)),
+    "sw_fabric_next_ns": (_I64, (_HANDLE,)),
+    "sw_fabric_outbox": (ctypes.c_void_p, (_HANDLE,)),
+    "sw_fabric_watch": (ctypes.c_int, (_HANDLE, _U32, _U32)),
+    "sw_fabric_seen": (ctypes.c_void_p, (_HANDLE, ctypes.c_bool)),
+    "sw_fabric_forget_seen": (None, (_HANDLE,)),
+}
+
+
+def load(library: Path) -> ctypes.CDLL:
+    """With the types of what it is called with."""
+    loaded = ctypes.CDLL(str(library))
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.restype = result
+        function.argtypes = arguments
+    return loaded

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What `--pcap` names: hosts, switches and ports of switches, as ends of links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testbed.errors import UsageError
+from topologies.model import Port, SwitchPort, Topology
+from wire.input.nearest import nearest
+from wire.input.validation import shown
+
+_NAMED_SWITCHES = 4
+
+
+def captured_ports(words: Sequence[str], topology: Topology) -> tuple[Port, ...]:
+    """Each once, in the order of the words: `h1` is a host's wire, `tor1:3` and `tor1:spine1` are a port by its number
+    or its neighbour, `tor1` is all ports of a switch. UsageError."""
+    ends: dict[Port, None] = {}
+    for word in words:
+        for end in _ends(word, topology):
+            if end in ends:
+                raise UsageError(f"--pcap: {word} is named twice")
+            ends[end] = None
+    return tuple(ends)
+
+
+def _ends(word: str, topology: Topology) -> list[Port]:
+    name, colon, port = word.partition(":")
+    if name in topology.host and not colon:
+        link = topology.host_link[name]
+        return [link.a if link.a.node == name else link.b]
+    if name not in topology.switch:
+        raise UsageError(f"--pcap: {_unknown(word, name, topology)}")
+    ports = topology.ports[name]
+    if not colon:
+        return [Port(name, each.number) for each in ports]
+    found = [each for each in ports if port in (str(each.number), each.peer.node)]
+    if len(found) != 1:
+        raise UsageError(f"--pcap: no single port {shown(port)} of {name}; there are {_listed(ports)}")
+    return [Port(name, found[0].number)]
+
+
+def _unknown(word: str, name: str, topology: Topology) -> str:
+    if name in topology.host:
+        return f"{shown(word)}: a host has one wire and is named alone"
+    switches = [switch.name for switch in topology.switches]
+    few = ", ".join(switches[:_NAMED_SWITCHES]) + (", ..." if len(switches) > _NAMED_SWITCHES else "")
+    known = f"hosts h1 to h{len(topology.hosts)}, switches {few}"
+    return f"no host or switch {shown(name)} in this network ({known}){nearest(name, [*topology.host, *switches])}"
+
+
+def _listed(ports: Sequence[SwitchPort]) -> str:
+    return ", ".join(f"{each.number} ({each.peer.node})" for each in ports)
