@@ -1,0 +1,316 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- SPDX-FileCopyrightText: SFC Testbed contributors
+--
+-- Wireshark and tshark read this testbed's packets: Back-To-Sender (BTS), in-band telemetry (INT) with RoCEv2 inside,
+-- and the model time of every packet. Formats and use: docs/wire-format.md. For Lua 5.2 to 5.4 (Wireshark 3.4, later).
+--
+-- How wall times become model times stands in a capture's comment. Wireshark does not show a script that comment, but
+-- the description of a packet's interface: our captures have the same line in both (telemetry/captures/clock.py).
+
+-- wire/constants.py has these; a test compares them.
+local ROCE_UDP_PORT = 4791
+local BTS_UDP_PORT = 49791
+local INT_UDP_PORT = 49792
+local BTS_VERSION = 1
+local BTS_PAYLOAD_BYTES = 28
+local CLASS_COUNT = 8
+local INT_SHIM_BYTES = 4
+local INT_RECORD_BYTES = 16
+local INT_MAX_HOPS = 5
+local INT_FLAG_ECHO = 1
+local INT_FLAG_STAMP = 2
+local BTS_CAUSES = { [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback" }
+local FEEDBACK = "feedback" -- asks for no pause
+
+local LEAST_ROCE_BYTES = 16 -- BTH and ICRC
+local WRAP_US = 4294967296
+
+---- Model time ----
+
+local model_time = Proto("sfc_time", "SFC Testbed model time")
+local time_fields = {
+    now = ProtoField.double("sfc_time.model_us", "Model time (us)"),
+    dilation = ProtoField.uint32("sfc_time.dilation", "Dilation"),
+}
+model_time.fields = time_fields
+model_time.prefs.dilation = Pref.uint("Dilation", 0, "Of captures that do not tell theirs; 0: not known")
+
+local frame_time = Field.new("frame.time_epoch")
+local frame_since_first = Field.new("frame.time_relative")
+local frame_interface = Field.new("frame.interface_description")
+
+-- Seconds and nanoseconds apart: a double does not hold the ns of a calendar time.
+local function instant(digits)
+    if not digits then
+        return nil
+    end
+    local padded = string.rep("0", 10 - #digits) .. digits
+    return { secs = tonumber(padded:sub(1, -10)), nsecs = tonumber(padded:sub(-9)) }
+end
+
+local function between_ns(from, to)
+    return (to.secs - from.secs) * 1e9 + (to.nsecs - from.nsecs)
+end
+
+local clocks = {} -- by description; false where it says nothing
+
+local function described_clock()
+    local found = frame_interface()
+    local text = found and tostring(found.value) or ""
+    if clocks[text] == nil then
+        local dilation = tonumber(text:match("^sfc%-testbed dilation=(%d+)"))
+        clocks[text] = dilation
+                and dilation > 0
+                and {
+                    dilation = dilation,
+                    start = instant(text:match(" start_ns=(%d+)")),
+                    switch_epoch = instant(text:match(" switch_epoch_ns=(%d+)")),
+                }
+            or false
+    end
+    return clocks[text]
+end
+
+-- How this packet's times become model times; nil where nobody knows.
+local function clock_of_packet()
+    local described = described_clock()
+    if described then
+        return described
+    end
+    local dilation = model_time.prefs.dilation
+    return dilation > 0 and { dilation = dilation } or nil
+end
+
+local function model_us_of(clock, wall_ns)
+    return wall_ns / (clock.dilation * 1000)
+end
+
+-- Of the packet: since model time 0, or since the first packet where the capture does not say when that was.
+local function packet_model_us(clock)
+    if clock.start then
+        return model_us_of(clock, between_ns(clock.start, frame_time().value))
+    end
+    local since = frame_since_first().value
+    return model_us_of(clock, since.secs * 1e9 + since.nsecs)
+end
+
+-- Of a switch's time stamp, wall us that wrap; nil where the switches' clocks are not known.
+local function stamp_model_us(clock, stamp_us)
+    if not (clock and clock.start and clock.switch_epoch) then
+        return nil
+    end
+    local now_us = between_ns(clock.switch_epoch, frame_time().value) / 1000
+    local age_us = (now_us - stamp_us) % WRAP_US
+    if age_us >= WRAP_US / 2 then
+        age_us = age_us - WRAP_US
+    end
+    return packet_model_us(clock) - age_us / clock.dilation
+end
+
+local function in_model_us(clock, wall_us)
+    if clock then
+        return string.format("%.3f us", wall_us / clock.dilation)
+    end
+    return string.format("%.0f wall us", wall_us)
+end
+
+function model_time.dissector(_, _, tree)
+    local clock = clock_of_packet()
+    if not clock then
+        return
+    end
+    local now_us = packet_model_us(clock)
+    local root = tree:add(model_time):set_generated()
+    root:set_text(string.format("SFC Testbed: model time %.3f us", now_us))
+    root:add(time_fields.now, now_us):set_generated()
+    root:add(time_fields.dilation, clock.dilation):set_generated()
+end
+
+register_postdissector(model_time)
+
+---- Back-To-Sender ----
+
+local bts = Proto("sfc_bts", "Back-To-Sender (BTS)")
+local bts_fields = {
+    version = ProtoField.uint8("sfc_bts.version", "Version", base.DEC, nil, 0xf0),
+    cacheable = ProtoField.bool("sfc_bts.cacheable", "Cacheable", 8, nil, 0x01),
+    cause = ProtoField.uint8("sfc_bts.cause", "Cause", base.DEC, BTS_CAUSES),
+    protocol = ProtoField.uint8("sfc_bts.protocol", "Protocol of the flow"),
+    dscp = ProtoField.uint8("sfc_bts.dscp", "DSCP of the flow", base.DEC, nil, 0xfc),
+    pause = ProtoField.uint32("sfc_bts.pause_us", "Pause (wall us)"),
+    model_pause = ProtoField.double("sfc_bts.pause_model_us", "Pause (model us)"),
+    feedback = ProtoField.uint32("sfc_bts.feedback", "Feedback |Fb|"),
+    source_port = ProtoField.uint16("sfc_bts.source_port", "Source port of the flow"),
+    destination_port = ProtoField.uint16("sfc_bts.destination_port", "Destination port of the flow"),
+    destination_qp = ProtoField.uint24("sfc_bts.destination_qp", "Destination QP of the flow", base.HEX),
+    class = ProtoField.uint8("sfc_bts.class", "Class of the congested queue"),
+    queue = ProtoField.uint32("sfc_bts.queue_bytes", "Congested queue (B)"),
+    switch = ProtoField.uint16("sfc_bts.switch", "Switch"),
+    sent = ProtoField.uint64("sfc_bts.sent_us", "Made (wall us of the switch)"),
+    model_sent = ProtoField.double("sfc_bts.sent_model_us", "Made (model us)"),
+}
+bts.fields = bts_fields
+local bts_malformed =
+    ProtoExpert.new("sfc_bts.malformed", "Malformed BTS", expert.group.MALFORMED, expert.severity.ERROR)
+bts.experts = { bts_malformed }
+
+local function bts_is_sound(tvb)
+    return tvb:len() == BTS_PAYLOAD_BYTES
+        and tvb(0, 1):bitfield(0, 4) == BTS_VERSION
+        and tvb(0, 1):bitfield(4, 3) == 0
+        and BTS_CAUSES[tvb(1, 1):uint()] ~= nil
+        and tvb(3, 1):bitfield(6, 2) == 0
+        and tvb(15, 1):uint() < CLASS_COUNT
+end
+
+function bts.dissector(tvb, pinfo, tree)
+    if pinfo.dst_port ~= BTS_UDP_PORT then
+        return 0 -- a flow's source port may be this number
+    end
+    pinfo.cols.protocol = "BTS"
+    local root = tree:add(bts, tvb())
+    if not bts_is_sound(tvb) then
+        root:add_proto_expert_info(bts_malformed)
+        pinfo.cols.info = "BTS (malformed)"
+        return tvb:len()
+    end
+    local clock = clock_of_packet()
+    local cause, asked, queue_bytes = BTS_CAUSES[tvb(1, 1):uint()], tvb(4, 4):uint(), tvb(16, 4):uint()
+    root:add(bts_fields.version, tvb(0, 1))
+    root:add(bts_fields.cacheable, tvb(0, 1))
+    root:add(bts_fields.cause, tvb(1, 1))
+    root:add(bts_fields.protocol, tvb(2, 1))
+    root:add(bts_fields.dscp, tvb(3, 1))
+    if cause == FEEDBACK then
+        root:add(bts_fields.feedback, tvb(4, 4))
+    else
+        root:add(bts_fields.pause, tvb(4, 4))
+        if clock then
+            root:add(bts_fields.model_pause, tvb(4, 4), asked / clock.dilation):set_generated()
+        end
+    end
+    root:add(bts_fields.source_port, tvb(8, 2))
+    root:add(bts_fields.destination_port, tvb(10, 2))
+    root:add(bts_fields.destination_qp, tvb(12, 3))
+    root:add(bts_fields.class, tvb(15, 1))
+    root:add(bts_fields.queue, tvb(16, 4))
+    root:add(bts_fields.switch, tvb(20, 2))
+    root:add(bts_fields.sent, tvb(22, 6))
+    local sent_us = stamp_model_us(clock, tvb(24, 4):uint())
+    if sent_us then
+        root:add(bts_fields.model_sent, tvb(22, 6), sent_us):set_generated()
+    end
+    local said = string.format(
+        "%s%s, %d B queued at switch %d",
+        cause,
+        cause == FEEDBACK and " " .. asked or ", pause for " .. in_model_us(clock, asked),
+        queue_bytes,
+        tvb(20, 2):uint()
+    )
+    root:append_text(": " .. said)
+    pinfo.cols.info = "BTS: " .. said
+    return tvb:len()
+end
+
+---- In-band telemetry, with RoCEv2 inside ----
+
+local int = Proto("sfc_int", "In-band telemetry (INT)")
+local int_fields = {
+    records = ProtoField.uint8("sfc_int.records", "Records"),
+    echo = ProtoField.bool("sfc_int.echo", "Echo", 8, nil, INT_FLAG_ECHO),
+    stamp = ProtoField.bool("sfc_int.stamp", "The oldest record is the sender's", 8, nil, INT_FLAG_STAMP),
+    rate = ProtoField.uint32("sfc_int.rate_kbps", "Rate of the port (wall kbit/s)"),
+    model_rate = ProtoField.double("sfc_int.rate_gbps", "Rate of the port (model Gbit/s)"),
+    time = ProtoField.uint32("sfc_int.time_us", "Left the queue (wall us of the switch)"),
+    model_time = ProtoField.double("sfc_int.time_model_us", "Left the queue (model us)"),
+    tx = ProtoField.uint32("sfc_int.tx_bytes", "Sent by the port before (B)"),
+    queue = ProtoField.uint32("sfc_int.queue_bytes", "Queues of the port (B)"),
+    sender_time = ProtoField.uint32("sfc_int.sender_time_us", "Started on the sender's wire (wall us)"),
+    delay = ProtoField.uint32("sfc_int.one_way_delay_us", "One-way delay (wall us)"),
+    model_delay = ProtoField.double("sfc_int.one_way_delay_model_us", "One-way delay (model us)"),
+}
+int.fields = int_fields
+local int_malformed =
+    ProtoExpert.new("sfc_int.malformed", "Malformed INT", expert.group.MALFORMED, expert.severity.ERROR)
+int.experts = { int_malformed }
+
+local function int_is_sound(tvb)
+    if tvb:len() < INT_SHIM_BYTES + LEAST_ROCE_BYTES then
+        return false
+    end
+    local records, flags = tvb(0, 1):uint(), tvb(1, 1):uint()
+    local size = INT_SHIM_BYTES + records * INT_RECORD_BYTES
+    return records <= INT_MAX_HOPS
+        and flags <= INT_FLAG_ECHO + INT_FLAG_STAMP
+        and (flags < INT_FLAG_STAMP or records > 0)
+        and tvb(2, 2):uint() == 0
+        and tvb:len() >= size + LEAST_ROCE_BYTES
+end
+
+local function add_sender_record(root, range, clock, is_echo)
+    local record = root:add(int, range, "Sender's stamp")
+    record:add(int_fields.sender_time, range(4, 4))
+    if is_echo then
+        local delay_us = range(8, 4):uint()
+        record:add(int_fields.delay, range(8, 4))
+        if clock then
+            record:add(int_fields.model_delay, range(8, 4), delay_us / clock.dilation):set_generated()
+        end
+        record:append_text(": one-way delay " .. in_model_us(clock, delay_us))
+    end
+end
+
+local function add_switch_record(root, range, clock, hop)
+    local record = root:add(int, range, string.format("Hop %d: %d B queued", hop, range(12, 4):uint()))
+    record:add(int_fields.rate, range(0, 4))
+    if clock then
+        record:add(int_fields.model_rate, range(0, 4), range(0, 4):uint() * clock.dilation / 1e6):set_generated()
+    end
+    record:add(int_fields.time, range(4, 4))
+    local time_us = stamp_model_us(clock, range(4, 4):uint())
+    if time_us then
+        record:add(int_fields.model_time, range(4, 4), time_us):set_generated()
+    end
+    record:add(int_fields.tx, range(8, 4))
+    record:add(int_fields.queue, range(12, 4))
+end
+
+function int.dissector(tvb, pinfo, tree)
+    if pinfo.dst_port ~= INT_UDP_PORT then
+        return 0
+    end
+    if not int_is_sound(tvb) then
+        tree:add(int, tvb()):add_proto_expert_info(int_malformed)
+        pinfo.cols.protocol = "INT"
+        pinfo.cols.info = "INT (malformed)"
+        return tvb:len()
+    end
+    local clock = clock_of_packet()
+    local records, flags = tvb(0, 1):uint(), tvb(1, 1):uint()
+    local is_echo, has_stamp = flags % 2 == INT_FLAG_ECHO, flags >= INT_FLAG_STAMP
+    local size = INT_SHIM_BYTES + records * INT_RECORD_BYTES
+    local root = tree:add(int, tvb(0, size))
+    root:append_text(string.format(": %d records%s", records, is_echo and ", echo" or ""))
+    root:add(int_fields.records, tvb(0, 1))
+    root:add(int_fields.echo, tvb(1, 1))
+    root:add(int_fields.stamp, tvb(1, 1))
+    local hops = has_stamp and records - 1 or records
+    for place = 0, records - 1 do -- newest first: the last hop comes first
+        local range = tvb(INT_SHIM_BYTES + place * INT_RECORD_BYTES, INT_RECORD_BYTES)
+        if place < hops then
+            add_switch_record(root, range, clock, hops - place)
+        else
+            add_sender_record(root, range, clock, is_echo)
+        end
+    end
+    local roce = DissectorTable.get("udp.port"):get_dissector(ROCE_UDP_PORT)
+    if roce then
+        roce:call(tvb(size):tvb(), pinfo, tree)
+        pinfo.cols.info:append(string.format(" [INT %d hops%s]", hops, is_echo and ", echo" or ""))
+    end
+    return tvb:len()
+end
+
+local udp_ports = DissectorTable.get("udp.port")
+udp_ports:add(BTS_UDP_PORT, bts)
+udp_ports:add(INT_UDP_PORT, int)
