@@ -7,18 +7,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from pydantic import ValidationError
 
 from analysis.results.stored import load_run
-from scenarios.files.flow_file import FILE_NAME, read_flows
 from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
-from scenarios.model.scenario import ScenarioError
 from scenarios.traffic.sizes import format_hpcc_cdf, load_sizes
 from telemetry.atomic_file import replace_text
 from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS
 from testbed.errors import UsageError
-from topologies.shapes import shape
+from testbed.execution.stored_flows import stored_flows
 
 FLOW_FILE, FCT_FILE, CDF_FILE = "flow.txt", "fct.txt", "cdf.txt"
 _COLUMNS = ("src", "dst", "tag", "size_bytes", "start_us", "fct_us", "ideal_fct_us")
@@ -33,11 +30,8 @@ def export_hpcc(folder: Path, out: Path) -> list[Path]:
     run = load_run(folder)
     try:
         flows = read_trace(folder / FLOWS.file_name, FLOWS)
-        topology = shape(str(run.config["topology"]), run.config["topology_parameters"]).build()  # type: ignore[arg-type]
-        listed = read_flows(folder / FILE_NAME, topology)
-    except KeyError as error:
-        raise UsageError(f"{folder}: cannot be exported: config.json has no {error}") from error
-    except (TypeError, ValidationError, ScenarioError, TraceError) as error:
+        topology, listed = stored_flows(folder, run.config)
+    except (UsageError, TraceError) as error:
         raise UsageError(f"{folder}: cannot be exported: {error}") from error
     if flows.height != len(listed.requests):
         raise UsageError(

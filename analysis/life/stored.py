@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A flow's life as its traces tell it: ready, BTS and pauses, what arrived when, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isclose
+from typing import Any
+
+import polars as pl
+
+from analysis.formatting import format_bytes, format_number, format_us
+from analysis.life.events import LifeEvent
+
+_CAUSES = {
+    "queue": "queue above Q_th ({depth})",
+    "cache": "cache",
+    "estimator": "estimator ({depth})",
+    "feedback": "feedback of QCN ({depth})",
+}
+"""What a reader wants to know of each; the pause cache knows no queue."""
+_FEEDBACK = "feedback"
+"""The cause that asks for a lower rate, and for no pause."""
+
+
+def stored_events(flow: Mapping[str, Any], signals: pl.DataFrame, goodput: pl.DataFrame) -> list[LifeEvent]:
+    """Of a row of flows.parquet, and of signals.parquet and goodput.parquet as they are, in order of time."""
+    own = pl.col("flow_id") == flow["flow_id"]
+    found = [
+        *_ends(flow),
+        *_signals(flow, signals.filter(own & (pl.col("host") == flow["src"])).sort("received_us", maintain_order=True)),
+        *_deliveries(flow["dst"], goodput.filter(own).sort("from_us")),
+    ]
+    return sorted(found, key=lambda each: each.time_us)
+
+
+def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
+    size = format_bytes(flow["size_bytes"])
+    yield LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
+    if flow["finish_us"] is not None:
+        took, ideal = format_us(flow["fct_us"]), format_us(flow["ideal_fct_us"])
+        said = f"all of it, after {took}; alone {ideal}: slowdown {format_number(flow['slowdown'])}"
+        yield LifeEvent(flow["finish_us"], flow["src"], "acknowledged", said)
+
+
+def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:
+    """A newer pause replaces the end of an older one, so only the last of several ends by itself. One that outlives the
+    flow ends nothing."""
+    paused_until_us: float | None = None
+    for row in rows.iter_rows(named=True):
+        until_us = row["paused_until_us"]
+        cause = _CAUSES.get(row["cause"], row["cause"]).format(depth=format_bytes(row["queue_depth_bytes"]))
+        asked = "lower rate" if row["cause"] == _FEEDBACK else f"pause for {format_us(row['pause_us'])}"
+        yield LifeEvent(row["sent_us"], row["switch"], "BTS", f"{cause}, {asked}")
+        if row["obeyed"] and row["cause"] == _FEEDBACK:
+            yield LifeEvent(row["received_us"], flow["src"], "slowed down", f"by {row['switch']}")
+            continue
+        if not row["obeyed"] or until_us is None:
+            yield LifeEvent(row["received_us"], flow["src"], "BTS ignored", f"of {row['switch']}")
+            continue
+        if paused_until_us is not None and paused_until_us <= row["received_us"]:
+            yield _resumed(flow, paused_until_us)
+        paused_until_us = until_us
+        yield LifeEvent(row["received_us"], flow["src"], "paused", f"by {row['switch']}, until {until_us:,.2f}")
+    if paused_until_us is not None and (flow["finish_us"] is None or paused_until_us <= flow["finish_us"]):
+        yield _resumed(flow, paused_until_us)
+
+
+def _resumed(flow: Mapping[str, Any], time_us: float) -> LifeEvent:
+    return LifeEvent(time_us, flow["src"], "resumed", "the pause is over")
+
+
+def _deliveries(receiver: str, rows: pl.DataFrame) -> Iterator[LifeEvent]:
+    """Intervals that follow one another are one delivery."""
+    begin_us = end_us = 0.0
+    delivered_bytes = 0
+    for from_us, until_us, size_bytes in rows.select("from_us", "until_us", "delivered_bytes").iter_rows():
+        if delivered_bytes and not isclose(from_us, end_us, abs_tol=1e-6):
+            yield _delivery(receiver, begin_us, end_us, delivered_bytes)
+            delivered_bytes = 0
+        if not delivered_bytes:
+            begin_us = from_us
+        end_us = until_us
+        delivered_bytes += size_bytes
+    if delivered_bytes:
+        yield _delivery(receiver, begin_us, end_us, delivered_bytes)
+
+
+def _delivery(receiver: str, begin_us: float, end_us: float, size_bytes: int) -> LifeEvent:
+    return LifeEvent(begin_us, receiver, "received", f"{format_bytes(size_bytes)} in order, until {end_us:,.2f}")

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""One flow of a stored run: what its traces and captures tell of it, and what nobody recorded."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.life.captured import FlowOnWire, Sighting, sightings
+from analysis.life.events import LifeEvent, joined
+from analysis.life.hops import packet_events, unseen_ports
+from analysis.life.stored import stored_events
+from analysis.results.result import RESULT_FILE
+from analysis.results.stored import Run
+from scenarios.model.flow import Flow, number_flows
+from telemetry.captures.pcapng import CaptureError
+from testbed.errors import UsageError
+from testbed.execution.stored_flows import stored_flows
+from testbed.plan.captured_ports import captured_ports
+from testbed.recording.captures import FOLDER, SUFFIX
+from testbed.targets.common.interfaces import interface_of
+from topologies.model import Port, Topology
+from wire.constants import DEFAULT_PAYLOAD_BYTES
+
+_MOST_SWITCHES = 8
+"""Beyond the racks of a flow, that are worth being named."""
+_EACH_ALONE = -1.0
+
+
+@dataclass(frozen=True)
+class FlowLife:
+    """What there is to tell."""
+
+    flow: Mapping[str, Any]
+    events: list[LifeEvent]
+    notes: list[str]
+    """What is not known, and what would have to be recorded, as sentences."""
+    problems: list[str]
+
+
+def newest_run(parent: Path) -> Path:
+    """The folder whose result was written last."""
+    results = list(parent.glob(f"*/{RESULT_FILE}"))
+    if not results:
+        raise UsageError(f"there is no run in {parent}; name its folder with --run")
+    return max(results, key=lambda path: path.stat().st_mtime_ns).parent
+
+
+def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
+    """Of a flow by its number; of one of its packets, if that is asked for. UsageError."""
+    rows = run.flows.filter(run.flows["flow_id"] == number)
+    if rows.is_empty():
+        known = f"there are 1 to {run.flows.height}" if run.flows.height else "there are none that can be read"
+        raise UsageError(f"{run.folder}: no flow {number}; {known}")
+    row = rows.row(0, named=True)
+    events = stored_events(row, run.signals, run.goodput)
+    try:
+        topology, listed = stored_flows(run.folder, run.config)
+    except UsageError as error:
+        problem = f"its captures cannot be told apart: {error}"
+        return FlowLife(row, events, [], [*run.problems, problem])
+    flows = number_flows(listed.requests)
+    if number > len(flows) or (flows[number - 1].src, flows[number - 1].dst) != (row["src"], row["dst"]):
+        raise UsageError(f"{run.folder}: flows.parquet and the list of flows are not of one run")
+    wire = _on_wire(flows, flows[number - 1], topology, _payload_bytes(run))
+    if packet is not None and packet >= wire.packets:
+        raise UsageError(f"{run.folder}: no packet {packet} of flow {number}; there are 0 to {wire.packets - 1}")
+    seen, problems = _seen(run, topology, wire)
+    packets = packet_events(seen, topology, str(row["src"]), str(row["dst"]))
+    if packet is None:
+        events += joined(packets, run.result.base_rtt_us)
+    else:
+        events = joined((each for each in packets if each.packet == packet), _EACH_ALONE)
+    events.sort(key=lambda each: each.time_us)
+    return FlowLife(row, events, _notes(run, row, topology, seen), [*run.problems, *problems])
+
+
+def _payload_bytes(run: Run) -> int:
+    transport = run.config.get("transport_settings")
+    found = transport.get("payload_bytes") if isinstance(transport, Mapping) else None
+    return found if isinstance(found, int) and found > 0 else DEFAULT_PAYLOAD_BYTES
+
+
+def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_bytes: int) -> FlowOnWire:
+    """Messages of one queue pair go one after the other, their PSNs as well."""
+    before = (
+        each.size_bytes
+        for each in flows[: flow.flow_id - 1]
+        if (each.src, each.source_qpn) == (flow.src, flow.source_qpn)
+    )
+    return FlowOnWire(
+        source_ip=topology.host[flow.src].ip.packed,
+        destination_ip=topology.host[flow.dst].ip.packed,
+        source_qpn=flow.source_qpn,
+        destination_qpn=flow.destination_qpn,
+        first_psn=sum(-(-size // payload_bytes) for size in before),
+        packets=-(-flow.size_bytes // payload_bytes),
+    )
+
+
+def _seen(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
+    """By what was captured; and what cannot be read."""
+    words = run.config.get("captures")
+    found: dict[Port, list[Sighting]] = {}
+    problems: list[str] = []
+    for end in captured_ports([str(word) for word in words], topology) if isinstance(words, list) else ():
+        path = run.folder / FOLDER / f"{interface_of(topology, end)}{SUFFIX}"
+        try:
+            found[end] = sightings(path, wire)
+        except CaptureError as error:
+            problems.append(f"{error}.")
+        except OSError as error:
+            problems.append(f"{path} cannot be read ({error.strerror}).")
+    return found, problems
+
+
+def _notes(run: Run, row: Mapping[str, Any], topology: Topology, seen: Mapping[Port, object]) -> list[str]:
+    unseen = unseen_ports(seen, topology)
+    if any(end.node in topology.switch for end in seen):
+        return [
+            f"{switch}: what waited there and what was lost is not known, since ports "
+            f"{', '.join(map(str, ports))} were not captured (--pcap {switch} captures all)."
+            for switch, ports in unseen.items()
+        ]
+    places = _places(row, topology)
+    again = run.command if not run.config.get("captures") else "the run"
+    return [
+        "Which packet waited in which queue, and where one was lost, nobody recorded: that takes captures of hosts and "
+        f"switches. Again with them: {again} --pcap {shlex.quote(places)}"
+    ]
+
+
+def _places(row: Mapping[str, Any], topology: Topology) -> str:
+    """The ends of a flow and the switches between them."""
+    source, destination = topology.host[row["src"]], topology.host[row["dst"]]
+    between = [] if source.switch == destination.switch else [each for each in topology.switches if not each.is_tor]
+    names = [source.name, source.switch, *(each.name for each in between[:_MOST_SWITCHES])]
+    return ",".join(dict.fromkeys([*names, destination.switch, destination.name]))

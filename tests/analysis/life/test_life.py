@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A flow's life from made-up traces and sightings: each line by hand."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from analysis.life.captured import Kind, Sighting
+from analysis.life.events import PacketEvent, joined, numbers
+from analysis.life.hops import packet_events, unseen_ports
+from analysis.life.stored import stored_events
+from telemetry.captures.pcapng import Direction
+from telemetry.schema import GOODPUT, SIGNALS
+from topologies.model import Port
+from topologies.shapes import shape
+
+FLOW = {
+    "flow_id": 3,
+    "src": "h1",
+    "dst": "h4",
+    "size_bytes": 9000,
+    "start_us": 1.0,
+    "finish_us": 90.0,
+    "fct_us": 89.0,
+    "ideal_fct_us": 8.9,
+    "slowdown": 10.0,
+}
+NETWORK = shape("star", {"hosts": 3}).build()
+
+
+def _signal(sent_us: float, until_us: float | None) -> dict[str, object]:
+    return {
+        "sent_us": sent_us,
+        "received_us": sent_us + 2,
+        "host": "h1",
+        "flow_id": 3,
+        "switch": "tor2",
+        "cause": "queue",
+        "pause_us": 10.0,
+        "queue_depth_bytes": 300_000,
+        "cacheable": True,
+        "obeyed": until_us is not None,
+        "paused_until_us": until_us,
+    }
+
+
+def test_pauses_end_unless_a_newer_one_replaces_their_end() -> None:
+    """A BTS that nobody obeyed pauses nothing; signals of other flows are none of it."""
+    rows = [_signal(10, 22), _signal(15, 40), _signal(50, None), _signal(60, 72), {**_signal(11, 99), "flow_id": 4}]
+    events = stored_events(FLOW, pl.DataFrame(rows, schema=SIGNALS.dtypes), GOODPUT.empty())
+    assert [(each.time_us, each.where, each.what) for each in events] == [
+        (1.0, "h1", "ready"),
+        (10.0, "tor2", "BTS"),
+        (12.0, "h1", "paused"),
+        (15.0, "tor2", "BTS"),
+        (17.0, "h1", "paused"),
+        (40.0, "h1", "resumed"),
+        (50.0, "tor2", "BTS"),
+        (52.0, "h1", "BTS ignored"),
+        (60.0, "tor2", "BTS"),
+        (62.0, "h1", "paused"),
+        (72.0, "h1", "resumed"),
+        (90.0, "h1", "acknowledged"),
+    ]
+    assert events[1].detail == "queue above Q_th (300 KB), pause for 10 µs"
+
+
+def test_feedback_slows_a_flow_down_and_pauses_nothing() -> None:
+    """QCN's, if the flow's congestion control listens to it; a pause goes on beside it."""
+    feedback = {**_signal(14, None), "cause": "feedback", "pause_us": 0.0, "obeyed": True}
+    rows = [_signal(10, 22), feedback, {**feedback, "sent_us": 30.0, "received_us": 32.0, "obeyed": False}]
+    events = stored_events(FLOW, pl.DataFrame(rows, schema=SIGNALS.dtypes), GOODPUT.empty())
+    assert [(each.time_us, each.what, each.detail) for each in events[3:-1]] == [
+        (14.0, "BTS", "feedback of QCN (300 KB), lower rate"),
+        (16.0, "slowed down", "by tor2"),
+        (22.0, "resumed", "the pause is over"),
+        (30.0, "BTS", "feedback of QCN (300 KB), lower rate"),
+        (32.0, "BTS ignored", "of tor2"),
+    ]
+
+
+def test_deliveries_without_a_gap_are_one() -> None:
+    """And a flow that did not finish has no end."""
+    rows = [(0.0, 2.0, 3, 1000), (2.0, 4.0, 3, 2000), (6.0, 8.0, 3, 500), (4.0, 6.0, 5, 9)]
+    goodput = pl.DataFrame(rows, schema=GOODPUT.dtypes, orient="row")
+    events = stored_events({**FLOW, "finish_us": None}, SIGNALS.empty(), goodput)
+    assert [(each.time_us, each.what, each.detail) for each in events] == [
+        (0.0, "received", "3 KB in order, until 4.00"),
+        (1.0, "ready", "9 KB to h4"),
+        (6.0, "received", "500 B in order, until 8.00"),
+    ]
+
+
+def test_alike_events_are_one_line_until_there_is_a_gap() -> None:
+    """By place and neighbour."""
+    packets = [
+        PacketEvent(time_us, "tor1", "queued", number, "h3", wait_us=number / 2)
+        for number, time_us in ((0, 1.0), (1, 2.0), (2, 9.0), (4, 9.5))
+    ]
+    lines = joined([*packets, PacketEvent(1.5, "h1", "sent", 2)], 5.0)
+    assert sorted((each.time_us, each.what, each.detail) for each in lines) == [
+        (1.0, "queued", "packets 0-1 to h3, waited 0.00 to 0.50 µs, until 2.00"),
+        (1.5, "sent", "packet 2"),
+        (9.0, "queued", "2 packets of 2-4 to h3, waited 1.00 to 2.00 µs, until 9.50"),
+    ]
+    assert numbers([7, 7]) == "packet 7, 2 times"
+
+
+def _sighting(time_us: float, direction: Direction, packet: int, kind: Kind = Kind.DATA) -> Sighting:
+    return Sighting(time_us, direction, kind, packet, 1250)
+
+
+def test_waits_are_what_wires_and_links_do_not_explain() -> None:
+    """A packet that stays is lost; one that is resent is matched with its own arrival."""
+    [switch] = [each.name for each in NETWORK.switches]
+    entry, way_out, other = (Port(switch, number) for number in (1, 2, 3))
+    delay_us = NETWORK.link_at[way_out].delay_ns / 1000
+    wire_us = 8e6 * 1250 / NETWORK.link_at[way_out].rate_bps
+    least_us = 2 * delay_us + wire_us
+    arrivals = [(10.0, 0), (11.0, 1), (30.0, 1)]
+    left = [(10 + least_us, 0), (30 + least_us + 4, 1)]
+    seen = {
+        Port("h1", 0): [_sighting(time_us, Direction.OUT, packet) for time_us, packet in arrivals],
+        entry: [_sighting(time_us, Direction.IN, packet) for time_us, packet in arrivals],
+        way_out: [_sighting(time_us, Direction.OUT, packet) for time_us, packet in left],
+        Port("h2", 0): [_sighting(time_us, Direction.IN, packet) for time_us, packet in left],
+    }
+    assert unseen_ports(seen, NETWORK) == {switch: [3]}
+    partly = packet_events(seen, NETWORK, "h1", "h2")
+    whole = packet_events({**seen, other: []}, NETWORK, "h1", "h2")
+    assert [each for each in whole if each not in partly] == [PacketEvent(11 + delay_us, switch, "lost here", 1)]
+    queued = [each for each in whole if each.what == "queued"]
+    assert [(each.packet, each.towards) for each in queued] == [(0, "h2"), (1, "h2")]
+    assert [round(each.wait_us or 0, 6) for each in queued] == [0.0, 4.0]
+    assert [each.what for each in whole if each.where == "h1"] == ["sent", "sent", "resent"]
+    assert [each.packet for each in whole if each.what == "arrived"] == [0, 1]
+
+
+def test_an_answer_is_the_senders() -> None:
+    """ACK and NAK at the source, as they come in."""
+    seen = {Port("h1", 0): [_sighting(5, Direction.IN, 0, Kind.ACK), _sighting(6, Direction.IN, 1, Kind.NAK)]}
+    found = packet_events(seen, NETWORK, "h1", "h2")
+    assert [(each.what, each.packet) for each in found] == [("acknowledged", 0), ("asked again", 1)]

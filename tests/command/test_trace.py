@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`trace`: a flow's life on the screen, and what it says of what nobody recorded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from command.app import main
+from testbed.execution.execute import execute
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+
+PLACES = "h1,tor1,spine1,spine2,tor2,h16"
+SMALL = ("message_bytes=150000",)
+EARLY = ("switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
+
+
+def _run(out: Path, settings: tuple[str, ...], captures: tuple[str, ...] = ()) -> Path:
+    plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=captures))
+    return execute(plan, out, Silent(), page=False).folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with captures of all on the way of its flows."""
+    return _run(tmp_path_factory.mktemp("runs"), (*SMALL, *EARLY), tuple(PLACES.split(",")))
+
+
+@pytest.fixture
+def flow(folder: Path) -> int:
+    """That of the captured sender."""
+    return int(pl.read_parquet(folder / "flows.parquet").filter(pl.col("src") == "h1")["flow_id"][0])
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Where and what of each line of the table."""
+    return re.findall(r"^ *[\d,]+\.\d\d +(\S+) +(.+?)(?:  +.*)?$", text, re.MULTILINE)
+
+
+def test_a_life_from_traces_and_captures(folder: Path, flow: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every stage of it, in order of time; all pauses are those of the trace."""
+    assert main(["trace", str(flow), "--run", str(folder)]) == 0
+    said = capsys.readouterr().out
+    lines = _lines(said)
+    counted = Counter(what for _, what in lines)
+    signals = pl.read_parquet(folder / "signals.parquet").filter(pl.col("flow_id") == flow)
+    assert counted["BTS"] == counted["paused"] == signals.height > 0
+    assert lines[0] == ("h1", "ready") and lines[-1] == ("h1", "acknowledged")
+    queued = {where for where, what in lines if what == "queued"}
+    assert {"tor1", "tor2"} < queued <= {"tor1", "tor2", "spine1", "spine2"}
+    assert {("h1", "sent"), ("h1", "resumed"), ("h16", "arrived")} <= set(lines)
+    assert "lost here" not in counted
+    assert "nobody recorded" not in said and "not captured" not in said
+
+
+def test_the_life_of_a_packet(folder: Path, flow: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Hop by hop, one line each."""
+    assert main(["trace", str(flow), "--run", str(folder), "--packet", "7"]) == 0
+    lines = _lines(capsys.readouterr().out)
+    assert [what for _, what in lines] == ["sent", "queued", "queued", "queued", "arrived", "acknowledged"]
+    assert [where for where, _ in lines][1::2] == ["tor1", "tor2", "h1"]
+
+
+def test_what_was_not_captured_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without captures, how to get them; the newest run is taken where none is named."""
+    monkeypatch.chdir(tmp_path)
+    _run(tmp_path / "runs", (*SMALL, "degree=2"))
+    assert main(["trace", "1"]) == 0
+    said = capsys.readouterr().out
+    assert {what for _, what in _lines(said)} == {"ready", "received", "acknowledged"}
+    [source] = re.findall(r"from (h\d+) to h16", said)
+    assert f"--pcap {source},tor1,spine1,spine2,tor2,h16" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["999"], "no flow 999; there are 1 to 8"),
+        (["0"], "greater than or equal to 1"),
+        (["1", "--packet", "150"], "no packet 150 of flow 1; there are 0 to 149"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 2."""
+    assert main(["trace", *words, "--run", str(folder)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    [line] = said.err.splitlines()
+    assert reason in line
+
+
+def test_a_folder_without_runs_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what to do."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["trace", "1"]) == 2
+    assert "there is no run in runs; name its folder with --run" in capsys.readouterr().err
