@@ -14,17 +14,15 @@ from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from analysis.results.counters import RunCounters
-from hosts.protocol import Record
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
-from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.child import how_ended, log_words
 from testbed.virtual.exchange import Descriptors, shared_memory
-from testbed.virtual.part import Counts, lookahead_ns
+from testbed.virtual.gathering import Gathering
+from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import Share, shares
 from testbed.virtual.tasks import Task, Told
 
@@ -45,8 +43,9 @@ def simulate_shared(
         interrupt.stop_if_requested()
         recorder.begin(0)
         progress.hosts_up(len(plan.topology.hosts), len(plan.topology.hosts))
-        was_asked = _Gathering(plan, recorder, progress, running, interrupt).run()
-        counters = _counters(running.counts(), recorder, was_asked, time.perf_counter() - began_s)
+        gathering = Gathering(plan, recorder, progress, len(own))
+        _listen(running, gathering, interrupt)
+        counters = gathering.counters(wall_s=time.perf_counter() - began_s)
     return ClockOutcome(counters)
 
 
@@ -56,7 +55,6 @@ class _Workers:
     def __init__(self, plan: RunPlan, folder: Path, own: list[Share]) -> None:
         self.processes: list[subprocess.Popen[bytes]] = []
         self.connections: list[Connection] = []
-        self.ended: list[Counts | None] = [None for _ in own]
         self._logs = [folder / "logs" / f"worker{mine + 1}.log" for mine in range(len(own))]
         self._stack = ExitStack()
         descriptors = shared_memory(len(own), _room_bytes(plan))
@@ -94,15 +92,6 @@ class _Workers:
         except OSError:
             raise RunError(self.obituary(mine)) from None
 
-    def counts(self) -> Counts:
-        """Of all, hosts and switches in the order of the shares."""
-        found = [each for each in self.ended if each is not None]
-        return Counts(
-            [host for each in found for host in each.hosts],
-            [switch for each in found for switch in each.switches],
-            [part for each in found for part in each.parts],
-        )
-
     def ask_to_end(self) -> None:
         """At the end of the round that they are in; one that has ended already does not mind."""
         for connection in self.connections:
@@ -128,61 +117,26 @@ class _Workers:
         self.close()
 
 
-class _Gathering:
-    """What workers tell, handed on in the order of rounds, and in a round of workers."""
-
-    def __init__(
-        self, plan: RunPlan, recorder: Recorder, progress: Progress, workers: _Workers, interrupt: Interrupt
-    ) -> None:
-        self._flows = len(plan.flows)
-        self._recorder = recorder
-        self._progress = progress
-        self._workers = workers
-        self._interrupt = interrupt
-        self._known = [0 for _ in workers.processes]
-        """The last round that each has told of."""
-        self._waiting: list[tuple[int, int, list[Record]]] = []
-
-    def run(self) -> bool:
-        """Until all have ended; whether because they were asked to. KeyboardInterrupt when it is asked for again."""
-        asked = was_asked = False
-        open_ones = {connection: number for number, connection in enumerate(self._workers.connections)}
-        while open_ones:
-            self._interrupt.stop_if_urgent()
-            if self._interrupt.is_requested and not asked:
-                asked = True
-                self._workers.ask_to_end()
-            for ready in wait(list(open_ones), _POLL_S):
-                assert isinstance(ready, Connection)
-                number = open_ones[ready]
-                try:
-                    told: Told = ready.recv()
-                except (EOFError, OSError):  # also in the middle of what it told
-                    raise RunError(self._workers.obituary(number)) from None
-                self._take(number, told)
-                if told.counts is not None:
-                    self._workers.ended[number] = told.counts
-                    was_asked = told.was_asked
-                    del open_ones[ready]
-        self._hand_on(max(self._known))
-        return was_asked
-
-    def _take(self, number: int, told: Told) -> None:
-        self._known[number] = told.rounds
-        self._waiting += [(at, number, records) for at, records in told.records]
-        for switch, samples in told.samples:
-            self._recorder.queue_samples(switch, samples)
-        if self._hand_on(min(self._known)) and self._recorder.is_save_due:
-            self._recorder.save()
-        self._progress.flows_done(self._recorder.completed, self._flows)
-
-    def _hand_on(self, until_round: int) -> bool:
-        ready = sorted((each for each in self._waiting if each[0] <= until_round), key=lambda each: each[:2])
-        self._waiting = [each for each in self._waiting if each[0] > until_round]
-        for _, _, records in ready:
-            for record in records:
-                self._recorder.take(record)
-        return bool(ready)
+def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> None:
+    """Until all have ended. KeyboardInterrupt when it is asked for again."""
+    asked = False
+    open_ones = {connection: number for number, connection in enumerate(workers.connections)}
+    while open_ones:
+        interrupt.stop_if_urgent()
+        if interrupt.is_requested and not asked:
+            asked = True
+            workers.ask_to_end()
+        for ready in wait(list(open_ones), _POLL_S):
+            assert isinstance(ready, Connection)
+            number = open_ones[ready]
+            try:
+                told: Told = ready.recv()
+            except (EOFError, OSError):  # also in the middle of what it told
+                raise RunError(workers.obituary(number)) from None
+            gathering.take(number, told)
+            if told.counts is not None:
+                del open_ones[ready]
+    gathering.finish()
 
 
 def open_files(workers: int) -> int:
@@ -196,14 +150,3 @@ def _room_bytes(plan: RunPlan) -> int:
     rate_bps = sum(link.rate_bps for link in plan.topology.links if not {link.a.node, link.b.node} & hosts)
     round_ns = lookahead_ns(plan.topology, plan.dilation) / plan.dilation.factor
     return _ROOM_BYTES + int(_HEADERS * rate_bps * round_ns / 8e9) + 32 * len(plan.flows)
-
-
-def _counters(counts: Counts, recorder: Recorder, interrupted: bool, wall_s: float) -> RunCounters:
-    return run_counters(
-        counts.hosts,
-        counts.switches,
-        counts.parts,
-        undelivered=recorder.undelivered,
-        interrupted=interrupted,
-        wall_s=wall_s,
-    )

@@ -31,6 +31,7 @@ from testbed.recording.outcome import Progress, Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
 from testbed.virtual.exchange import Descriptors, Exchange
+from testbed.virtual.gathering import Gathering
 from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
@@ -177,7 +178,6 @@ class _Dying:
         ours, theirs = socket.socketpair()
         with theirs:
             theirs.sendall((100).to_bytes(4, "big") + b"not all of it")
-        self.processes = (None,)
         self.connections = (Connection(ours.detach()),)
 
     def obituary(self, number: int) -> str:
@@ -186,11 +186,9 @@ class _Dying:
 
 def test_a_worker_that_dies_while_it_tells_is_a_worker_that_died() -> None:
     """One line, whatever had arrived."""
-    gathering = module._Gathering(
-        _plan(), cast("Recorder", None), Silent(), cast("module._Workers", _Dying()), Interrupt()
-    )
+    gathering = Gathering(_plan(), cast("Recorder", None), Silent(), 1)
     with pytest.raises(RunError, match="worker 1 is dead"):
-        gathering.run()
+        module._listen(cast("module._Workers", _Dying()), gathering, Interrupt())
 
 
 def test_the_limit_of_open_files_is_raised_for_workers() -> None:
