@@ -9,6 +9,7 @@ does not hold and --strict was given, 130 interrupted.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
@@ -21,6 +22,7 @@ from command.failure import unexpected
 from command.output import (
     EXIT_BAD_INPUT,
     EXIT_CODES,
+    EXIT_DONE,
     EXIT_INTERRUPTED,
     EXIT_INVALID,
     EXIT_UNEXPECTED,
@@ -50,6 +52,9 @@ VERBS: Mapping[str, str] = {
 
 _WITHOUT_TABLES = ("list", "doctor", "clean", "--help")
 """These load no library that needs much of the machine."""
+
+_PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_LOCALID")
+"""Where those that start MPI programs tell a process its place on its machine, best first."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
@@ -105,8 +110,16 @@ def main(words: Sequence[str]) -> int:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
         message, status = _failed(error, words)
+    if status == EXIT_BAD_INPUT and _is_said_by_another(words):
+        return EXIT_DONE
     _tell(message)
     return status
+
+
+def _is_said_by_another(words: Sequence[str]) -> bool:
+    """Of `mpirun`'s processes on a machine the first refuses what all are given; MPI may be just what is missing."""
+    place = next((os.environ[name] for name in _PLACES if name in os.environ), "0")
+    return place != "0" and any(word.startswith("--exchange") for word in words)
 
 
 def _check_limits(words: Sequence[str]) -> None:

@@ -56,6 +56,10 @@ Retry = Annotated[
     typer.Option("--retry", help="Run again what was late, at the D that would have done; above --dilation too."),
 ]
 RunWorkers = Annotated[int, typer.Option(min=1, help="Processes that share a virtual run; its traces stay the same.")]
+ExchangeName = Annotated[
+    str,
+    typer.Option("--exchange", help="How the processes meet: memory, or mpi, which are those that mpirun starts."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print result.json and nothing else.")]
 SchedulerAddress = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Existing Dask scheduler.", show_default=False)

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import atexit
 import re
+import signal
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import typer
 
-from command.output import EXIT_INVALID, console
+from command.output import EXIT_INVALID, console, errors
 from command.progress import LiveProgress
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, UsageError
@@ -23,11 +25,14 @@ from testbed.plan.plan import ClockName, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.recording.outcome import Silent
 from testbed.system.limits import raise_open_files
+from testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
 from testbed.virtual.shares import shares
 from testbed.virtual.workers import open_files, simulate_shared
 from wire.input.validation import shown
 
 CLOCKS: tuple[ClockName, ...] = ("real", "virtual")
+_MPI = "mpi"
+EXCHANGES = ("memory", _MPI)
 
 
 def clock_of(text: str) -> ClockName:
@@ -57,10 +62,13 @@ def places_of(text: str) -> tuple[str, ...]:
     return names
 
 
-def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1, workers: int = 1) -> list[RunPlan]:
+def checked(
+    requests: Sequence[RunRequest], out: Path, *, times: int = 1, workers: int = 1, compiles: bool = True
+) -> list[RunPlan]:
     """All plans, or a UsageError before anything is created or compiled.
 
-    There must be room for each of them `times` times, and `workers` processes must be able to share it.
+    There must be room for each of them `times` times, and `workers` processes must be able to share it. The engine is
+    not compiled where that has its time elsewhere.
     """
     plans = [plan_run(request) for request in requests]
     for plan in plans:
@@ -68,7 +76,8 @@ def checked(requests: Sequence[RunRequest], out: Path, *, times: int = 1, worker
     check_room(plans, out, times=times)
     for clock, switch, mtu_bytes in {(plan.config.clock, plan.config.switch, plan.mtu_bytes) for plan in plans}:
         capabilities.require(clock, switch, mtu_bytes)
-    prepare()
+    if compiles:
+        prepare()
     build_programs(plans)
     return plans
 
@@ -82,6 +91,41 @@ def shared_out(plan: RunPlan, workers: int) -> Clock | None:
     shares(plan.topology, workers)
     raise_open_files(needs_of(plan).descriptors + open_files(workers), f"--workers {workers}")
     return partial(simulate_shared, workers=workers)
+
+
+def ranks_of(exchange: str, workers: int) -> Ranks | None:
+    """Those of `--exchange mpi`, once all are there: only the first comes back from here. None for another exchange."""
+    if exchange not in EXCHANGES:
+        raise UsageError(f"no exchange {exchange!r}; there are {', '.join(EXCHANGES)}")
+    if exchange != _MPI:
+        return None
+    if workers != 1:
+        raise UsageError("--workers: with --exchange mpi, mpirun -n says how many there are")
+    ranks = join(prepare)  # that begins the process again, which none can once MPI has started
+    if ranks.mine > 0:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # the first decides
+        serve(ranks)
+        raise typer.Exit
+    atexit.register(ranks.dismiss)  # whatever ends the command before a run begins
+    ranks.check()
+    return ranks
+
+
+def over_ranks(plan: RunPlan, ranks: Ranks) -> Clock:
+    """What runs a plan on them, and a line about them. UsageError if they cannot."""
+    if plan.config.clock != "virtual":
+        raise UsageError("--exchange mpi: only a run on the virtual clock can be shared out")
+    racks = len({host.switch for host in plan.topology.hosts})
+    if ranks.count > racks:
+        raise UsageError(f"mpirun -n {ranks.count}: the network has {racks} racks, and a rack is not divided")
+    line = f"shared out by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}"
+    errors.print(line, markup=False, highlight=False, soft_wrap=True)
+    return partial(simulate_over_ranks, ranks=ranks)
+
+
+def _count(number: int, what: str, more: str) -> str:
+    return f"{number} {what}{'' if number == 1 else more}"
 
 
 def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None = None) -> StoredRun:

@@ -17,6 +17,7 @@ from command.options import (
     ClockName,
     DilationFactor,
     Duration,
+    ExchangeName,
     Faults,
     FlowFile,
     Json,
@@ -32,7 +33,17 @@ from command.options import (
     TopologyName,
 )
 from command.output import console, say
-from command.planning import checked, clock_of, dilation_of, end_by_outcome, execute_plan, places_of, shared_out
+from command.planning import (
+    checked,
+    clock_of,
+    dilation_of,
+    end_by_outcome,
+    execute_plan,
+    over_ranks,
+    places_of,
+    ranks_of,
+    shared_out,
+)
 from command.retrying import execute_retrying
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
@@ -57,6 +68,7 @@ def verb(
     pcap: Pcap = "",
     background: BackgroundName = None,
     workers: RunWorkers = 1,
+    exchange: ExchangeName = "memory",
     retry: Retry = False,
     json: Json = False,
 ) -> None:
@@ -79,8 +91,9 @@ def verb(
     )
     if retry:
         check_retry(request.clock)
-    [plan] = checked([request], out, workers=workers)
-    clock_of_workers = shared_out(plan, workers)
+    ranks = ranks_of(exchange, workers)
+    [plan] = checked([request], out, workers=workers, compiles=ranks is None)
+    clock_of_workers = shared_out(plan, workers) if ranks is None else over_ranks(plan, ranks)
     say_dilations([plan])
     if clock_of_workers is None:
         run = execute_retrying(request, plan, out, quiet=json, retry=retry)

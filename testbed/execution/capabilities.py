@@ -101,6 +101,12 @@ def _tool(name: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {_PROVISION}"
 
 
+def _mpi() -> str | None:
+    if importlib.util.find_spec("mpi4py") is None:
+        return "the Python module mpi4py is not installed; .venv/bin/pip install '.[mpi]'"
+    return None if shutil.which("mpirun") else "no mpirun on the PATH; apt-get install openmpi-bin"
+
+
 EVERY_RUN = "every run"
 LIVE_RUN = "--clock real"
 BMV2_RUN = "--switch bmv2"
@@ -120,6 +126,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),
     Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem),
+    Capability("MPI", "--exchange mpi, one run on many machines", _mpi),
 )
 
 

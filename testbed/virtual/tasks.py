@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from hosts.protocol import Record
 from telemetry.queue_samples import Samples
@@ -23,7 +24,8 @@ class Task:
     folder: Path
     shares: list[Share]
     round_ns: int
-    descriptors: Descriptors
+    descriptors: Descriptors | None = None
+    """Where workers meet in shared memory."""
 
 
 @dataclass
@@ -36,3 +38,16 @@ class Told:
     counts: Counts | None = None
     was_asked: bool = False
     """Of the end: whether that is why it came."""
+
+
+class Runner(Protocol):
+    """Whom a worker tells, and who may ask it to end."""
+
+    def poll(self) -> bool:
+        """Whether there is something to be received: to end is all that there is to be asked."""
+
+    def recv(self) -> object:
+        """Takes that."""
+
+    def send(self, told: Told, /) -> None:
+        """Hands it over."""

@@ -23,7 +23,7 @@ from testbed.virtual.exchange import Exchange, SharedMemory
 from testbed.virtual.flow_ends import SharedFlowEnds
 from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import Part, round_end_ns
-from testbed.virtual.tasks import Task, Told
+from testbed.virtual.tasks import Runner, Task, Told
 
 TELL_TURNS = 20_000
 """Of all hosts, between two reports to the runner."""
@@ -44,7 +44,7 @@ class _Met:
 class Worker:
     """The rounds of one share."""
 
-    def __init__(self, task: Task, mine: int, exchange: Exchange, runner: Connection) -> None:
+    def __init__(self, task: Task, mine: int, exchange: Exchange, runner: Runner) -> None:
         self._task = task
         self._mine = mine
         self._exchange = exchange
@@ -60,6 +60,13 @@ class Worker:
 
     def run(self) -> None:
         """The whole run, like `testbed.virtual.simulation`."""
+        try:
+            last = self._measured()
+        finally:
+            self._part.close()
+        self._tell(last)  # by now its captures are whole: the runner kills those that have told all
+
+    def _measured(self) -> Told:
         was_asked = self._run_until(self._task.plan.duration_wall_ns)
         self._part.quiesce()
         next_ns = self._meet().next_ns
@@ -68,9 +75,7 @@ class Worker:
             next_ns = self._meet().next_ns
         self._part.write_rest(self._records)
         self._end_round()
-        samples, counts = list(self._part.queue_samples()), self._part.counts()
-        self._part.close()  # before it is told: the runner kills those that have told all
-        self._tell(Told(self._round, self._told, samples, counts, was_asked))
+        return Told(self._round, self._told, list(self._part.queue_samples()), self._part.counts(), was_asked)
 
     def _run_until(self, limit_ns: int) -> bool:
         """Whether the runner asked for the end of it."""
@@ -134,6 +139,7 @@ def main(words: Sequence[str]) -> None:
     die_with_parent(signal.SIGKILL, runner_pid)
     with Connection(descriptor) as runner:
         task: Task = pickle.loads(runner.recv_bytes())
+        assert task.descriptors is not None
         Worker(task, mine, SharedMemory(task.descriptors, mine), runner).run()
 
 

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Ranks under test: threads of this process in place of `mpirun`'s, of which one runs at a time."""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Condition, Thread
+from typing import Any
+
+from testbed.execution.execute import Clock
+from testbed.interrupt import Interrupt
+from testbed.plan.plan import RunPlan
+from testbed.recording.outcome import ClockOutcome, Progress
+from testbed.recording.recorder import Recorder
+from testbed.virtual.ranks import Ranks, serve, simulate_over_ranks
+
+_PATIENCE_S = 60
+
+
+class Hub:
+    """What ranks share. Who has `turn` runs; who waits for another gives it away."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.turn = Condition()
+        self.meetings: dict[int, dict[int, bytes]] = defaultdict(dict)
+        self.mail: dict[tuple[int, int, int], deque[bytes]] = defaultdict(deque)
+        """By source, destination and tag."""
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        self.turn.notify_all()
+        if not self.turn.wait_for(is_so, _PATIENCE_S):
+            raise TimeoutError("a rank waits for one that does not come")
+
+
+class Gone:
+    """An `isend` of the fake: it has arrived at once."""
+
+    def test(self) -> tuple[bool, None]:
+        return True, None
+
+    def wait(self) -> None:
+        pass
+
+
+class FakeCommunicator:
+    """One rank's; what travels is pickled, as mpi4py does."""
+
+    def __init__(self, hub: Hub, rank: int) -> None:
+        self._hub = hub
+        self._rank = rank
+        self._met = 0
+
+    def Get_rank(self) -> int:
+        return self._rank
+
+    def Get_size(self) -> int:
+        return self._hub.count
+
+    def _meet(self, word: Any) -> list[Any]:
+        meeting = self._hub.meetings[self._met]
+        self._met += 1
+        meeting[self._rank] = pickle.dumps(word)
+        self._hub.wait_for(lambda: len(meeting) == self._hub.count)
+        return [pickle.loads(meeting[rank]) for rank in range(self._hub.count)]
+
+    def alltoall(self, parts: Sequence[Any], /) -> list[Any]:
+        return [row[self._rank] for row in self._meet(list(parts))]
+
+    def gather(self, word: Any, /) -> list[Any] | None:
+        met = self._meet(word)
+        return met if self._rank == 0 else None
+
+    def bcast(self, word: Any, /) -> Any:
+        return self._meet(word)[0]
+
+    def send(self, word: Any, /, dest: int, tag: int) -> None:
+        self._hub.mail[self._rank, dest, tag].append(pickle.dumps(word))
+        self._hub.turn.notify_all()
+
+    def isend(self, word: Any, /, dest: int, tag: int) -> Gone:
+        self.send(word, dest=dest, tag=tag)
+        return Gone()
+
+    def iprobe(self, *, source: int, tag: int) -> bool:
+        box = self._hub.mail[source, self._rank, tag]
+        if self._rank > 0:  # these ask only when they have nothing else to do
+            self._hub.wait_for(lambda: bool(box))
+        return bool(box)
+
+    def recv(self, *, source: int, tag: int) -> Any:
+        box = self._hub.mail[source, self._rank, tag]
+        self._hub.wait_for(lambda: bool(box))
+        return pickle.loads(box.popleft())
+
+
+class RankThreads:
+    """The ranks whose sources are called so, all but the first in threads."""
+
+    def __init__(self, *codes: str) -> None:
+        self._hub = Hub(len(codes))
+        self.ended: list[int] = []
+        """Those who have called that they have no more to say."""
+        self._threads = [
+            Thread(target=self._serve, args=(rank, code), daemon=True) for rank, code in enumerate(codes) if rank > 0
+        ]
+        self._code = codes[0]
+
+    def _join(self, rank: int, code: str) -> Ranks:
+        return Ranks(FakeCommunicator(self._hub, rank), code, lambda: self.ended.append(rank))
+
+    def _serve(self, rank: int, code: str) -> None:
+        with self._hub.turn:
+            serve(self._join(rank, code))
+            self._hub.turn.notify_all()
+
+    def run(self, act: Callable[[Ranks], ClockOutcome | None]) -> ClockOutcome | None:
+        """What the first does; however that ends, all others must end too."""
+        for thread in self._threads:
+            thread.start()
+        try:
+            with self._hub.turn:
+                return act(self._join(0, self._code))
+        finally:
+            for thread in self._threads:
+                thread.join(_PATIENCE_S)
+            assert not any(thread.is_alive() for thread in self._threads)
+
+
+def over_threads(count: int) -> Clock:
+    """The clock of so many ranks."""
+
+    def clock(
+        plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt
+    ) -> ClockOutcome:
+        def act(ranks: Ranks) -> ClockOutcome:
+            return simulate_over_ranks(plan, folder, recorder, progress, interrupt, ranks=ranks)
+
+        threads = RankThreads(*["the same"] * count)
+        outcome = threads.run(act)
+        assert outcome is not None
+        assert threads.ended == [0]
+        return outcome
+
+    return clock

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run over the processes of `mpirun`: traces and captures of one process, and nobody waits for who is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from hosts.transport.messages import Event
+from telemetry.schema import SCHEMAS
+from testbed.errors import Interrupted, RunError, UsageError
+from testbed.execution.execute import Clock, StoredRun, execute
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Progress, Silent
+from testbed.virtual import worker
+from testbed.virtual.part import Part
+from testbed.virtual.ranks import Ranks
+from testbed.virtual.shares import Share
+from testbed.virtual.simulation import simulate
+from tests.testbed.running import command
+from tests.testbed.virtual.ranks import RankThreads, over_threads
+
+_REQUEST = RunRequest(
+    "incast",
+    "sfc",
+    clock="virtual",
+    settings=("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000"),
+    captures=("h1", "h21"),
+)
+"""h1 is rank 0's, h21 that of the last."""
+
+
+def _run(folder: Path, clock: Clock, progress: Progress | None = None) -> StoredRun:
+    return execute(plan_run(_REQUEST), folder, progress or Silent(), clock, page=False)
+
+
+def _assert_same(made: Path, expected: StoredRun) -> None:
+    """Traces, captures, and the result but for what a run cost."""
+    for schema in SCHEMAS.values():
+        assert_frame_equal(
+            pl.read_parquet(made / schema.file_name), pl.read_parquet(expected.folder / schema.file_name)
+        )
+    for name in _REQUEST.captures:
+        capture = (expected.folder / "pcaps" / f"{name}-eth0.pcap").read_bytes()
+        assert len(capture) > 1000
+        assert (made / "pcaps" / f"{name}-eth0.pcap").read_bytes() == capture
+    result = json.loads((made / "result.json").read_text())
+    told = json.loads(expected.result.to_json())
+    cost = {"wall_s", "packets_per_s"}
+    assert {key: result[key] for key in result.keys() - cost} == {key: told[key] for key in told.keys() - cost}
+
+
+def test_ranks_make_the_run_of_one_process(tmp_path: Path) -> None:
+    """Whoever runs what; captures of all come to one folder."""
+    alone = _run(tmp_path / "alone", simulate)
+    assert alone.result.flows.completed == 12
+    for count in (1, 3):
+        _assert_same(_run(tmp_path / str(count), over_threads(count)).folder, alone)
+
+
+class _Breaking(Part):
+    """Breaks where h21 is: in a round or, when all are done, where captures are closed."""
+
+    at_the_end = False
+
+    def __init__(
+        self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
+    ) -> None:
+        super().__init__(plan, folder, write, share, workers)
+        self._breaks = "h21" in share.hosts
+
+    def run(self, until_ns: int) -> int:
+        self._break(until_ns > 20_000_000 and not self.at_the_end)
+        return super().run(until_ns)
+
+    def close(self) -> None:
+        super().close()
+        self._break(self.at_the_end)
+
+    def _break(self, is_time: bool) -> None:
+        if is_time and self._breaks:
+            raise OSError("nothing left\nbut this")
+
+
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_a_rank_that_fails_ends_the_run_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_the_end: bool
+) -> None:
+    """Rank 0 says which one and why, and keeps the traceback; the others have ended."""
+    monkeypatch.setattr(_Breaking, "at_the_end", at_the_end)
+    monkeypatch.setattr(worker, "Part", _Breaking)
+    with pytest.raises(RunError, match=r"^rank 2 of 3 on \S+ failed: but this; see logs/rank2.log \(see ") as caught:
+        _run(tmp_path, over_threads(3))
+    assert "\n" not in str(caught.value)
+    [log] = tmp_path.glob("*/logs/rank2.log")
+    assert "in _break" in log.read_text()
+
+
+def test_when_the_first_fails_the_others_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when it has all rounds behind it and is to write what they told."""
+
+    def full(*_: object) -> NoReturn:
+        raise OSError("rank 0 breaks")
+
+    monkeypatch.setattr("testbed.virtual.gathering.Gathering.take", full)
+    with pytest.raises(OSError, match="rank 0 breaks"):
+        _run(tmp_path, over_threads(3))
+
+
+class _Interrupting(Silent):
+    """Ctrl-C, so many times, when the first things are told."""
+
+    def __init__(self, times: int) -> None:
+        self._left = times
+
+    def flows_done(self, count: int, total: int) -> None:
+        while self._left:
+            self._left -= 1
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_ends_all_ranks_with_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured is kept, and balances; a second one drops it, and the others end as well."""
+    monkeypatch.setattr(worker, "TELL_TURNS", 50)
+    kept = _run(tmp_path, over_threads(2), _Interrupting(1)).result
+    assert kept.interrupted
+    assert kept.packets is not None
+    assert kept.packets.sent > 0
+    assert kept.unexplained_loss == 0
+    assert kept.flows.completed < kept.flows.total == 12
+    with pytest.raises(Interrupted, match="dropped at the second signal"):
+        _run(tmp_path, over_threads(2), _Interrupting(2))
+
+
+def test_ranks_with_other_sources_are_refused() -> None:
+    """Before anything is started; the others are let go."""
+
+    def act(ranks: Ranks) -> None:
+        try:
+            with pytest.raises(UsageError, match=r"processors of rank 2 on \S+ are not those of rank 0 on"):
+                ranks.check()
+        finally:
+            ranks.dismiss()
+
+    RankThreads("these", "these", "those").run(act)
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun on the PATH")
+@pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py is not installed")
+def test_mpirun_gives_the_same_bytes(tmp_path: Path) -> None:
+    """As it is typed, with two processes on this machine, however few cores that has."""
+    settings = [word for setting in _REQUEST.settings for word in ("--set", setting)]
+    words = ["run", "incast", "--clock", "virtual", "--exchange", "mpi", "--json", "--out", str(tmp_path / "ranks")]
+    words += [*settings, "--pcap", ",".join(_REQUEST.captures)]
+    several = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        ["mpirun", "-n", "2", *command(*words)],
+        capture_output=True, text=True, check=False, timeout=200, env={**os.environ, **several, **as_root},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    [made] = (tmp_path / "ranks").iterdir()
+    assert json.loads(done.stdout) == json.loads((made / "result.json").read_text())
+    assert done.stderr.splitlines() == ["shared out by MPI: 2 processes, 1 machine"]
+    _assert_same(made, _run(tmp_path / "alone", simulate))
