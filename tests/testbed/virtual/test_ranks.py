@@ -36,7 +36,7 @@ _REQUEST = RunRequest(
     "incast",
     "sfc",
     clock="virtual",
-    settings=("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000"),
+    settings=("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=30000"),
     captures=("h1", "h21"),
 )
 """h1 is rank 0's, h21 that of the last."""
@@ -66,8 +66,7 @@ def test_ranks_make_the_run_of_one_process(tmp_path: Path) -> None:
     """Whoever runs what; captures of all come to one folder."""
     alone = _run(tmp_path / "alone", simulate)
     assert alone.result.flows.completed == 12
-    for count in (1, 3):
-        _assert_same(_run(tmp_path / str(count), over_threads(count)).folder, alone)
+    _assert_same(_run(tmp_path / "ranks", over_threads(3)).folder, alone)
 
 
 class _Breaking(Part):
