@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 
 from testbed.errors import RunError, UsageError
 from testbed.interrupt import Interrupt
-from testbed.live.capture import capture_folder
 from testbed.plan.plan import RunPlan
+from testbed.recording.captures import FOLDER, capture_folder
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
 from testbed.system.code import code_digest
@@ -166,7 +166,7 @@ def serve(ranks: Ranks) -> None:
 @contextmanager
 def _own_folder(plan: RunPlan) -> Iterator[Path]:
     """For captures, on their way to the run's folder: machines need not share files."""
-    if not plan.config.captures:
+    if not plan.captured:
         yield Path()
         return
     with TemporaryDirectory(prefix="sfc-testbed-") as name:
@@ -192,10 +192,10 @@ class _ToFirst:
         self._going.append(self._communicator.isend(told, dest=0, tag=_WORDS))
 
     def send_captures(self, plan: RunPlan, folder: Path) -> None:
-        """Those of this rank's hosts, after the last meeting."""
-        if not plan.config.captures:
+        """Those of this rank's nodes, after the last meeting."""
+        if not plan.captured:
             return
-        for path in sorted(capture_folder(folder, plan.config.captures).iterdir()):
+        for path in sorted(capture_folder(folder, plan.captured).iterdir()):
             with path.open("rb") as file:
                 while content := file.read(_PIECE_BYTES):
                     self._communicator.send(_Piece(path.name, content), dest=0, tag=_WORDS)
@@ -266,7 +266,7 @@ class _First:
         elif self._has_failed:
             pass  # heard all the same: a rank cannot end before
         elif isinstance(word, _Piece):
-            with (capture_folder(self._folder, [word.name]) / word.name).open("ab") as file:
+            with (self._folder / FOLDER / word.name).open("ab") as file:
                 file.write(word.content)
         else:
             self._gathering.take(rank, word)

@@ -53,9 +53,9 @@ def _assert_same(made: Path, expected: StoredRun) -> None:
             pl.read_parquet(made / schema.file_name), pl.read_parquet(expected.folder / schema.file_name)
         )
     for name in _REQUEST.captures:
-        capture = (expected.folder / "pcaps" / f"{name}-eth0.pcap").read_bytes()
+        capture = (expected.folder / "pcaps" / f"{name}-eth0.pcapng").read_bytes()
         assert len(capture) > 1000
-        assert (made / "pcaps" / f"{name}-eth0.pcap").read_bytes() == capture
+        assert (made / "pcaps" / f"{name}-eth0.pcapng").read_bytes() == capture
     result = json.loads((made / "result.json").read_text())
     told = json.loads(expected.result.to_json())
     cost = {"wall_s", "packets_per_s"}
