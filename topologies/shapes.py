@@ -64,17 +64,22 @@ class Shape(BaseModel):
             builder.add_host(switch, rates[number % len(rates)], self.host_delay_ns)
 
 
-class Clos(Shape):
+class Racks(Shape):
+    """What all shapes of racks have that other switches join."""
+
+    hosts_per_tor: Count = Field(4, description="Hosts under each ToR.")
+    fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
+    fabric_delay_ns: Delay = Field(1_500, description="Its propagation delay, one way.")
+
+
+class Clos(Racks):
     """2-tier Clos: every ToR has `uplinks` parallel links to every spine."""
 
     name: ClassVar[str] = "clos"
 
     tors: Count = Field(2, description="Switches that hosts are under.")
     spines: Count = Field(2, description="Switches that join them.")
-    hosts_per_tor: Count = Field(4, description="Hosts under each ToR.")
     uplinks: Count = Field(1, description="Parallel links from every ToR to every spine.")
-    fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
-    fabric_delay_ns: Delay = Field(1_500, description="Its propagation delay, one way.")
 
     def build(self) -> Topology:
         builder = self._builder()
@@ -110,7 +115,7 @@ class PaperSimulation(Clos):
     hosts_per_tor: Count = 32
 
 
-class ThreeTier(Shape):
+class ThreeTier(Racks):
     """3-tier Clos: pods of ToRs under aggregation switches, joined by cores.
 
     Every ToR has a link to each aggregation switch of its pod. The first of these in every pod has a link to each core
@@ -124,9 +129,6 @@ class ThreeTier(Shape):
     tors_per_pod: Count = Field(2, description="Switches of a pod that hosts are under.")
     aggs_per_pod: Count = Field(2, description="Switches of a pod that join its ToRs; as many planes of cores.")
     cores_per_plane: Count = Field(1, description="Cores over the aggregation switches of the same place in each pod.")
-    hosts_per_tor: Count = Field(4, description="Hosts under each ToR.")
-    fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
-    fabric_delay_ns: Delay = Field(1_500, description="Its propagation delay, one way.")
 
     def build(self) -> Topology:
         builder = self._builder()
