@@ -63,7 +63,7 @@ def tree(tmp_path: Path) -> Path:
     for name, script in STUBS.items():
         _write_script(tmp_path / "bin" / name, script)
     _write_script(tools / "provision.sh", "")
-    _write_script(tools / "fresh-root.sh", 'touch "$1/root/begun"; exec sleep 600')
+    _write_script(tools / "fresh-root.sh", 'touch "$1/begun"; exec sleep 600')
     shutil.copy(TOOLS / "fresh.sh", tools)
     subprocess.run(["git", "init", "--quiet", tools.parent], check=True)
     (tmp_path / "mirror" / "dists" / "bookworm").mkdir(parents=True)
@@ -98,7 +98,7 @@ def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None
         "FRESH_MIRROR": f"file:{machine / 'mirror'}",
     }
     with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
-        assert _wait_for("*/root/begun", machine / "work", is_there=True)
+        assert _wait_for("*/begun", machine / "work", is_there=True)
         run.send_signal(number)
         assert run.wait() != 0
         assert run.stderr is not None
