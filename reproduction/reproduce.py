@@ -7,7 +7,7 @@ All that is kept is in the runs' folders and in one folder for each experiment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,9 @@ from scenarios.model.scenario import ScaleName
 from testbed.errors import RunError
 from testbed.execution.execute import make_folder
 from testbed.interrupt import interruptible
-from testbed.jobs.job import Job, JobFinished, JobResults, Tell, run_jobs
+from testbed.jobs.job import Job, JobFinished, JobResults, Tell
 from testbed.jobs.local import LocalExecutor
+from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor, Task, TaskEnd
 
 
@@ -34,10 +35,19 @@ class ReproducedExperiments:
 
 
 def reproduce(
-    scale: ScaleName, jobs: Sequence[ExperimentJob], out: Path, executor: Executor, tell: Tell
+    scale: ScaleName,
+    jobs: Sequence[ExperimentJob],
+    out: Path,
+    executor: Executor,
+    tell: Tell,
+    tell_retry: Callable[[str], None] | None = None,
 ) -> ReproducedExperiments:
-    """Runs the jobs of some experiments and concludes each that has a run. Of their runs no page is drawn."""
-    done = run_jobs([Job(job.label, job.request, out, page=False) for job in jobs], executor, tell)
+    """Runs the jobs of some experiments and concludes each that has a run. Of their runs no page is drawn.
+
+    Where somebody is to be told of retries, live runs that were late are made again, and the last one counts.
+    """
+    wanted = [Job(job.label, job.request, out, page=False) for job in jobs]
+    done = run_jobs_retrying(wanted, executor, tell, tell_retry)
     cases = _cases(scale, jobs, done, out)
     was_waited_for = _judge_all(cases)
     judged = [case.folder for case in cases if was_waited_for or (case.folder / FILE_NAME).exists()]

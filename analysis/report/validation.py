@@ -23,6 +23,7 @@ from analysis.validation.record import FILE_NAME, MetricFinding, ValidatedRun, V
 from telemetry.atomic_file import replace_text
 
 HEADINGS = ("figure", "virtual", "live", "difference", "tolerance", "within")
+SPREAD_HEADING = "with jitter"
 SUMMARY_HEADINGS = ("run", "switch", "D", "verdict", "peak buffer", "worst P95", "within")
 _SLOWDOWN = "fct_slowdown_"
 
@@ -36,6 +37,36 @@ def finding_cells(found: MetricFinding) -> tuple[str, ...]:
         _difference(found),
         _tolerance(found),
         "yes" if found.within else "no",
+    )
+
+
+def headings(run: ValidatedRun) -> tuple[str, ...]:
+    """Of the table of one run: with one more column where virtual runs had jitter."""
+    return (*HEADINGS, SPREAD_HEADING) if run.jitter_runs else HEADINGS
+
+
+def row_cells(run: ValidatedRun, found: MetricFinding) -> tuple[str, ...]:
+    """One figure of a run, in the order of its `headings`."""
+    return (*finding_cells(found), spread_cell(found)) if run.jitter_runs else finding_cells(found)
+
+
+def spread_cell(found: MetricFinding) -> str:
+    """`-4.6 % to +0.2 %`: how far virtual runs with jitter are off the plain one."""
+    if found.spread is None or found.virtual is None:
+        return NOTHING
+    return " to ".join(
+        _signed(found, value - found.virtual, (value - found.virtual) / found.virtual if found.virtual else None)
+        for value in found.spread
+    )
+
+
+def spread_sentence(run: ValidatedRun) -> str:
+    """What the column `with jitter` is of, and what it says about the figures beyond their tolerances."""
+    reached = sum(found.is_reached for found in run.outside)
+    return (
+        f"With jitter: {run.jitter_runs} more virtual runs, every link late by up to {run.jitter_ns} ns at random, the "
+        f"live run's own lateness (P99). They reach {reached} of the {len(run.outside)} live figures beyond their "
+        "tolerance."
     )
 
 
@@ -72,10 +103,12 @@ def _written(found: MetricFinding, value: float | None) -> str:
 
 def _difference(found: MetricFinding) -> str:
     """As a share where there is one, else in its unit."""
-    if found.difference is None:
-        return NOTHING
-    value = _written(found, abs(found.difference)) if found.share is None else format_share(abs(found.share))
-    return value if found.difference == 0 else f"{'+' if found.difference > 0 else '-'}{value}"
+    return NOTHING if found.difference is None else _signed(found, found.difference, found.share)
+
+
+def _signed(found: MetricFinding, difference: float, share: float | None) -> str:
+    value = _written(found, abs(difference)) if share is None else format_share(abs(share))
+    return value if difference == 0 else f"{'+' if difference > 0 else '-'}{value}"
 
 
 def _tolerance(found: MetricFinding) -> str:
@@ -112,17 +145,19 @@ def validated_run_table(run: ValidatedRun) -> RenderableType:
     """One run, figure by figure; what neither clock saw any of is named below."""
     title = f"{run.label} on {run.switch}, dilation {run.dilation:,}, scale {run.scale}"
     table = Table(box=SIMPLE_HEAD)
-    for heading in HEADINGS:
+    for heading in headings(run):
         table.add_column(heading, justify="left" if heading == HEADINGS[0] else "right")
     for found in run.metrics:
         if not found.is_nothing:
             *cells, within = finding_cells(found)
-            table.add_row(*cells, Text(within, style="green" if found.within else "bold yellow"))
+            style = "green" if found.within else "bold yellow"
+            table.add_row(*cells, Text(within, style=style), *row_cells(run, found)[len(HEADINGS) :])
     verdict = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
     reasons = [Text(f"  {reason}") for reason in run.verdict_reasons]
     nothing = ", ".join(finding_name(found) for found in run.metrics if found.is_nothing)
     below = [Text(f"none on either clock: {nothing}", style="dim")] if nothing else []
-    return Group(Text(title, style="bold"), verdict, *reasons, table, *below)
+    spread = [Text(spread_sentence(run), style="dim")] if run.jitter_runs else []
+    return Group(Text(title, style="bold"), verdict, *reasons, table, *spread, *below)
 
 
 def write_validation_page(folder: Path, validation: Validation) -> Path:
@@ -149,7 +184,8 @@ def _section(folder: Path, number: int, run: ValidatedRun) -> dict[str, object]:
     )
     return {
         "run": run,
-        "table": DataTable(run.label, HEADINGS, [finding_cells(found) for found in run.metrics]),
+        "spread": spread_sentence(run) if run.jitter_runs else "",
+        "table": DataTable(run.label, headings(run), [row_cells(run, found) for found in run.metrics]),
         "plots": place_figures(folder, {name: figure}, {name: caption}),
         "links": [(clock, relative_link(folder, path), command) for clock, path, command in _runs(folder, run)],
     }

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import polars as pl
 
 from analysis.results.result import LatenessFigures, Level, ResultError
 from analysis.results.stored import Run
@@ -43,17 +45,44 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
     )
 
 
+def with_spread(found: ValidatedRun, jitter_ns: int, runs: Sequence[Run]) -> ValidatedRun:
+    """The findings with what virtual runs reached whose links jitter. ResultError as above."""
+    if not runs:
+        return found
+    _check_same_flows(*runs)
+    taken = {metric.name: [metric.take(run) for run in runs] for metric in METRICS}
+    return found.model_copy(
+        update={
+            "jitter_ns": jitter_ns,
+            "jitter_runs": len(runs),
+            "metrics": tuple(
+                _spread(each, [one.get(each.traffic_class) for one in taken[each.name]]) for each in found.metrics
+            ),
+        }
+    )
+
+
+def _spread(found: MetricFinding, others: Sequence[float | None]) -> MetricFinding:
+    values = [each for each in (found.virtual, *others) if each is not None]
+    return found.model_copy(update={"spread": (min(values), max(values)) if values else None})
+
+
 def _late(figures: LatenessFigures | None) -> float | None:
     return None if figures is None else figures.p99_of_base_rtt
 
 
-def _check_same_flows(virtual: Run, live: Run) -> None:
-    for run in (virtual, live):
+def _check_same_flows(first: Run, *others: Run) -> None:
+    for run in (first, *others):
         if run.problems:
             raise ResultError(f"{run.folder}: {' '.join(run.problems)}")
-    mine, other = (run.flows.select(_FLOW_COLUMNS).sort("flow_id") for run in (virtual, live))
-    if not mine.equals(other):
-        raise ResultError(f"{virtual.folder} and {live.folder} did not have the same flow list")
+    mine = _flow_list(first)
+    for other in others:
+        if not mine.equals(_flow_list(other)):
+            raise ResultError(f"{first.folder} and {other.folder} did not have the same flow list")
+
+
+def _flow_list(run: Run) -> pl.DataFrame:
+    return run.flows.select(_FLOW_COLUMNS).sort("flow_id")
 
 
 def _reasons(clock: str, run: Run) -> tuple[str, ...]:

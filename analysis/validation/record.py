@@ -34,11 +34,23 @@ class MetricFinding(Figures):
     """The difference as a share of the virtual figure; None where that is 0."""
     tolerance: Figure | None
     within: bool
+    spread: tuple[Figure, Figure] | None = None
+    """Lowest and highest of the virtual runs, plain and with jitter; None: there was no run with jitter."""
 
     @property
     def name(self) -> str:
         """Of the metric, without the traffic class."""
         return self.metric.partition(".")[0]
+
+    @property
+    def traffic_class(self) -> str:
+        """Empty: of the run as a whole."""
+        return self.metric.partition(".")[2]
+
+    @property
+    def is_reached(self) -> bool:
+        """Jitter alone moves the virtual figure as far as the live one is."""
+        return self.spread is not None and self.live is not None and self.spread[0] <= self.live <= self.spread[1]
 
     @property
     def is_nothing(self) -> bool:
@@ -74,6 +86,9 @@ class ValidatedRun(Figures):
     live_folder: str
     """Names of the run folders, beside validation.json."""
     live_wall_s: Figure | None
+    jitter_ns: int = 0
+    """Each link's at most in the runs that `spread` is of: the live run's lateness (P99)."""
+    jitter_runs: int = 0
 
     @property
     def label(self) -> str:

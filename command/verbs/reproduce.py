@@ -12,15 +12,17 @@ from typing import Annotated
 import typer
 
 from command.dilation import say_dilations
-from command.options import Json, Out, ScaleName, SchedulerAddress, Workers
+from command.options import Json, Out, Retry, ScaleName, SchedulerAddress, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, clock_of
 from command.progress import JobProgress
 from command.reproductions import print_reproduction
+from command.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import jobs_of
 from reproduction.reproduce import ReproducedExperiments, reproduce
 from testbed.errors import Interrupted, UsageError
+from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
 
 
@@ -32,15 +34,25 @@ def verb(
     out: Out = Path("runs"),
     workers: Workers = None,
     scheduler: SchedulerAddress = None,
+    retry: Retry = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
     """Runs experiments and holds their claims against what was measured."""
     chosen = None if clock is None else clock_of(clock)
     jobs = [job for name in _experiments(experiment) for job in jobs_of(EXPERIMENTS[name], scale, chosen)]  # type: ignore[arg-type]
+    if retry and all(job.request.clock == "virtual" for job in jobs):
+        check_retry("virtual")
     say_dilations(checked([job.request for job in jobs], out))
     with JobProgress(errors, "runs") as progress:
-        found = reproduce(scale, jobs, out.absolute(), executor_for(scheduler, workers), progress.tell)  # type: ignore[arg-type]
+        found = reproduce(
+            scale,  # type: ignore[arg-type]
+            jobs,
+            out.absolute(),
+            executor_for(scheduler, workers),
+            progress.tell,
+            tell if retry else None,
+        )
     if json:
         _print_json(found, as_list=experiment == "all")
     else:

@@ -52,6 +52,17 @@ def verb(
         ),
     ] = None,
     retry: Retry = False,
+    spread: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=1000,
+            help="Where a figure misses its tolerance: N more virtual runs whose links jitter by as much as the live "
+            "run was late, and how far they spread it.",
+            show_default="none",
+        ),
+    ] = 0,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 4 if a figure is further off than its tolerance.")
     ] = False,
@@ -70,7 +81,7 @@ def verb(
         say_dilations(plans)
     with JobProgress(errors, "runs") as progress:
         stored = validate(
-            pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None
+            pairs, left_out, scenario, out, executor_for(None, workers), progress.tell, tell if retry else None, spread
         )
     page = _page(stored)
     if json:

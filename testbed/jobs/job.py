@@ -73,6 +73,8 @@ class JobInterrupted(BaseModel):
 
 
 JobResult = JobFinished | JobFailed | JobInterrupted
+Ended = Callable[[int, JobResult], None]
+"""Told the place of a job and what became of it."""
 JOB_RESULT: TypeAdapter[JobResult] = TypeAdapter(Annotated[JobResult, Field(discriminator="state")])
 JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
@@ -95,13 +97,11 @@ def executor_for(scheduler: str | None, workers: int | None) -> Executor:
     return ClusterExecutor(scheduler)
 
 
-def _forget(number: int, result: JobResult) -> None:
+def forget(number: int, result: JobResult) -> None:
     """For whom the results at the end are soon enough."""
 
 
-def run_jobs(
-    jobs: Sequence[Job], executor: Executor, tell: Tell, ended: Callable[[int, JobResult], None] = _forget
-) -> JobResults:
+def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell, ended: Ended = forget) -> JobResults:
     """Runs jobs, virtual ones side by side, then real ones one at a time. Ctrl-C ends them and keeps what is done.
 
     `ended` is told a job's place and what became of it as soon as it is known.

@@ -12,16 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.results.result import ResultError, read_result
+from analysis.results.result import ResultError
 from analysis.results.stored import load_run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, write_validation
 from testbed.execution.execute import give_to_caller, make_folder
-from testbed.execution.retry import MOST_RETRIES, retry_of, told
 from testbed.interrupt import interruptible
-from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, JobResults, Tell, run_jobs
+from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_jobs
+from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor
 from testbed.plan.plan import RunRequest
+from testbed.validation.spread import spread_found, spread_jobs
 
 
 @dataclass(frozen=True)
@@ -76,26 +77,28 @@ def validate(
     executor: Executor,
     tell: Tell,
     tell_retry: Callable[[str], None] | None = None,
+    spread: int = 0,
 ) -> StoredValidation:
     """Runs all pairs and compares those whose runs are both complete.
 
-    Where somebody is to be told of retries, live runs that were late are made again, and the last one counts.
+    Where somebody is to be told of retries, live runs that were late are made again, and the last one counts. A pair
+    with a figure beyond its tolerance gets `spread` more virtual runs, whose links jitter.
     """
     folder = make_folder(out.absolute(), f"{name}-validation")
     (folder / "logs").rmdir()  # the runs have theirs
     requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
     jobs = [Job(f"{request.scenario} {request.scheme}, {request.clock}", request, folder) for request in requests]
     comparisons = _Comparisons(pairs, left_out, folder)
-    done = run_jobs(jobs, executor, tell, comparisons.take)
-    if tell_retry is not None:
-        done = _retried(jobs, done, executor, tell, tell_retry)
+    done = run_jobs_retrying(jobs, executor, tell, tell_retry, comparisons.take)
     with interruptible():
         for number, result in enumerate(done.each):
             comparisons.take(number, result)
+    was_cut = done.is_interrupted or comparisons.spread(spread, executor, tell)
+    with interruptible():
         with suppress(OSError):
             folder.rmdir()  # if nothing came of it
         give_to_caller(folder)
-    return StoredValidation(comparisons.validation, folder, done.is_interrupted)
+    return StoredValidation(comparisons.validation, folder, was_cut)
 
 
 class _Comparisons:
@@ -135,45 +138,33 @@ class _Comparisons:
             return
         self._found[place] = found = _compared(self._pairs[place], virtual, live)
         if found:
-            write_validation(self._folder / FILE_NAME, self.validation)
-            give_to_caller(self._folder)
+            self._write()
 
+    def spread(self, count: int, executor: Executor, tell: Tell) -> bool:
+        """Runs what tells how far jitter alone moves the figures; gives whether it was interrupted.
 
-def _retried(
-    jobs: Sequence[Job], done: JobResults, executor: Executor, tell: Tell, tell_retry: Callable[[str], None]
-) -> JobResults:
-    """Results with those of further tries in the places of late ones; the late runs keep their folders."""
-    tried = list(jobs)
-    for _ in range(MOST_RETRIES):
-        again = {} if done.is_interrupted else _late(tried, done.each)
-        if not again:
-            break
-        for number, (line, job) in again.items():
-            tell_retry(line)
-            tried[number] = job
-        done = _replaced(done, list(again), run_jobs([job for _, job in again.values()], executor, tell))
-    return done
+        What was interrupted or failed is left out: the pair itself is whole.
+        """
+        jobs = {
+            place: list(spread_jobs(found, self._pairs[place].virtual, self._folder, count))
+            for place, found in self._found.items()
+            if isinstance(found, ValidatedRun)
+        }
+        places = [place for place, each in jobs.items() for _ in each]
+        done = run_jobs([job for each in jobs.values() for job in each], executor, tell)
+        for place in dict.fromkeys(places):
+            results = [result for at, result in zip(places, done.each, strict=True) if at == place]
+            folders = [result.folder for result in results if isinstance(result, JobFinished)]
+            found = self._found[place]
+            if isinstance(found, ValidatedRun):
+                self._found[place] = spread_found(found, self._folder, folders)
+        if places:
+            self._write()
+        return done.is_interrupted
 
-
-def _late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[int, tuple[str, Job]]:
-    """By number: the line about it, and the job that tries again what was late."""
-    found = {}
-    for number, (job, done) in enumerate(zip(jobs, results, strict=True)):
-        if isinstance(done, JobFinished):
-            result = read_result(done.folder)
-            again = retry_of(job.request, done.folder, result)
-            if again is not None:
-                found[number] = told(done.folder, result), replace(job, request=again)
-    return found
-
-
-def _replaced(done: JobResults, numbers: Sequence[int], again: JobResults) -> JobResults:
-    """Results with those of another try in their places; where that came to nothing, the late run stays."""
-    each = list(done.each)
-    for number, result in zip(numbers, again.each, strict=True):
-        if isinstance(result, JobFinished):
-            each[number] = result
-    return JobResults(tuple(each), again.is_interrupted)
+    def _write(self) -> None:
+        write_validation(self._folder / FILE_NAME, self.validation)
+        give_to_caller(self._folder)
 
 
 def _compared(pair: Pair, virtual: JobResult, live: JobResult) -> ValidatedRun | list[str]:

@@ -15,16 +15,17 @@ from pathlib import Path
 
 import pytest
 
+from analysis.report.fidelity import document
 from analysis.results.result import RunResult, read_result
 from analysis.results.stored import load_run
-from analysis.validation.record import read_validation
+from analysis.validation.record import ValidatedRun, read_validation
 from command.app import main
 from testbed.interrupt import Interrupt
+from testbed.jobs import retrying
 from testbed.jobs.job import JOB, JOB_RESULT, Job
 from testbed.jobs.run_job import run_job
 from testbed.jobs.task import Take, Task, TaskEnd
 from testbed.plan.plan import RunRequest
-from testbed.validation import run as validation_run
 from testbed.validation.run import Pair, StoredValidation, validate
 from tests.testbed import running
 
@@ -108,7 +109,7 @@ def test_late_live_runs_are_made_again(tmp_path: Path, monkeypatch: pytest.Monke
         late = found.scheme == "sfc" and found.dilation == 2_000
         return found.model_copy(update={"faithful_dilation": 3_000} if late else {})
 
-    monkeypatch.setattr(validation_run, "read_result", read)
+    monkeypatch.setattr(retrying, "read_result", read)
     pairs = [replace(pair, request=replace(pair.request, dilation=2_000)) for pair in (_pair("irn"), _pair("sfc"))]
     stored = validate(pairs, [], "incast", tmp_path, executor, lambda *_: None, said.append)
     assert [(job.request.clock, job.request.scheme) for job in executor.jobs[4:]] == [("real", "sfc")]
@@ -134,6 +135,36 @@ def test_a_difference_is_found(tmp_path: Path) -> None:
     assert figures["flows_completed"].within
     assert run.verdict == "faithful"
     assert not stored.validation.is_within
+
+
+def test_what_jitter_alone_does_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By more virtual runs, for the pair that misses a tolerance alone, each with jitter of the live run's lateness."""
+    executor = StandIn(['transport.congestion_parameters={"window_bytes":5000}'])
+    monkeypatch.setattr(ValidatedRun, "lateness", property(lambda _: 0.02))
+    stored = validate([_pair()], [], "incast", tmp_path, executor, lambda *_: None, spread=2)
+    [run] = stored.validation.runs
+    jitter = round(0.02 * 1000 * load_run(stored.folder / run.live_folder).result.base_rtt_us)
+    assert [tuple(job.request.faults) for job in executor.jobs[2:]] == [
+        (f"jitter:all,max={jitter}ns,seed={seed}",) for seed in (1, 2)
+    ]
+    assert (run.jitter_ns, run.jitter_runs) == (jitter, 2)
+    for found in run.metrics:
+        assert found.spread is not None
+        assert found.virtual is not None
+        assert found.spread[0] <= found.virtual <= found.spread[1]
+    slowdown = next(found for found in run.outside if found.metric == "fct_slowdown_p50.incast")
+    assert slowdown.spread is not None
+    assert slowdown.spread[0] < slowdown.spread[1]
+    assert not slowdown.is_reached  # another window is no lateness
+    assert read_validation(stored.folder / "validation.json") == stored.validation
+    assert "with jitter" in document(stored.validation.runs)
+
+
+def test_nothing_is_spread_where_all_is_within(tmp_path: Path) -> None:
+    """The runs would answer a question that nobody has."""
+    executor = StandIn()
+    validate([_pair()], [], "incast", tmp_path, executor, lambda *_: None, spread=2)
+    assert len(executor.jobs) == 2
 
 
 def test_other_flows_are_a_failure(tmp_path: Path) -> None:
