@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run on the virtual clock and the CPU time that it took, without its planning and its report."""
+"""A run on the virtual clock and the time that it took, without its planning and its report."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
+from testbed.virtual.workers import simulate_shared
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,35 @@ def simulated(request: RunRequest) -> Simulated:
 
 
 def run_whole(plan: RunPlan, folder: Path) -> Simulated:
-    """Runs a plan to the end of its last flow: what was cut short would pass for fast."""
+    """Runs a plan to the end of its last flow."""
     with interruptible() as interrupt, Recorder(plan, folder) as recorder:
         began_ns = time.process_time_ns()
         counters = simulate(plan, folder, recorder, Silent(), interrupt).counters
         spent_ns = time.process_time_ns() - began_ns
         interrupt.stop_if_requested()
-        if recorder.completed < len(plan.flows):
-            raise RuntimeError(f"{len(plan.flows) - recorder.completed} of {len(plan.flows)} flows did not end")
+        _require_whole(plan, recorder)
     return Simulated(counters, spent_ns / 1e9)
+
+
+def shared_wall_s(request: RunRequest, workers: int) -> float:
+    """Wall time of a run in so many processes, their start included."""
+    plan = plan_run(request)
+    with tempfile.TemporaryDirectory(prefix="sfc-bench-") as name, interruptible() as interrupt:
+        folder = Path(name)
+        (folder / "logs").mkdir()
+        with Recorder(plan, folder) as recorder:
+            began_s = time.perf_counter()
+            simulate_shared(plan, folder, recorder, Silent(), interrupt, workers=workers)
+            spent_s = time.perf_counter() - began_s
+            interrupt.stop_if_requested()
+            _require_whole(plan, recorder)
+    return spent_s
+
+
+def _require_whole(plan: RunPlan, recorder: Recorder) -> None:
+    """What was cut short would pass for fast."""
+    if recorder.completed < len(plan.flows):
+        raise RuntimeError(f"{len(plan.flows) - recorder.completed} of {len(plan.flows)} flows did not end")
 
 
 def incast_request(*settings: str) -> RunRequest:
