@@ -3,38 +3,96 @@
 
 // Propagation delay for links whose ends cannot delay: joins port 2k to port 2k + 1 and touches nothing. softswitch runs
 // it between the two ends of links of BMv2 switches, with the delay on its ports (docs/bmv2.md).
+//
+// A BTS that the switch at this end has built comes out of it without the time that building takes: it waits for that
+// here, as a copy whose mirroring session has a delay.
 #include <core.p4>
 #include <v1model.p4>
 
-struct headers_t { }
-struct metadata_t { }
+#include "include/constants.p4"
+#include "include/headers.p4"
 
-parser WireParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+struct wire_headers_t {
+    ethernet_h ethernet;
+    ipv4_h ipv4;
+    udp_h udp;
+    bts_h bts;
+}
+
+struct wire_metadata_t { }
+
+parser WireParser(packet_in packet, out wire_headers_t hdr, inout wire_metadata_t meta, inout standard_metadata_t std) {
     state start {
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ether_type) {
+            ETHERTYPE_IPV4: parse_ipv4;
+            default: accept;
+        }
+    }
+
+    state parse_ipv4 {
+        packet.extract(hdr.ipv4);
+        transition select(hdr.ipv4.ihl, hdr.ipv4.fragment_offset, hdr.ipv4.protocol) {
+            (5, 0, PROTOCOL_UDP): parse_udp;
+            default: accept;
+        }
+    }
+
+    state parse_udp {
+        packet.extract(hdr.udp);
+        transition select(hdr.udp.dst_port) {
+            BTS_UDP_PORT: parse_bts;
+            default: accept;
+        }
+    }
+
+    state parse_bts {
+        packet.extract(hdr.bts);
         transition accept;
     }
 }
 
-control WireVerifyChecksum(inout headers_t hdr, inout metadata_t meta) {
+control WireVerifyChecksum(inout wire_headers_t hdr, inout wire_metadata_t meta) {
     apply { }
 }
 
-control WireIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+control WireIngress(inout wire_headers_t hdr, inout wire_metadata_t meta, inout standard_metadata_t std) {
+    action wait(bit<32> session) {
+        clone(CloneType.I2E, session);
+        mark_to_drop(std);
+    }
+
+    // The switch at the end that a port faces.
+    table built_here {
+        key = {
+            std.ingress_port: exact;
+            hdr.bts.switch_id: exact;
+        }
+        actions = { wait; @defaultonly NoAction; }
+        default_action = NoAction();
+        size = 1024;
+    }
+
     apply {
         std.egress_spec = std.ingress_port ^ 1;
+        if (hdr.bts.isValid()) {
+            built_here.apply();
+        }
     }
 }
 
-control WireEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+control WireEgress(inout wire_headers_t hdr, inout wire_metadata_t meta, inout standard_metadata_t std) {
     apply { }
 }
 
-control WireComputeChecksum(inout headers_t hdr, inout metadata_t meta) {
+control WireComputeChecksum(inout wire_headers_t hdr, inout wire_metadata_t meta) {
     apply { }
 }
 
-control WireDeparser(packet_out packet, in headers_t hdr) {
-    apply { }
+control WireDeparser(packet_out packet, in wire_headers_t hdr) {
+    apply {
+        packet.emit(hdr);
+    }
 }
 
 V1Switch(WireParser(), WireVerifyChecksum(), WireIngress(), WireEgress(), WireComputeChecksum(), WireDeparser()) main;

@@ -25,6 +25,8 @@ from wire.constants import (
 from wire.dilation import Dilation
 
 ALPHA_ONE = 256
+SUPPRESSION_BY_CLOCK = "table_set_default suppression by_clock"
+"""How the command begins whose last word is how far a switch's clock lags, in us modulo 2^48."""
 _Q24 = 1 << 24
 _WORD_BITS = 32
 _ALPHA_BITS = 16
@@ -104,7 +106,7 @@ def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Itera
         return
     tick_bits = max(0, period_us.bit_length() - _PERIOD_BITS)
     periods_q32 = min((1 << _WORD_BITS) - 1, -(-(1 << _WORD_BITS + tick_bits) // period_us))
-    yield f"table_set_default suppression by_clock {periods_q32} {tick_bits}"
+    yield f"{SUPPRESSION_BY_CLOCK} {periods_q32} {tick_bits} 0"
 
 
 def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:

@@ -24,8 +24,11 @@ from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts
 from testbed.targets.common.statistics import PartStatistics
 from topologies.commands import pipeline_commands
+from topologies.features import SUPPRESSION_BY_CLOCK
 
 _PROBE_SECONDS = 0.1
+_TIME_MODULUS_US = 1 << 48
+"""Of the program's time_us_t."""
 
 
 class Bmv2Switch:
@@ -89,7 +92,7 @@ class Bmv2Switch:
         try:
             if line.startswith("port_rate "):
                 return self._set_port_rate(line.split()[1:])
-            return self._control.command(line)
+            return self._control.command(in_phase(line, self._clock_lag_ns))
         except OSError as error:
             raise RunError(self._host.why_silent(error)) from error
 
@@ -146,19 +149,26 @@ class Bmv2Switch:
         return ""
 
     def _configure(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> None:
-        lines = self._commands()
+        before_ns = time.monotonic_ns()
+        elapsed_ns = control.elapsed_us() * 1000
+        self._clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
+        lines = [in_phase(line, self._clock_lag_ns) for line in self._commands()]
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)
         missing = set(self._spec.interfaces) - control.ports_up()
         if missing:
             raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
-        before_ns = time.monotonic_ns()
-        elapsed_ns = control.elapsed_us() * 1000
-        self._clock_lag_ns = (before_ns + time.monotonic_ns()) // 2 - elapsed_ns - epoch_ns
 
     def _commands(self) -> list[str]:
         plan = self._plan
         lines = pipeline_commands(plan.topology, self.name, plan.switch_settings, plan.dilation)
         lines += slot_commands(plan.topology, self.name, plan.transport.payload_bytes, plan.dilation)
         return [*lines, PROBE_ROUTE]
+
+
+def in_phase(line: str, clock_lag_ns: int) -> str:
+    """A command to a switch whose clock lags: its periods of suppression begin when those of other switches do."""
+    if not line.startswith(SUPPRESSION_BY_CLOCK):
+        return line
+    return f"{line.rpartition(' ')[0]} {clock_lag_ns // 1000 % _TIME_MODULUS_US}"

@@ -53,12 +53,15 @@ class Bmv2Target:
         self._state = state
         self._logs = logs
         self._has_netem = has_netem()
-        if plan.faults:  # they are made where a link is cut in two
+        delays_bts = plan.switch_settings.makes_bts and any(each.bts_latency_ns for each in plan.topology.switches)
+        if plan.faults or delays_bts:  # which is done where a link is cut in two
             self._has_netem = False
         faulty = {
             link for fault in plan.faults if isinstance(fault, LinkedFault) for link in fault.links(plan.topology)
         }
-        self.wires: Sequence[Wire] = () if self._has_netem else cut_links(plan.topology, faulty)
+        self.wires: Sequence[Wire] = (
+            () if self._has_netem else cut_links(plan.topology, faulty, makes_bts=plan.switch_settings.makes_bts)
+        )
         self._switches: list[Bmv2Switch] = []
         self._wire_processes: list[WireProcess] = []
         self._planned = PlannedLines(0)
@@ -107,9 +110,6 @@ class Bmv2Target:
             "class of a port has slots of its own.",
             f"Queue depths are those that a poll every {plan.dilation.model_us(poll_ns):.3g} us found.",
         ]
-        building_ns = max(switch.bts_latency_ns for switch in plan.topology.switches)
-        if plan.switch_settings.makes_bts and building_ns:
-            notes.append(f"BMv2 builds a BTS as fast as it can, not in {building_ns} ns.")
         error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
         if error > _NOTABLE_RATE_ERROR:
             notes.append(f"Whole packets per second make the rate of some link {100 * error:.2g} % wrong.")

@@ -32,6 +32,14 @@ _NETEM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
+class Builder:
+    """A switch that sends a BTS at once, and when it should."""
+
+    switch_id: int
+    bts_latency_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Wire:
     """A link that is cut in two: the interfaces in the middle, the one towards `link.a` first."""
 
@@ -40,23 +48,43 @@ class Wire:
     ports: tuple[int, int]
     delays_ns: tuple[int, int]
     """Of what leaves at each: from the other end of the link."""
+    builders: tuple[Builder | None, Builder | None] = (None, None)
+    """At each end, a switch whose BTS must wait for the time that building one takes."""
 
     @property
     def interfaces(self) -> tuple[str, str]:
         return f"{self.node}-{self.ports[0]}", f"{self.node}-{self.ports[1]}"
 
 
-def cut_links(topology: Topology, also: Collection[Link] = ()) -> tuple[Wire, ...]:
-    """A wire for every link that has a delay, and for these; `node` is the process that delays."""
+def cut_links(topology: Topology, also: Collection[Link] = (), *, makes_bts: bool = False) -> tuple[Wire, ...]:
+    """A wire for every link that has a delay, and for these; `node` is the process that delays.
+
+    `makes_bts`: switches send BTS, and nobody else makes them wait while they are built.
+    """
+    builders = _builders(topology) if makes_bts else {}
     delays = {
         link: (topology.departure_delay_ns(link.b), topology.departure_delay_ns(link.a)) for link in topology.links
     }
-    delayed = [link for link in topology.links if any(delays[link]) or link in also]
+    delayed = [
+        link
+        for link in topology.links
+        if any(delays[link]) or link in also or link.a.node in builders or link.b.node in builders
+    ]
     found = []
     for index, link in enumerate(delayed):
         process, place = divmod(index, LINKS_PER_PROCESS)
-        found.append(Wire(link, f"wires{process + 1}", (2 * place + 2, 2 * place + 3), delays[link]))
+        ports = (2 * place + 2, 2 * place + 3)
+        ends = (builders.get(link.a.node), builders.get(link.b.node))
+        found.append(Wire(link, f"wires{process + 1}", ports, delays[link], ends))
     return tuple(found)
+
+
+def _builders(topology: Topology) -> dict[str, Builder]:
+    return {
+        switch.name: Builder(switch.switch_id, switch.bts_latency_ns)
+        for switch in topology.switches
+        if switch.bts_latency_ns
+    }
 
 
 def has_netem() -> bool:
@@ -86,7 +114,7 @@ class WireProcess:
         self._wires = wires
         self._socket = state / f"{name}.control"
         commands = logs / f"{name}-commands.txt"
-        commands.write_text("".join(f"{line}\n" for wire in wires for line in _delay_commands(wire, dilation)))
+        commands.write_text("".join(f"{line}\n" for wire in wires for line in commands_of_wire(wire, dilation)))
         arguments = [str(executable), "--commands", str(commands), "--control", str(self._socket)]
         arguments += ["--epoch-ns", str(epoch_ns), "--die-with-parent", "--realtime"]
         for wire in wires:
@@ -159,13 +187,21 @@ def start_wires(
     ]
 
 
-def _delay_commands(wire: Wire, dilation: Dilation) -> list[str]:
+def commands_of_wire(wire: Wire, dilation: Dilation) -> list[str]:
     """Both directions' delay; the wire passes on what it carries, pause frames too, and does not obey them."""
-    return [
+    lines = [
         line
         for port, delay_ns in zip(wire.ports, wire.delays_ns, strict=True)
         for line in (f"port_delay {port} {dilation.wall_ns(delay_ns)}", f"port_mac_control {port} off")
     ]
+    for port, other, builder in zip(wire.ports, reversed(wire.ports), wire.builders, strict=True):
+        if builder is not None:
+            lines += [
+                f"mirroring_add {other} {other}",
+                f"mirroring_delay {other} {dilation.wall_ns(builder.bts_latency_ns)}",
+                f"table_add built_here wait {port} {builder.switch_id} => {other}",
+            ]
+    return lines
 
 
 def netem_command(interface: str, delay_ns: int) -> str:

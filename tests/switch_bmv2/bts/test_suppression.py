@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
+from testbed.targets.bmv2.switch import in_phase
+from tests.switch_bmv2.bench_switch import DILATION, US, BenchSwitch, bench_switch
+from topologies.commands import pipeline_commands
+from topologies.features import SUPPRESSION_BY_CLOCK
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 
@@ -66,3 +69,16 @@ def test_a_period_longer_than_a_word_of_microseconds() -> None:
         assert _is_signalled(switch, 1_000)
         assert not _is_signalled(switch, round(0.99 * period_us))
         assert _is_signalled(switch, round(1.01 * period_us))
+
+
+@pytest.mark.parametrize("lag_us", [2_000, -2_000])
+def test_a_clock_that_lags_has_the_periods_of_the_others(lag_us: int) -> None:
+    """Said as BMv2 is told, whose clock starts with its process; a clock may also be ahead."""
+    with bench_switch(STAR, "s1", _settings()) as switch:
+        commands = pipeline_commands(STAR, "s1", _settings(), DILATION)
+        [line] = [in_phase(each, lag_us * US) for each in commands if each.startswith(SUPPRESSION_BY_CLOCK)]
+        switch.engine.command(line)
+        own = [PERIOD_US * number - lag_us for number in (2, 3)]
+        assert _is_signalled(switch, own[0])
+        assert not _is_signalled(switch, own[1] - 1)
+        assert _is_signalled(switch, own[1])

@@ -6,7 +6,8 @@
 // at once, and its number changes the three hashes, so that a false positive does not last.
 //
 // Periods follow one another by the clock, as a timer would reset the filter (paper section 4): their number is the time
-// over their length, which the control plane gives as a reciprocal. Or each begins with the first trigger after the last.
+// over their length, which the control plane gives as a reciprocal; all switches' begin together, which a switch with a clock
+// of its own is told by how much it lags. Or each begins with the first trigger after the last.
 //
 // The salt multiplies, it is not put before the hashed bytes: a CRC is linear, so flows that meet under one prefix meet
 // under all, and three prefixes make one hash (docs/decisions/0003-salted-hashes.md).
@@ -29,6 +30,7 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
     duration_us_t period_us = 0;
     bit<32> periods_q32 = 0;
     bit<8> tick_bits = 0;
+    time_us_t lag_us = 0;
     bit<32> period;
     bit<32> number = 0;
     bit<32> flows;
@@ -43,12 +45,13 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
     bit<32> set_2;
     time_us_t end_us;
 
-    // Periods per tick of 2^tick_bits microseconds, in 2^-32.
-    action by_clock(bit<32> periods_per_tick_q32, bit<8> bits) {
+    // Periods per tick of 2^tick_bits microseconds, in 2^-32; what the clock lags, modulo 2^48.
+    action by_clock(bit<32> periods_per_tick_q32, bit<8> bits, time_us_t clock_lag_us) {
         is_on = 1;
         period_us = 0;
         periods_q32 = periods_per_tick_q32;
         tick_bits = bits;
+        lag_us = clock_lag_us;
     }
 
     action filter(duration_us_t reset_period_us) {
@@ -67,7 +70,7 @@ control Suppression(in metadata_t meta, out bit<1> is_suppressed) {
 
     // Period 0 is the one of cells that nobody has set. What the product loses above 64 bits are higher digits only.
     action count_periods() {
-        number = (bit<32>) (((bit<64>) (meta.now_us >> tick_bits) * (bit<64>) periods_q32) >> 32) + 1;
+        number = (bit<32>) (((bit<64>) ((meta.now_us + lag_us) >> tick_bits) * (bit<64>) periods_q32) >> 32) + 1;
     }
 
     action start_period() {

@@ -9,9 +9,22 @@ from dataclasses import replace
 
 import pytest
 
+from softswitch.build import build_library
+from softswitch.engine import SwitchEngine
 from testbed.errors import RunError
-from testbed.targets.common.wires import LINKS_PER_PROCESS, check_netem, command_of_wire, cut_links, netem_command
+from testbed.targets.common.wires import (
+    LINKS_PER_PROCESS,
+    PROGRAM,
+    check_netem,
+    command_of_wire,
+    commands_of_wire,
+    cut_links,
+    netem_command,
+)
 from topologies.shapes import shape
+from wire.bts import BackToSender, pack_frame
+from wire.constants import BtsCause
+from wire.dilation import Dilation
 
 
 def test_every_delayed_link_is_cut_once() -> None:
@@ -41,6 +54,32 @@ def test_a_switchs_pipeline_counts_with_the_link_that_a_frame_leaves_by() -> Non
         wires = cut_links(topology)
         assert [wire.link for wire in wires] == list(topology.links)
         assert {wire.delays_ns for wire in wires} == {(host_delay_ns + 600, host_delay_ns)}  # towards the host first
+
+
+def test_a_bts_waits_where_its_switch_sends_it_out() -> None:
+    """For as long as building it takes: one that passes by does not, nor does any other frame; all keep their bytes."""
+    topology = shape("clos", {"host_delay_ns": 0, "fabric_delay_ns": 0, "bts_latency_ns": 600}).build()
+    assert cut_links(topology) == ()
+    wires = cut_links(topology, makes_bts=True)
+    assert [wire.link for wire in wires] == list(topology.links)
+    [wire] = [each for each in wires if (each.link.a.node, each.link.b.node) == ("tor1", "spine1")]
+    tor, spine = (end.switch_id for end in wire.builders if end is not None)
+    short = _bts(tor)[:40]
+    with SwitchEngine(build_library(PROGRAM)) as engine:
+        for line in commands_of_wire(wire, Dilation(1_000)):
+            engine.command(line)
+        for at_ns, port, other in ((0, *wire.ports), (1_000_000, *wire.ports[::-1])):
+            own, passing = (_bts(tor), _bts(spine)) if port == wire.ports[0] else (_bts(spine), _bts(tor))
+            sent = (own, passing, short, bytes(60))
+            for frame in sent:
+                engine.receive(port, frame, at_ns)
+            assert engine.advance(at_ns + 599_999) == [(other, at_ns, frame) for frame in sent[1:]]
+            assert engine.advance(at_ns + 600_000) == [(other, at_ns + 600_000, own)]
+
+
+def _bts(switch_id: int) -> bytes:
+    said = BackToSender(BtsCause.QUEUE, True, 5, 17, 24, 50_000, 4791, 9, 3, 300_000, switch_id, 77)
+    return pack_frame(said, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
 
 
 @pytest.mark.parametrize(
