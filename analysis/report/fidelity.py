@@ -47,8 +47,8 @@ that misses its own says "no" here. Of two tolerances the larger counts; that a 
 was added when a live run without any BTS had passed for one with eight. A scenario of the paper runs as its experiment
 does, at the last place on its axes. A pair was measured by the code of its day: where a mechanism has changed since
 ([the paper, mechanism by mechanism](paper.md)), its command gives other figures on both clocks. What counts here is how
-far apart the clocks are. The last run of a pair counts: the 17 pairs on softswitch that missed a tolerance on 2026-11-22 were
-made once more, with `--spread`, and 7 of them missed none then.
+far apart the clocks are. The last run of a pair counts: the 17 pairs on softswitch that missed a tolerance on
+2026-11-22 were made once more, with `--spread`, and 7 of them missed none then.
 """
 _BEYOND = """Is it the testbed that is wrong there, or is the figure one draw of many? `--spread N` answers by N more
 virtual runs of the same flows: every link is late by up to as much as the live run was (P99), at random, a few ns to
