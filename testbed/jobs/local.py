@@ -5,19 +5,21 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections import deque
 from collections.abc import Sequence
 
 from testbed.interrupt import Interrupt
 from testbed.jobs.process import TaskProcess
-from testbed.jobs.task import ROOT, Take, Task, TaskEnd
+from testbed.jobs.served import ServingProcess
+from testbed.jobs.task import ROOT, SERVE, Take, Task, TaskEnd
 from testbed.system.limits import raise_open_files
 from testbed.system.waiting import readable
 
 _POLL_S = 0.2
 _SPARE_DESCRIPTORS = 40
-_DESCRIPTORS_PER_TASK = 2
-"""Its answer and its complaints."""
+_DESCRIPTORS_PER_TASK = 3
+"""What it is given, its answer and its complaints."""
 
 
 def count_cores() -> int:
@@ -37,18 +39,44 @@ class LocalExecutor:
         raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * side_by_side, f"{side_by_side} side by side")
         waiting = deque(enumerate(tasks))
         running: dict[TaskProcess, int] = {}
+        free: list[ServingProcess] = []
         try:
             while running or (waiting and not interrupt.is_requested):
                 while waiting and len(running) < limit and not interrupt.is_requested:
                     number, task = waiting.popleft()
-                    running[TaskProcess(task.words, task.payload, str(ROOT))] = number
+                    running[_begun(task, free)] = number
                 if interrupt.is_requested:
                     for process in running:
                         process.stop(is_urgent=interrupt.is_urgent)
                 readable(running, _POLL_S)
                 for process in [each for each in running if each.has_ended()]:
-                    take(running.pop(process), TaskEnd(*process.end()))
+                    number, end = running.pop(process), TaskEnd(*process.end())
+                    if isinstance(process, ServingProcess) and process.is_free:
+                        free.append(process)
+                    take(number, end)
         finally:
+            for server in free:
+                server.dismiss()
             for process in running:
                 process.kill()
                 process.end()
+
+
+def _begun(task: Task, free: list[ServingProcess]) -> TaskProcess:
+    """The process that does it now: one of those that are free, where it may be shared, else a new one."""
+    if not task.is_served or _has_limited_time():
+        return TaskProcess(task.words, task.payload, str(ROOT))
+    while free:
+        server = free.pop()
+        if server.is_free and server.module == task.module:
+            break
+        server.dismiss()
+    else:
+        server = ServingProcess(task.module, (*task.words, SERVE), str(ROOT))
+    server.give(task.payload)
+    return server
+
+
+def _has_limited_time() -> bool:
+    """What processor time a process may use is meant for one task."""
+    return any(limit != resource.RLIM_INFINITY for limit in resource.getrlimit(resource.RLIMIT_CPU))

@@ -24,20 +24,21 @@ _POLL_S = 0.2
 class TaskProcess:
     """A process that reads `payload` on stdin and answers on stdout. Ctrl-C in the terminal does not reach it."""
 
-    def __init__(self, words: Sequence[str], payload: str, folder: str) -> None:
+    def __init__(self, words: Sequence[str], payload: str | None, folder: str) -> None:
+        """Without a payload stdin is a pipe."""
         self.was_stopped = False
         self._was_hurried = False
         self._kill_at = 0.0
         self._answer = b""
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process; a pipe would have to be read)
         with tempfile.TemporaryFile() as words_in:
-            words_in.write(payload.encode())
+            words_in.write((payload or "").encode())
             words_in.seek(0)
             self._process = subprocess.Popen(
                 list(words),
                 cwd=folder,
                 env={**os.environ, PARENT_VARIABLE: str(os.getpid())},
-                stdin=words_in,
+                stdin=subprocess.PIPE if payload is None else words_in,
                 stdout=subprocess.PIPE,
                 stderr=self._complaints,
                 start_new_session=True,

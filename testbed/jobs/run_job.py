@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The process of one job: `python -m testbed.jobs.run_job` with a `Job` on stdin; its `JobResult` goes to stdout.
+"""The process of one job: `python -m testbed.jobs.run_job` with a `Job` on stdin; its `JobResult` goes to stdout. With
+`--serve` that of one job after the other, a line each.
 
 A lock is held while a job with a name runs, so that one whose command was killed and that still runs is waited for, not
 run again.
@@ -23,7 +24,7 @@ from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.room import check_room
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResult
-from testbed.jobs.task import begin_task
+from testbed.jobs.task import SERVE, begin_task
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
 from testbed.system.code import code_digest
@@ -100,14 +101,16 @@ def _note(journal: Path, line: dict[str, object]) -> None:
         os.close(descriptor)
 
 
-def main() -> int:
-    """The job on stdin."""
+def main(*, serves: bool = False) -> int:
+    """The job on stdin, or those that come there."""
     hear_processor_time()
-    result = run_job(JOB.validate_json(sys.stdin.read()))
-    sys.stdout.write(JOB_RESULT.dump_json(result).decode() + "\n")
+    for payload in iter(sys.stdin.readline, "") if serves else [sys.stdin.read()]:
+        result = run_job(JOB.validate_json(payload))
+        sys.stdout.write(JOB_RESULT.dump_json(result).decode() + "\n")
+        sys.stdout.flush()
     return 0
 
 
 if __name__ == "__main__":
     begin_task()
-    sys.exit(main())
+    sys.exit(main(serves=SERVE in sys.argv[1:]))

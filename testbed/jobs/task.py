@@ -21,6 +21,8 @@ from testbed.interrupt import EXIT_STATUS, Interrupt
 from testbed.jobs.process import PARENT_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
+SERVE = "--serve"
+"""Word for a module: every line on stdin is a payload, and every answer a line on stdout."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class Task:
 
     module: str
     payload: str
+    is_served: bool = False
+    """Whether a process may do several of them, one after the other: the module knows `SERVE`. They share an
+    interpreter, which takes as long to start as a short run, and nothing else that they would tell."""
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ _LENGTH_BYTES = 8
 _MARK_BYTES = 1
 _MARKS = 256
 _LOOKS = 4_000
-"""At the mark of another worker before one sleeps until its bell: a few hundred microseconds. Waking up takes as long."""
+"""At the mark of another worker before one sleeps until its bell: some 100 us. Waking up takes as long."""
 _TURNS = 2
 """A worker may write for the next round while another still reads: it cannot be further ahead."""
 

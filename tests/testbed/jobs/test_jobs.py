@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analysis.report.pages import write_run_report
@@ -21,6 +23,7 @@ from testbed.jobs import run_job
 from testbed.jobs.job import JOB, JOB_RESULT, Job, JobFailed, JobFinished, JobInterrupted, JobResults, Tell, run_jobs
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.process import PARENT_VARIABLE
+from testbed.jobs.served import ServingProcess
 from testbed.jobs.task import ROOT, TaskEnd
 from testbed.plan.plan import RunRequest
 from tests.testbed.running import children_of
@@ -75,6 +78,40 @@ def test_a_job_that_runs_out_of_room_says_so_in_a_line(tmp_path: Path, monkeypat
     monkeypatch.setattr(run_job, "_make_run", no_memory)
     result = run_job.run_job(_job(tmp_path, SHORT))
     assert result == JobFailed(reason="no memory left")
+
+
+def test_jobs_share_a_process_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after one that is refused. The traces are those of a job that was the first in its process."""
+    started: list[str] = []
+    begin = ServingProcess.__init__
+
+    def count(self: ServingProcess, module: str, words: Sequence[str], folder: str) -> None:
+        started.append(module)
+        begin(self, module, words, folder)
+
+    monkeypatch.setattr(ServingProcess, "__init__", count)
+    jobs = [_job(tmp_path, SHORT), _job(tmp_path, "degree=0"), _job(tmp_path, SHORT, "degree=3"), _job(tmp_path, SHORT)]
+    first, refused, _, last = run_jobs(jobs, LocalExecutor(1), lambda *_: None).each
+    assert len(started) == 1
+    assert isinstance(refused, JobFailed)
+    assert isinstance(first, JobFinished)
+    assert isinstance(last, JobFinished)
+    for path in first.folder.glob("*.parquet"):
+        assert pl.read_parquet(path).equals(pl.read_parquet(last.folder / path.name)), path.name
+    assert not children_of(os.getpid())
+
+
+def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> None:
+    """The next one gets a new process."""
+
+    def kill(done: int, total: int, label: str) -> None:
+        if done == 1:
+            [child] = children_of(os.getpid())
+            child.kill()
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+
+    done = run_jobs([_job(tmp_path, SHORT), _job(tmp_path, SHORT)], LocalExecutor(1), kill)
+    assert all(isinstance(each, JobFinished) for each in done.each)
 
 
 def test_a_killed_task_names_its_signal() -> None:
