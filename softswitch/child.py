@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A switch as a child of this process: started, waited for, spoken to, ended; it never outlives its parent.
+
+Must not know Mininet, nor what a program or a command means.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from softswitch.control import CommandError, ControlClient
+
+EXECUTABLE = Path(__file__).resolve().parent / "simple_switch"
+_START_S = 300.0
+"""The C compiler may have to build the program first."""
+_SERVER_S = 30.0
+"""For a Thrift server to listen once the switch does."""
+_STOP_S = 10.0
+
+
+class SwitchError(Exception):
+    """A switch that does not start, does not answer or refuses a command: its name and why."""
+
+
+class SwitchProcess:
+    """One switch that forwards.
+
+    `arguments` are those of `softswitch/simple_switch`. The command `inside` starts it, if given: one that becomes what
+    it starts. What the switch complains of goes to `log`, or is kept for the error alone. Raises SwitchError.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        *,
+        thrift_port: int | None = None,
+        inside: Sequence[str] = (),
+        log: Path | None = None,
+    ) -> None:
+        self.name = name
+        self.control = Path(tempfile.gettempdir(), f"softswitch-{name}-{secrets.token_hex(4)}.control")
+        self._client: ControlClient | None = None
+        self._errors: IO[bytes] = log.open("w+b") if log else os.fdopen(os.memfd_create("errors"), "w+b")
+        own = ["--end-with", str(os.getpid()), "--control", str(self.control)]
+        if thrift_port is not None:
+            own += ["--thrift-port", str(thrift_port)]
+        self._process = subprocess.Popen(
+            [*inside, sys.executable, str(EXECUTABLE), *own, *arguments],
+            bufsize=0,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # Ctrl-C is for whoever started the network
+        )
+        try:
+            self._wait_for_line("ready", _START_S)
+            if thrift_port is not None:
+                self._wait_for_line(f"ready {thrift_port}", _SERVER_S)
+            self._client = ControlClient(self.control)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def command(self, line: str) -> str:
+        """What a control command prints. Raises SwitchError."""
+        assert self._client is not None
+        try:
+            return self._client.command(line)
+        except CommandError as error:
+            raise SwitchError(f"{self.name}: {error}") from None
+        except OSError as error:
+            raise SwitchError(f"{self.name}: {self._last_words() or f'it does not answer ({error})'}") from error
+
+    def close(self) -> None:
+        """Ends it, by force if it does not listen, and removes what it left. May be called again."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._client is not None:
+            self._client.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._errors.close()
+        self.control.unlink(missing_ok=True)
+
+    def _wait_for_line(self, wanted: str, seconds: float) -> None:
+        said = self._process.stdout
+        assert said is not None
+        deadline_s = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(said, selectors.EVENT_READ)
+            while selector.select(max(0.0, deadline_s - time.monotonic())):
+                line = said.readline().decode(errors="replace")
+                if line == f"{wanted}\n":
+                    return
+                if not line:
+                    with suppress(subprocess.TimeoutExpired):
+                        self._process.wait(_STOP_S)
+                    break
+        raise SwitchError(f"{self.name}: {self._last_words() or 'it was not ready in time'}")
+
+    def _last_words(self) -> str:
+        """All that it has complained of, or how it ended."""
+        self._errors.seek(0)
+        words = self._errors.read().decode(errors="replace").strip()
+        status = self._process.poll()
+        return words or ("" if status is None else f"the switch ended with status {status}")

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`softswitch/simple_switch`: which options of BMv2's it takes, which it refuses, and that it becomes the switch."""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from softswitch.bmv2_command import REFUSED, REFUSED_OF_TARGET, THRIFT_SERVER, read_options, switch_arguments
+from softswitch.child import EXECUTABLE
+from softswitch.control import ControlClient
+from tests.softswitch.pipeline.harness import PROGRAMS
+
+BASIC = PROGRAMS / "basic.json"
+PATIENCE_S = 200.0
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What is said of options that are not taken: one line on stderr."""
+    with pytest.raises(SystemExit) as caught:
+        read_options(words)
+    said = capsys.readouterr()
+    assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert said.err.startswith("simple_switch: ")
+    return said.err
+
+
+def until(holds: Callable[[], bool]) -> bool:
+    """Whether it comes to hold."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def listens(port: int) -> bool:
+    """Whether somebody does, on this machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_what_mininet_classes_give_bmv2_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ports reach the switch; the event log, which they always ask for, is said to be missing."""
+    general = "-i 1@s1-eth1 --interface 2@s1-eth2 --nanolog ipc:///tmp/bm-0-log.ipc --device-id 3 basic.json"
+    target = "--drop-port 511 --priority-queues 8 --max-mc-groups 10 --max-l1-entries 10 --max-l2-entries 10"
+    options = read_options([*f"{general} --log-console -L off --log-flush".split(), "--", *target.split()])
+    assert options.program == "basic.json"
+    assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2"]
+    assert capsys.readouterr().err == (
+        "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: there is no event log, the switch goes on without\n"
+    )
+
+
+def test_options_of_the_switchs_own_are_handed_on() -> None:
+    """As it has them."""
+    own = ["--commands", "lines.txt", "--control", "socket", "--realtime"]
+    assert switch_arguments(read_options(["-i", "0@veth0", "basic.json", *own])) == ["-i", "0@veth0", *own]
+
+
+@pytest.mark.parametrize("option", REFUSED)
+def test_options_that_cannot_be_met_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """By their name, with the reason."""
+    assert refusal(capsys, "basic.json", option) == f"simple_switch: {option}: {REFUSED[option]}\n"
+    assert refusal(capsys, f"{option}=x", "basic.json") == f"simple_switch: {option}: {REFUSED[option]}\n"
+
+
+@pytest.mark.parametrize("option", REFUSED_OF_TARGET)
+def test_those_of_the_target_too(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind `--`; before it nobody knows them."""
+    assert refusal(capsys, "basic.json", "--", option).endswith(f"{option}: {REFUSED_OF_TARGET[option]}\n")
+    assert "unrecognized arguments" in refusal(capsys, "basic.json", option)
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ((), "required: PROGRAM.json"),
+        (("basic.json", "--frobnicate"), "unrecognized arguments: --frobnicate"),
+        (("basic.json", "other.json"), "unrecognized arguments: other.json"),
+        (("basic.json", "--log-console", "--log-file", "x"), "exclude each other"),
+        (("basic.json", "--thrift-port", "70000"), "70000 is not a TCP port"),
+        (("basic.json", "--device-id", "one"), "'one' is not a number"),
+        (("basic.json", "-L", "loud"), "invalid choice: 'loud'"),
+        (("basic.json", "--", "--drop-port", "5"), "a packet is dropped by port 511"),
+        (("basic.json", "--", "--priority-queues", "9"), "8 strict-priority queues"),
+        (("basic.json", "--", "--max-mc-groups", "0"), "0 is too few"),
+    ],
+)
+def test_wrong_options_are_one_line(words: tuple[str, ...], wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which says what is wrong."""
+    assert wrong in refusal(capsys, *words)
+
+
+def test_without_a_server_a_thrift_port_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rather than forwarding with empty tables that nobody can fill."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert "there is no Thrift server here" in refusal(capsys, "basic.json", "--thrift-port", "9090")
+
+
+def test_it_becomes_the_switch(tmp_path: Path) -> None:
+    """From any folder: its process forwards, takes commands, and SIGTERM ends it. What it says goes to the log."""
+    outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    commands, control, log = tmp_path / "commands", tmp_path / "control", tmp_path / "switch.txt"
+    commands.write_text("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:00:09 1\n")
+    words: list[str | Path] = ["-i", f"1@fd:{inner.fileno()}", "--commands", commands, "--control", control]
+    command: list[str | Path] = [EXECUTABLE, *words, "--log-file", tmp_path / "switch", BASIC]
+    with subprocess.Popen(command, cwd=tmp_path, pass_fds=[inner.fileno()]) as process, outer, inner:
+        try:
+            assert until(lambda: log.exists() and log.read_text() == "ready\n")
+            with ControlClient(control) as client:
+                assert client.command("table_num_entries ipv4_lpm") == "1"
+            assert Path(f"/proc/{process.pid}/exe").readlink().name.startswith("basic-")
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    assert not control.exists()
+
+
+def test_what_the_switch_misses_it_says_itself(tmp_path: Path) -> None:
+    """The status is the switch's as well."""
+    done = subprocess.run(
+        [EXECUTABLE, "-i", "1@no-such-interface", BASIC], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "softswitch: no interface 'no-such-interface'\n"
+
+
+@pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
+def test_the_thrift_server_lives_as_long_as_the_switch() -> None:
+    """It listens once the switch does, and goes with it."""
+    outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command: list[str | Path] = [
+        sys.executable,
+        EXECUTABLE,
+        "-i",
+        f"1@fd:{inner.fileno()}",
+        "--thrift-port",
+        str(port),
+        BASIC,
+    ]
+    with outer, inner, subprocess.Popen(command, pass_fds=[inner.fileno()], stdout=subprocess.PIPE) as process:
+        try:
+            assert until(lambda: listens(port))
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    assert until(lambda: not listens(port))
