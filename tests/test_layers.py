@@ -128,11 +128,23 @@ def test_transport_reads_no_clock_and_opens_no_socket(path: Path) -> None:
     assert not imported & FORBIDDEN_IN_TRANSPORT
 
 
-def test_only_live_runs_import_mininet() -> None:
+def test_only_live_runs_and_its_switch_class_import_mininet() -> None:
     """Everything else works where there is no Mininet."""
     users = {module for module, path in MODULES.items() if any(name.startswith("mininet") for name in _imports(path))}
     assert users
-    assert all(user.startswith("testbed.live.") for user in users)
+    assert all(user.startswith("testbed.live.") or user == "softswitch.mininet" for user in users)
+
+
+def test_softswitch_stands_alone() -> None:
+    """But for the cache of what it compiles: it is of use to whoever has a Mininet script of their own."""
+    used = {
+        name
+        for module, path in MODULES.items()
+        if module == "compiled.cache" or _package(module).partition(".")[0] == "softswitch"
+        for name in _imports(path)
+        if name in MODULES
+    }
+    assert {name for name in used if name.partition(".")[0] != "softswitch"} == {"compiled.cache"}
 
 
 def test_scenarios_are_data() -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The network of a run on Mininet: namespaces, veth pairs, addresses. The only module that imports Mininet.
+"""The network of a run on Mininet: namespaces, veth pairs, addresses. The only module of a run that imports Mininet.
 
 Mininet makes the nodes, knows their links and gives people its prompt. The links themselves are made over netlink: what
 Mininet does by commands to the shells of nodes takes most of the start of a large network. Switches and NICs are

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A triangle of three SoftSwitches with a host each, in a Mininet script of its own: `... -m ...scenario PROGRAM...`.
+
+The arguments are the programs basic, ecn, mri and load_balance, in this order. The network stays; its switches stop and
+start with the next program. What the packets told is printed as JSON. The link between s1 and s2 is slow and long.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import select
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+
+from hosts.io.namespaces import network_namespace
+from softswitch.mininet import SoftSwitch, SwitchError
+from tests.softswitch.mininet import frames
+
+HOSTS = (1, 2, 3)
+OUT = {1: {1: 1, 2: 2, 3: 3}, 2: {1: 2, 2: 1, 3: 3}, 3: {1: 2, 2: 3, 3: 1}}
+"""The port by which a switch reaches a host."""
+
+SLOW = {"bw": 0.4, "delay": "2ms"}
+"""1000 B take 20 ms."""
+SPREAD_ADDRESS = "10.0.0.100"
+PATIENCE_S = 20.0
+_OUTGOING = 4
+
+
+def routes(switch: int) -> list[str]:
+    """Entries of the three programs that route."""
+    return [
+        f"table_add ipv4_lpm ipv4_forward {frames.address(host)}/32 => {frames.mac(host)} {OUT[switch][host]}"
+        for host in HOSTS
+    ]
+
+
+def recording_routes(switch: int) -> list[str]:
+    """The same, and the number that a switch writes down as its own."""
+    return [*routes(switch), f"table_set_default swtrace add_swtrace {switch}"]
+
+
+def spreading(switch: int) -> list[str]:
+    """Of s1: two ways for one address; of the others: the way to their own host."""
+    ways = (2, 3) if switch == 1 else (switch,)
+    matched = SPREAD_ADDRESS if switch == 1 else frames.address(switch)
+    lines = [f"table_add ecmp_group set_ecmp_select {matched}/32 => 0 {len(ways)}"]
+    for way, host in enumerate(ways):
+        entry = f"{frames.mac(host)} {frames.address(host)} {OUT[switch][host]}"
+        lines.append(f"table_add ecmp_nhop set_nhop {way} => {entry}")
+    return [*lines, f"table_add send_frame rewrite_mac 1 => {frames.mac(0x10 + switch)}"]
+
+
+def triangle(program: str) -> Mininet:
+    """Not yet started. s3 has a namespace of its own."""
+    net = Mininet(controller=None)
+    for n in HOSTS:
+        net.addHost(f"h{n}", ip=f"{frames.address(n)}/8", mac=frames.mac(n))
+        net.addSwitch(f"s{n}", cls=SoftSwitch, program=program, commands=routes(n), inNamespace=n == 3)
+        net.addLink(f"h{n}", f"s{n}", port2=1)
+    net.addLink("s1", "s2", port1=2, port2=2, **SLOW)
+    net.addLink("s1", "s3", port1=3, port2=2)
+    net.addLink("s2", "s3", port1=3, port2=3)
+    return net
+
+
+def restart(net: Mininet, program: str, commands: Callable[[int], list[str]]) -> None:
+    """All switches with another program."""
+    for n, switch in enumerate(net.switches, start=1):
+        switch.stop(deleteIntfs=False)
+        switch.program, switch.first_commands = program, commands(n)
+        switch.start([])
+
+
+def tap(net: Mininet, host: str) -> socket.socket:
+    """A packet socket on a host's interface."""
+    with network_namespace(net.get(host).pid):
+        end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    end.bind((f"{host}-eth0", 0x0800))
+    return end
+
+
+def gather(net: Mininet, sent: list[bytes], receivers: tuple[str, ...]) -> dict[str, list[bytes]]:
+    """Sends from h1 and waits until as many have arrived, by receiver and in their order."""
+    taps = {tap(net, host): host for host in receivers}
+    found: dict[str, list[bytes]] = {host: [] for host in receivers}
+    with tap(net, "h1") as sender:
+        for frame in sent:
+            sender.send(frame)
+    while sum(map(len, found.values())) < len(sent):
+        ready = select.select(list(taps), [], [], PATIENCE_S)[0]
+        if not ready:
+            break
+        for end in ready:
+            frame, origin = end.recvfrom(2_048)
+            if origin[2] != _OUTGOING and frames.is_ours(frame):
+                found[taps[end]].append(frame)
+    for end in taps:
+        end.close()
+    return found
+
+
+def ping(net: Mininet, receiver: int) -> tuple[int, float]:
+    """From h1: TTL of the answer, milliseconds."""
+    command = ["ping", "-n", "-c", "1", "-W", str(int(PATIENCE_S)), frames.address(receiver)]
+    said, _, _ = net.get("h1").pexec(command)
+    found = re.search(r"ttl=(\d+) time=([\d.]+) ms", said)
+    return (int(found[1]), float(found[2])) if found else (0, 0.0)
+
+
+def transfer(net: Mininet, receiver: int) -> int:
+    """Bytes that came over a TCP connection from h1."""
+    place = (frames.address(receiver), 5001)
+    with network_namespace(net.get(f"h{receiver}").pid):
+        server = socket.create_server(place)
+    with network_namespace(net.get("h1").pid):
+        client = socket.socket()
+    with server, client:
+        for each in (server, client):
+            each.settimeout(PATIENCE_S)
+        client.connect(place)
+        peer, _ = server.accept()
+        with peer:
+            peer.settimeout(PATIENCE_S)
+            client.sendall(bytes(frames.TCP_BYTES))
+            client.shutdown(socket.SHUT_WR)
+            received = 0
+            while chunk := peer.recv(65_536):
+                received += len(chunk)
+    return received
+
+
+def refusal(net: Mininet) -> str:
+    """What a switch says of a commands file that is wrong in its second line; nothing of it runs then."""
+    switch = net.get("s1")
+    switch.stop(deleteIntfs=False)
+    with tempfile.NamedTemporaryFile("w", suffix="-commands.txt") as file:
+        file.write("# routes\ntable_add no_such_table drop 1 =>\n")
+        file.flush()
+        switch.first_commands = file.name
+        try:
+            switch.start([])
+        except SwitchError as error:
+            return str(error).replace(file.name, "FILE") + f"; {switch.switch_pid}"
+    return "nothing"
+
+
+def run(programs: list[str]) -> dict[str, Any]:
+    """All four programs, one after the other."""
+    basic, ecn, mri, load_balance = programs
+    net = triangle(basic)
+    try:
+        net.start()
+        net.staticArp()
+        h2 = frames.address(2)
+        found: dict[str, Any] = {"ping": [ping(net, 2), ping(net, 3)], "tcp": transfer(net, 3)}
+        restart(net, ecn, routes)
+        size = frames.FRAME_BYTES
+        burst = [frames.numbered(i, h2, size - 34, ecn=frames.ECT if i % 4 else 0) for i in range(frames.BURST)]
+        arrived = gather(net, burst, ("h2",))["h2"]
+        found["ecn"] = [(frames.number_of(each), frames.ecn_of(each)) for each in arrived]
+        restart(net, mri, recording_routes)
+        burst = [frames.numbered(i, h2, size - 38, records_hops=True) for i in range(frames.BURST // 2)]
+        arrived = gather(net, burst, ("h2",))["h2"]
+        found["mri"] = [(frames.number_of(each), frames.hops_of(each)) for each in arrived]
+        restart(net, load_balance, spreading)
+        flows = [frames.of_flow(20_000 + i % frames.FLOWS, SPREAD_ADDRESS) for i in range(2 * frames.FLOWS)]
+        by_host = gather(net, flows, ("h2", "h3"))
+        found["flows"] = {host: [frames.flow_of(each) for each in seen] for host, seen in by_host.items()}
+        found["refusal"] = refusal(net)
+        pids = [switch.switch_pid for switch in net.switches if switch.switch_pid]
+    finally:
+        net.stop()
+    sockets = [path.name for path in Path(tempfile.gettempdir()).glob("softswitch-*.control")]
+    found["left"] = [*sockets, *(str(pid) for pid in pids if Path(f"/proc/{pid}").exists())]
+    return found
+
+
+if __name__ == "__main__":
+    setLogLevel("error")
+    print(json.dumps(run(sys.argv[1:])))

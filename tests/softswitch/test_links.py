@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a script asks of Mininet's links, as the switch sets it."""
+
+from __future__ import annotations
+
+import pytest
+
+from softswitch.links import delay_ns, not_modelled, rate_bps
+
+
+@pytest.mark.parametrize(("bw", "bits_per_s"), [(None, None), (10, 10_000_000), (0.5, 500_000), ("1", 1_000_000)])
+def test_bw_is_megabits_a_second(bw: object, bits_per_s: int | None) -> None:
+    """As for TCLink; none is no limit."""
+    assert rate_bps({"bw": bw}) == bits_per_s
+
+
+@pytest.mark.parametrize(
+    ("delay", "ns"),
+    [
+        (None, None),
+        ("5ms", 5_000_000),
+        ("0.5ms", 500_000),
+        ("20us", 20_000),
+        ("1s", 1_000_000_000),
+        ("300ns", 300),
+        ("2msecs", 2_000_000),
+        ("3sec", 3_000_000_000),
+        ("7", 7_000),
+        (7, 7_000),
+        ("0ms", 0),
+    ],
+)
+def test_delay_has_the_units_of_tc(delay: object, ns: int | None) -> None:
+    """Microseconds where none is given."""
+    assert delay_ns({"delay": delay}) == ns
+
+
+@pytest.mark.parametrize("delay", ["fast", "-1ms", "5 m", "1.2.3ms", ""])
+def test_a_delay_that_is_none_is_refused(delay: str) -> None:
+    """By its words."""
+    with pytest.raises(ValueError, match="is not a time"):
+        delay_ns({"delay": delay})
+
+
+@pytest.mark.parametrize("bw", ["much", 0, -1])
+def test_a_rate_that_is_none_is_refused(bw: object) -> None:
+    """Zero too: nothing would ever leave."""
+    with pytest.raises(ValueError, match=r"much|not a rate"):
+        rate_bps({"bw": bw})
+
+
+def test_what_a_wire_here_cannot_do_is_named() -> None:
+    """So that a script can be told."""
+    assert not_modelled({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
+        "loss=2",
+        "max_queue_size=100",
+    ]
