@@ -31,6 +31,7 @@ int sw_do_act_prof_remove_member_from_group(struct sw_command *command);
 int sw_do_table_indirect_add(struct sw_command *command);
 int sw_do_table_indirect_add_with_group(struct sw_command *command);
 int sw_do_table_indirect_set_default(struct sw_command *command);
+int sw_do_act_prof_dump(struct sw_command *command);
 int sw_do_table_indirect_set_default_with_group(struct sw_command *command);
 int sw_do_register_read(struct sw_command *command); /* arrays.c */
 int sw_do_register_write(struct sw_command *command);
@@ -71,5 +72,6 @@ int sw_do_get_time_elapsed(struct sw_command *command);
 int sw_do_statistics(struct sw_command *command);
 int sw_do_power(struct sw_command *command); /* outages.c */
 int sw_do_stall(struct sw_command *command);
+int sw_do_reset_state(struct sw_command *command); /* reset.c */
 
 #endif /* SW_COMMANDS_H */

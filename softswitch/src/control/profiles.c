@@ -48,9 +48,13 @@ int sw_do_act_prof_create_member(struct sw_command *command)
         result = sw_command_check(
             command, sw_profile_add_member(command->pipeline, (uint16_t)profile, (uint16_t)action, entry.args, &member),
             command->words[1]);
-    sw_free_entry(&entry);
-    if (result == 0)
+    if (result == 0) {
+        sw_shadow_add(command->sw->shadow, sw_shadow_profile(program, (uint32_t)profile), member, (struct sw_words){0},
+                      program->actions[action].name, (struct sw_words){command->words + 3, command->n_words - 3},
+                      SW_NO_PRIORITY);
         sw_text_add(command->out, "Member has been created with handle %" PRIu32 "\n", member);
+    }
+    sw_free_entry(&entry);
     return result;
 }
 
@@ -72,6 +76,10 @@ int sw_do_act_prof_modify_member(struct sw_command *command)
             command,
             sw_profile_modify_member(command->pipeline, (uint16_t)profile, member, (uint16_t)action, entry.args),
             "the member");
+    if (result == 0)
+        sw_shadow_modify(command->sw->shadow, sw_shadow_profile(program, (uint32_t)profile), member,
+                         program->actions[action].name,
+                         (struct sw_words){command->words + first, command->n_words - first});
     sw_free_entry(&entry);
     return result;
 }
@@ -83,8 +91,11 @@ int sw_do_act_prof_delete_member(struct sw_command *command)
 
     if (profile < 0 || read_handle(command, 2, "member", &member) < 0)
         return -1;
-    return sw_command_check(command, sw_profile_delete_member(command->pipeline, (uint16_t)profile, member),
-                            "the member");
+    if (sw_command_check(command, sw_profile_delete_member(command->pipeline, (uint16_t)profile, member),
+                         "the member") < 0)
+        return -1;
+    sw_shadow_delete(command->sw->shadow, sw_shadow_profile(command->program, (uint32_t)profile), member);
+    return 0;
 }
 
 int sw_do_act_prof_create_group(struct sw_command *command)
@@ -131,6 +142,32 @@ int sw_do_act_prof_remove_member_from_group(struct sw_command *command)
     return change_group(command, sw_profile_group_remove);
 }
 
+static void print_group(struct sw_command *command, uint16_t profile, uint32_t group)
+{
+    const uint32_t *members;
+    int64_t count = sw_profile_group_members(command->pipeline, profile, group, &members);
+
+    if (count < 0)
+        return;
+    sw_text_add(command->out, "group %" PRIu32 ":", group);
+    for (int64_t i = 0; i < count; i++)
+        sw_text_add(command->out, " %" PRIu32, members[i]);
+    sw_text_add(command->out, "\n");
+}
+
+int sw_do_act_prof_dump(struct sw_command *command)
+{
+    const struct sw_program *program = command->program;
+    int profile = profile_of(command, false);
+
+    if (profile < 0)
+        return -1;
+    sw_shadow_dump_members(command->sw->shadow, sw_shadow_profile(program, (uint32_t)profile), command->out);
+    for (uint32_t group = 0; group < program->profiles[profile].max_members; group++)
+        print_group(command, (uint16_t)profile, group);
+    return 0;
+}
+
 /* The table in words[1], which must use a profile (with a selector, for groups). */
 static int indirect_table(struct sw_command *command, bool is_group)
 {
@@ -171,7 +208,8 @@ static int add_indirect(struct sw_command *command, bool is_group, struct sw_ent
     if (sw_command_check(command, result, "the entry") < 0)
         return -1;
     keys.count = (uint32_t)(rest - command->words) - 3;
-    sw_shadow_add(command->sw->shadow, (uint32_t)table, handle, keys, what, (struct sw_words){rest, 1});
+    sw_shadow_add(command->sw->shadow, (uint32_t)table, handle, keys, what, (struct sw_words){rest, 1},
+                  sw_shown_priority(info, entry));
     sw_text_add(command->out, "Entry has been added with handle %" PRIu32 "\n", handle);
     return 0;
 }

@@ -219,6 +219,14 @@ static void print_set(struct sw_text *out, const char *what, const struct sw_por
     sw_text_add(out, "]");
 }
 
+static void print_node(struct sw_text *out, uint32_t handle, const struct sw_multicast_node *node)
+{
+    sw_text_add(out, "(L1h=%" PRIu32 ", rid=%" PRIu32 ") -> (", handle, node->rid);
+    print_set(out, "ports", &node->ports);
+    print_set(out, ", lags", &node->lags);
+    sw_text_add(out, ")\n");
+}
+
 int sw_do_mc_dump(struct sw_command *command)
 {
     const struct sw_replication *replication = &command->sw->target.replication;
@@ -228,16 +236,15 @@ int sw_do_mc_dump(struct sw_command *command)
         const struct sw_multicast_group *found = sw_multicast_find(replication, group);
 
         for (uint32_t i = 0; found && i < found->n_nodes; i++) {
-            const struct sw_multicast_node *node = &replication->nodes[found->nodes[i]];
-
-            sw_text_add(out, "mgrp(%" PRIu32 ") -> (L1h=%" PRIu32 ", rid=%" PRIu32 ") -> (", group, found->nodes[i],
-                        node->rid);
-            print_set(out, "ports", &node->ports);
-            print_set(out, ", lags", &node->lags);
-            sw_text_add(out, ")\n");
+            sw_text_add(out, "mgrp(%" PRIu32 ") -> ", group);
+            print_node(out, found->nodes[i], &replication->nodes[found->nodes[i]]);
         }
         if (found && !found->n_nodes)
             sw_text_add(out, "mgrp(%" PRIu32 ")\n", group);
+    }
+    for (uint32_t node = 0; node < replication->n_nodes; node++) {
+        if (replication->nodes[node].exists && replication->nodes[node].group < 0)
+            print_node(out, node, &replication->nodes[node]);
     }
     for (uint32_t lag = 0; lag < SW_LAG_COUNT; lag++) {
         static const struct sw_port_set empty;

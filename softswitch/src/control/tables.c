@@ -98,7 +98,7 @@ static int add_entry(struct sw_command *command, uint32_t table, uint16_t action
         return -1;
     keys.count = (uint32_t)(args - command->words) - 4;
     sw_shadow_add(command->sw->shadow, table, handle, keys, program->actions[action].name,
-                  (struct sw_words){args, n_args});
+                  (struct sw_words){args, n_args}, sw_shown_priority(&program->tables[table], entry));
     sw_text_add(command->out, "Entry has been added with handle %" PRIu32 "\n", handle);
     return 0;
 }

@@ -35,8 +35,11 @@ void sw_key_prefix_mask(const struct sw_table_info *info, uint16_t prefix_bits, 
 
 int sw_table_init(struct sw_table *t, const struct sw_program *program, const struct sw_table_info *info);
 void sw_table_free(struct sw_table *t);
+/* No entry and no default action; before that of the profiles, to which entries refer. */
+void sw_table_reset(struct sw_pipeline *p, struct sw_table *t);
 int sw_profile_init(struct sw_profile *profile, const struct sw_program *program, uint16_t id);
 void sw_profile_free(struct sw_profile *profile);
+void sw_profile_reset(struct sw_profile *profile);
 int sw_register_init(struct sw_register *reg, const struct sw_array_info *info);
 int sw_digests_init(struct sw_digest_queue *queue, const struct sw_program *program);
 int sw_counters_init(struct sw_counters *counters, uint32_t count);

@@ -103,6 +103,22 @@ struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *p)
     return fresh;
 }
 
+int sw_pipeline_reset(struct sw_pipeline *p)
+{
+    for (unsigned i = 0; i < p->program->n_tables; i++)
+        sw_table_reset(p, &p->tables[i]);
+    for (unsigned i = 0; i < p->program->n_profiles; i++)
+        sw_profile_reset(&p->profiles[i]);
+    for (unsigned i = 0; i < p->program->n_registers; i++)
+        memset(p->registers[i].cells, 0, (size_t)p->registers[i].count * p->registers[i].cell_bytes);
+    for (unsigned i = 0; i < p->program->n_counters; i++)
+        memset(p->counters[i].cells, 0, p->counters[i].count * sizeof(*p->counters[i].cells));
+    for (unsigned i = 0; i < p->program->n_meters; i++)
+        memset(p->meters[i].cells, 0, p->meters[i].count * sizeof(*p->meters[i].cells));
+    p->digests.used = 0;
+    return p->program->init(p);
+}
+
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *p)
 {
     return p->program;

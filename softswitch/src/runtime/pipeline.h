@@ -197,6 +197,9 @@ void sw_pipeline_destroy(struct sw_pipeline *pipeline);
 /* Begins anew with registers and counters of 0, full meters, and the same tables, profiles and rates; gives back a
  * pipeline with the registers and counters that were. NULL, and nothing changed, when out of memory. */
 struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *pipeline);
+/* All as after creation but for random numbers and lost digests: tables, profiles, registers, counters, meters. 0 or a
+ * negative errno. */
+int sw_pipeline_reset(struct sw_pipeline *pipeline);
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *pipeline);
 
 /* The clock of meters and idle timeouts; the target sets it before each pass, microseconds. */
@@ -240,6 +243,9 @@ int sw_profile_create_group(struct sw_pipeline *p, uint16_t profile, uint32_t *g
 int sw_profile_delete_group(struct sw_pipeline *p, uint16_t profile, uint32_t group);
 int sw_profile_group_add(struct sw_pipeline *p, uint16_t profile, uint32_t group, uint32_t member);
 int sw_profile_group_remove(struct sw_pipeline *p, uint16_t profile, uint32_t group, uint32_t member);
+/* The members of a group in rising order; their number, -ENOENT when there is no such group. */
+int64_t sw_profile_group_members(const struct sw_pipeline *p, uint16_t profile, uint32_t group,
+                                 const uint32_t **members);
 int sw_table_add_indirect(struct sw_pipeline *p, uint16_t table, const struct sw_match *keys, bool is_group,
                           uint32_t member_or_group, int32_t priority, uint32_t *handle);
 int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is_group, uint32_t member_or_group);

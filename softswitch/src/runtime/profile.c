@@ -38,6 +38,15 @@ void sw_profile_free(struct sw_profile *profile)
     free(profile->members);
 }
 
+void sw_profile_reset(struct sw_profile *profile)
+{
+    for (uint32_t g = 0; g < profile->capacity; g++)
+        free(profile->groups[g].members);
+    memset(profile->groups, 0, profile->capacity * sizeof(*profile->groups));
+    memset(profile->references, 0, profile->capacity * sizeof(*profile->references));
+    memset(profile->members, 0, (size_t)profile->capacity * profile->stride);
+}
+
 static struct sw_entry *member_at(const struct sw_profile *profile, uint32_t member)
 {
     return (struct sw_entry *)(void *)(profile->members + (size_t)member * profile->stride);
@@ -208,4 +217,14 @@ int sw_profile_group_remove(struct sw_pipeline *p, uint16_t profile, uint32_t gr
     g->count--;
     self->references[member]--;
     return 0;
+}
+
+int64_t sw_profile_group_members(const struct sw_pipeline *p, uint16_t profile, uint32_t group,
+                                 const uint32_t **members)
+{
+    const struct sw_profile *self = profile < p->program->n_profiles ? &p->profiles[profile] : NULL;
+    if (!self || !sw_profile_exists(self, true, group))
+        return -ENOENT;
+    *members = self->groups[group].members;
+    return self->groups[group].count;
 }

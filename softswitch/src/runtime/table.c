@@ -416,6 +416,20 @@ int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is
     return 0;
 }
 
+void sw_table_reset(struct sw_pipeline *p, struct sw_table *t)
+{
+    for (uint32_t i = 0; t->count > 0; i++) {
+        struct sw_entry *entry = sw_table_entry(t, i);
+        if (entry->used)
+            remove_entry(p, t, entry);
+    }
+    if (t->entries)
+        memset(t->entries, 0, (size_t)t->capacity * t->stride); /* handles begin anew */
+    drop_default_reference(p, t);
+    t->miss->kind = SW_ENTRY_DIRECT;
+    t->miss->action = SW_NO_ACTION;
+}
+
 int64_t sw_table_count(const struct sw_pipeline *p, uint16_t table)
 {
     return table < p->program->n_tables ? (int64_t)p->tables[table].count : -EINVAL;

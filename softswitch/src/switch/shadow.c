@@ -11,6 +11,7 @@ struct shadow_entry {
     uint32_t handle;
     char *keys;
     char *action;
+    int32_t priority; /* SW_NO_PRIORITY: of a table without */
 };
 
 struct shadow_table {
@@ -20,17 +21,23 @@ struct shadow_table {
 };
 
 struct sw_shadow {
-    uint32_t n_tables;
+    uint32_t n_tables; /* and profiles, behind them */
     struct shadow_table tables[];
 };
 
 struct sw_shadow *sw_shadow_create(const struct sw_program *program)
 {
-    struct sw_shadow *shadow = calloc(1, sizeof(*shadow) + program->n_tables * sizeof(struct shadow_table));
+    uint32_t n_tables = sw_shadow_profile(program, program->n_profiles);
+    struct sw_shadow *shadow = calloc(1, sizeof(*shadow) + n_tables * sizeof(struct shadow_table));
 
     if (shadow)
-        shadow->n_tables = program->n_tables;
+        shadow->n_tables = n_tables;
     return shadow;
+}
+
+uint32_t sw_shadow_profile(const struct sw_program *program, uint32_t profile)
+{
+    return program->n_tables + profile;
 }
 
 static void free_entry(struct shadow_entry *entry)
@@ -43,11 +50,9 @@ void sw_shadow_destroy(struct sw_shadow *shadow)
 {
     if (!shadow)
         return;
-    for (uint32_t i = 0; i < shadow->n_tables; i++) {
-        sw_shadow_clear(shadow, i);
+    sw_shadow_forget(shadow);
+    for (uint32_t i = 0; i < shadow->n_tables; i++)
         free(shadow->tables[i].entries);
-        free(shadow->tables[i].default_action);
-    }
     free(shadow);
 }
 
@@ -72,7 +77,7 @@ static struct shadow_entry *find(struct shadow_table *table, uint32_t handle)
 }
 
 void sw_shadow_add(struct sw_shadow *shadow, uint32_t table_id, uint32_t handle, struct sw_words keys,
-                   const char *action, struct sw_words args)
+                   const char *action, struct sw_words args, int32_t priority)
 {
     struct shadow_table *table = &shadow->tables[table_id];
 
@@ -85,8 +90,7 @@ void sw_shadow_add(struct sw_shadow *shadow, uint32_t table_id, uint32_t handle,
         table->entries = entries;
         table->capacity = capacity;
     }
-    table->entries[table->count++] =
-        (struct shadow_entry){.handle = handle, .keys = join("", keys), .action = join(action, args)};
+    table->entries[table->count++] = (struct shadow_entry){handle, join("", keys), join(action, args), priority};
 }
 
 void sw_shadow_modify(struct sw_shadow *shadow, uint32_t table, uint32_t handle, const char *action,
@@ -128,6 +132,15 @@ void sw_shadow_set_default(struct sw_shadow *shadow, uint32_t table_id, const ch
     table->default_action = join(action, args);
 }
 
+void sw_shadow_forget(struct sw_shadow *shadow)
+{
+    for (uint32_t i = 0; i < shadow->n_tables; i++) {
+        sw_shadow_clear(shadow, i);
+        free(shadow->tables[i].default_action);
+        shadow->tables[i].default_action = NULL;
+    }
+}
+
 static const char *or_lost(const char *text)
 {
     return text ? text : "?";
@@ -149,11 +162,22 @@ void sw_shadow_dump(const struct sw_shadow *shadow, const struct sw_pipeline *pi
     for (size_t i = 0; i < table->count; i++) {
         const struct shadow_entry *entry = &table->entries[i];
 
-        sw_text_add(out, "entry %" PRIu32 ": %s => %s\n", entry->handle, or_lost(entry->keys), or_lost(entry->action));
+        sw_text_add(out, "entry %" PRIu32 ": %s => %s", entry->handle, or_lost(entry->keys), or_lost(entry->action));
+        if (entry->priority != SW_NO_PRIORITY)
+            sw_text_add(out, " priority %" PRId32, entry->priority);
+        sw_text_add(out, "\n");
     }
     if (n_const > 0)
         sw_text_add(out, "and %" PRId64 " const entries\n", n_const);
     sw_text_add(out, "default: %s\n",
                 table->default_action ? table->default_action
                                       : programs_default(sw_pipeline_program(pipeline), table_id));
+}
+
+void sw_shadow_dump_members(const struct sw_shadow *shadow, uint32_t list, struct sw_text *out)
+{
+    const struct shadow_table *members = &shadow->tables[list];
+
+    for (size_t i = 0; i < members->count; i++)
+        sw_text_add(out, "member %" PRIu32 ": %s\n", members->entries[i].handle, or_lost(members->entries[i].action));
 }

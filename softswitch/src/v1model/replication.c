@@ -10,13 +10,22 @@
 /* BMv2 gives every packet the same LAG hash; so do we, that both send a copy through the same member. */
 #define LAG_HASH 0xFFu
 
-void sw_replication_free(struct sw_replication *replication)
+void sw_multicast_reset(struct sw_replication *replication)
 {
     for (uint32_t i = 0; i < replication->n_groups; i++)
         free(replication->groups[i].nodes);
-    free(replication->sessions);
     free(replication->groups);
     free(replication->nodes);
+    replication->groups = NULL;
+    replication->nodes = NULL;
+    replication->n_groups = replication->n_nodes = 0;
+    memset(replication->lags, 0, sizeof(replication->lags));
+}
+
+void sw_replication_free(struct sw_replication *replication)
+{
+    sw_multicast_reset(replication);
+    free(replication->sessions);
     memset(replication, 0, sizeof(*replication));
 }
 

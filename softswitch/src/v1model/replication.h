@@ -59,6 +59,8 @@ struct sw_replication {
 };
 
 void sw_replication_free(struct sw_replication *replication);
+/* No groups, nodes and members of LAGs; mirroring sessions stay. */
+void sw_multicast_reset(struct sw_replication *replication);
 
 /* 0 or a negative errno: -EINVAL out of range, -EEXIST, -ENOENT, -EBUSY (node is in a group), -ENOMEM. */
 int sw_mirror_set(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to);

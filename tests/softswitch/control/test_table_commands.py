@@ -163,3 +163,57 @@ def test_program_describes_itself(engine: SwitchEngine) -> None:
     assert "Main.routes" in engine.command("show_tables")
     assert "ipv4.destination(lpm, 32)" in engine.command("table_info routes")
     assert "address(48)" in engine.command("show_actions")
+
+
+def test_dump_tells_priorities_and_members(engine: SwitchEngine) -> None:
+    """Priorities where entries have them, through a change of action; members and groups by their profile."""
+    engine.command(f"table_add filter drop {FILTER_KEYS} => 10")
+    engine.command("table_modify filter drop 0")
+    assert engine.command("table_dump filter").splitlines()[0] == f"entry 0: {FILTER_KEYS} => Main.drop priority 10"
+    assert engine.command("act_prof_dump spread") == ""
+    for line in ("act_prof_create_member spread forward 1 0", "act_prof_create_member spread drop"):
+        engine.command(line)
+    engine.command("act_prof_create_group spread")
+    engine.command("act_prof_create_group spread")
+    engine.command("act_prof_add_member_to_group spread 1 1")
+    engine.command("act_prof_modify_member spread forward 1 => 2 0")
+    engine.command("act_prof_delete_member spread 0")
+    assert engine.command("act_prof_dump spread").splitlines() == [
+        "member 1: Main.forward 2 0",
+        "group 0:",
+        "group 1: 1",
+    ]
+
+
+def test_reset_takes_back_what_commands_did(engine: SwitchEngine) -> None:
+    """Entries, defaults, profiles in use, registers, counters, meters and multicast; sessions and ports stay."""
+    before = {line: engine.command(line) for line in ("table_dump routes", "table_dump select", "act_prof_dump spread")}
+    for line in (
+        "table_add routes drop 10.0.0.0/8 =>",
+        "table_delete routes 0",
+        "table_add routes drop 10.0.0.0/8 =>",
+        "table_set_default routes forward 7 0",
+        "act_prof_create_member spread drop",
+        "act_prof_create_group spread",
+        "act_prof_add_member_to_group spread 0 0",
+        "table_indirect_add_with_group select 5 => 0",
+        "table_indirect_set_default select 0",
+        "register_write state 3 9",
+        "counter_write hits 2 5 640",
+        "meter_set_rates limit 3 1:2 3:4",
+        "mc_mgrp_create 1",
+        "mc_node_create 1 2",
+        "mc_set_lag_membership 4 5",
+        "mirroring_add 5 2",
+        "port_rate 3 1000000",
+        "reset_state",
+    ):
+        engine.command(line)
+    assert {line: engine.command(line) for line in before} == before
+    assert engine.command("register_read state 3") == "state[3]= 0"
+    assert engine.command("counter_read hits 2") == "hits[2]= (0 bytes, 0 packets)"
+    assert engine.command("meter_get_rates limit 3") == ""
+    assert engine.command("mc_dump") == ""
+    assert engine.command("mirroring_get 5") == "port=2"
+    assert " 1000000 " in engine.command("show_ports")
+    assert engine.command("table_add routes drop 10.0.0.0/8 =>") == "Entry has been added with handle 0"

@@ -95,6 +95,8 @@ def test_multicast_tree_is_built_and_taken_down(engine: SwitchEngine) -> None:
     engine.command("mc_node_destroy 1")
     assert engine.command("mc_dump").splitlines()[0] == "mgrp(1) -> (L1h=0, rid=10) -> (ports=[9], lags=[])"
     engine.command("mc_mgrp_destroy 1")
+    engine.command("mc_set_lag_membership 4")
+    assert engine.command("mc_dump") == "(L1h=0, rid=10) -> (ports=[9], lags=[])"  # a node that no group leads to
     assert engine.command("mc_node_create 30 3") == "node was created with handle 1"
 
 

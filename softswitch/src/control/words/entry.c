@@ -6,6 +6,7 @@
 #include "control/words/entry.h"
 
 #include "control/words/values.h"
+#include "switch/shadow.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -116,4 +117,9 @@ int sw_read_entry(struct sw_command *command, const struct sw_table_info *table,
     *rest = command->words + arrow + 1;
     *n_rest = end - arrow - 1;
     return sw_read_keys(command, table, command->words + first, arrow - first, entry);
+}
+
+int32_t sw_shown_priority(const struct sw_table_info *table, const struct sw_entry_words *entry)
+{
+    return wants_priority(table) ? entry->priority : SW_NO_PRIORITY;
 }

@@ -23,5 +23,7 @@ void sw_free_entry(struct sw_entry_words *entry);
 /* Splits KEY... => REST... [PRIORITY] starting at words[first]: reads the keys, says where the rest is. */
 int sw_read_entry(struct sw_command *command, const struct sw_table_info *table, uint32_t first,
                   struct sw_entry_words *entry, char ***rest, uint32_t *n_rest);
+/* What to keep in the shadow: SW_NO_PRIORITY where entries have none. */
+int32_t sw_shown_priority(const struct sw_table_info *table, const struct sw_entry_words *entry);
 
 #endif /* SW_COMMAND_ENTRY_H */
