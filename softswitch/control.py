@@ -46,6 +46,10 @@ class ControlClient:
             answer.append(text)
         raise ConnectionError("the switch closed its control socket")
 
+    def fileno(self) -> int:
+        """To wait on; readable between commands only when the switch has closed."""
+        return self._socket.fileno()
+
     def close(self) -> None:
         """Ends the connection."""
         with suppress(OSError):  # what could not be told to a dead switch is still in the buffer

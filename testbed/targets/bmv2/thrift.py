@@ -8,13 +8,12 @@ Owns the connection and turns thriftpy2's errors into ours; must not know what i
 from __future__ import annotations
 
 import socket
-from functools import cache
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-_INTERFACE = Path(__file__).with_name("runtime.thrift")
-_SERVICES = ("standard", "simple_switch", "simple_pre_lag")
+from softswitch.thrift.interface import SERVICES, interface
+
+__all__ = ["Refusal", "ThriftConnection", "ThriftError", "interface"]
 
 
 class ThriftError(ConnectionError):
@@ -27,14 +26,6 @@ class Refusal(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(f"code {code}")
         self.code = code
-
-
-@cache
-def interface() -> Any:
-    """The structs and services of `runtime.thrift`. Read when first wanted: few runs are on BMv2."""
-    import thriftpy2
-
-    return thriftpy2.load(str(_INTERFACE), module_name="bmv2_runtime_thrift")
 
 
 class ThriftConnection:
@@ -53,7 +44,7 @@ class ThriftConnection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         protocol = TCyBinaryProtocol(TCyBufferedTransport(TSocket(sock=self._socket)))
         self._clients = {
-            name: TClient(getattr(interface(), name), TMultiplexedProtocol(protocol, name)) for name in _SERVICES
+            name: TClient(getattr(interface(), name), TMultiplexedProtocol(protocol, name)) for name in SERVICES
         }
 
     def call(self, service: str, method: str, *arguments: Any) -> Any:

@@ -49,10 +49,12 @@ class Running:
 
 
 @contextmanager
-def running(*arguments: str | Path, ports: tuple[int, ...] = (1, 2), sanitize: bool = False) -> Iterator[Running]:
-    """A switch with socket ports, killed at the end if a test has not stopped it."""
+def running(
+    *arguments: str | Path, ports: tuple[int, ...] = (1, 2), sanitize: bool = False, program: Path | None = None
+) -> Iterator[Running]:
+    """A switch with socket ports, killed at the end if a test has not stopped it; of the steered program by default."""
     pairs = {port: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for port in ports}
-    command: list[str | Path] = [steered.executable(sanitize=sanitize)]
+    command: list[str | Path] = [program or steered.executable(sanitize=sanitize)]
     for port, (_, inner) in pairs.items():
         command += ["-i", f"{port}@fd:{inner.fileno()}"]
     process = subprocess.Popen(

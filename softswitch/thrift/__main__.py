@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`python -m softswitch.thrift --control SOCKET --program JSON --port N`: a Thrift server beside a running switch.
+
+Owns the process: its options, its parent's death, the switch's death. Says `ready PORT` when it listens on 127.0.0.1;
+what it refuses is a line on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ctypes
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from softswitch.codegen import CodegenError
+from softswitch.control import ControlClient
+from softswitch.thrift.calls import Calls
+from softswitch.thrift.program import Program
+from softswitch.thrift.server import TIMEOUT_S, Server
+
+BAD_INPUT, SWITCH_GONE = 2, 1
+MOST_TOLD = 1000
+_MOST_CHARACTERS = 300
+_MOST_PORT = 65_535
+_PR_SET_PDEATHSIG = 1
+_DESCRIPTION = "Answers BMv2's clients, such as simple_switch_CLI, for a running softswitch."
+_NO_REASON = ""
+
+
+def main(words: list[str]) -> int:
+    """Serves until a signal (0) or the end of the switch (1)."""
+    options = _options(words)
+    _die_with_parent()
+    program = _program(options.program)
+    with _control(options.control) as control, _listener(options.port) as listener:
+        port: int = listener.getsockname()[1]
+        teller = _Teller()
+        calls = Calls(control, program, teller.tell, device_id=options.device_id, thrift_port=port)
+        why = asyncio.run(_serve(Server(listener, calls.answer, teller.tell, TIMEOUT_S), control, port))
+    if why:
+        print(f"softswitch.thrift: {why}", file=sys.stderr)
+        return SWITCH_GONE
+    return 0
+
+
+async def _serve(server: Server, control: ControlClient, port: int) -> str:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.end, _NO_REASON)
+    loop.add_reader(control.fileno(), server.end, "the switch has ended")
+    print(f"ready {port}", flush=True)
+    try:
+        return await server.serve()
+    finally:
+        loop.remove_reader(control.fileno())
+
+
+def _program(path: Path) -> Program:
+    try:
+        return Program.read(path)
+    except OSError as error:
+        _refuse(f"{path}: {error.strerror}")
+    except CodegenError as error:
+        _refuse(f"{error}")
+
+
+def _control(path: Path) -> ControlClient:
+    try:
+        return ControlClient(path)
+    except OSError as error:
+        _refuse(f"no switch at {path}: {error.strerror or error}")
+
+
+def _listener(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        _refuse(f"port {port}: {error.strerror}")
+
+
+class _Teller:
+    """Lines on stderr about refusals; a client that never stops does not fill a disk with them."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def tell(self, line: str) -> None:
+        self._told += 1
+        if self._told > MOST_TOLD:
+            return
+        shown = line.encode("unicode_escape").decode()[:_MOST_CHARACTERS]
+        print(f"softswitch.thrift: {shown}", file=sys.stderr, flush=True)
+        if self._told == MOST_TOLD:
+            print("softswitch.thrift: and so on; no more is told", file=sys.stderr, flush=True)
+
+
+class _Parser(argparse.ArgumentParser):
+    """One whose complaint is a line."""
+
+    def error(self, message: str) -> NoReturn:
+        _refuse(message)
+
+
+def _options(words: list[str]) -> argparse.Namespace:
+    parser = _Parser(prog="python -m softswitch.thrift", description=_DESCRIPTION)
+    parser.add_argument("--control", type=Path, required=True, metavar="SOCKET", help="the switch's control socket")
+    parser.add_argument("--program", type=Path, required=True, metavar="JSON", help="the program that it runs")
+    parser.add_argument("--port", type=_port, default=9090, metavar="N", help="9090 unless given, 0 for any free one")
+    parser.add_argument("--device-id", type=int, default=0, metavar="N", help="what clients are told; 0 unless given")
+    return parser.parse_args(words)
+
+
+def _port(word: str) -> int:
+    if not word.isdecimal() or int(word) > _MOST_PORT:
+        raise argparse.ArgumentTypeError(f"'{word}' is no port from 0 to {_MOST_PORT}")
+    return int(word)
+
+
+def _die_with_parent() -> None:
+    """Else a switch that is started again would find its port taken. As `hosts.io.parent`, which stands above."""
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(0)
+
+
+def _refuse(line: str) -> NoReturn:
+    print(f"softswitch.thrift: {line}", file=sys.stderr)
+    sys.exit(BAD_INPUT)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A call to the bytes of its answer.
+
+Owns which method answers which call, and how refusals and errors travel. It opens no socket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from softswitch.thrift.arrays import Arrays
+from softswitch.thrift.framing import Call
+from softswitch.thrift.interface import SERVICES, WrongType, filled, interface
+from softswitch.thrift.profiles import Profiles
+from softswitch.thrift.program import Program
+from softswitch.thrift.refusals import NEVER, Commands, Refused
+from softswitch.thrift.replication import Mirroring, Multicast
+from softswitch.thrift.tables import Tables
+from softswitch.thrift.target import Management
+
+Method = Callable[..., Any]
+
+_REPLY, _EXCEPTION = 2, 3
+_REFUSAL_FIELD = 1
+_OPTIONAL = ("options",)
+"""Arguments that clients leave out for no options."""
+
+
+class Calls:
+    """Answers to the calls of BMv2's three services, one at a time; `tell` gets a line for each that is refused."""
+
+    def __init__(
+        self,
+        control: Commands,
+        program: Program,
+        tell: Callable[[str], None],
+        *,
+        device_id: int = 0,
+        thrift_port: int = 0,
+    ) -> None:
+        management = Management(control, program, device_id, thrift_port)
+        parts: tuple[object, ...] = (
+            Tables(control, program),
+            Profiles(control, program),
+            Arrays(control, program),
+            Mirroring(control),
+            Multicast(control),
+            management,
+        )
+        self._tell = tell
+        self.methods: Mapping[str, Mapping[str, Method]] = {
+            name: {method: _method(parts, method) for method in getattr(interface(), name).thrift_services}
+            for name in SERVICES
+        }
+
+    def answer(self, call: Call) -> bytes:
+        """The answer to one call."""
+        from thriftpy2.thrift import TApplicationException
+
+        service, _, method = call.name.partition(":")
+        if method not in self.methods.get(service, {}):
+            self._tell(f"no call {call.name!r}")
+            return _exception(method, call.sequence, TApplicationException.UNKNOWN_METHOD, f"no call {call.name!r}")
+        found = getattr(interface(), service)
+        result = getattr(found, f"{method}_result")()
+        try:
+            values = _values(filled(getattr(found, f"{method}_args")(), call.arguments))
+            result.success = self.methods[service][method](*values)
+        except Refused as refused:
+            self._tell(f"{method}: {refused}")
+            if _REFUSAL_FIELD not in result.thrift_spec:
+                return _exception(method, call.sequence, TApplicationException.INTERNAL_ERROR, f"{refused}")
+            result.refusal = interface().Refusal(refused.code)
+        except (_BadArgument, WrongType) as error:
+            self._tell(f"{method}: {error}")
+            return _exception(method, call.sequence, TApplicationException.PROTOCOL_ERROR, f"{error}")
+        return _encoded(method, _REPLY, call.sequence, result)
+
+
+class _BadArgument(Exception):
+    """An argument is not there."""
+
+
+def _method(parts: tuple[object, ...], name: str) -> Method:
+    """What answers a call; the one place where a call that nobody answers shows, when the server starts."""
+    if name in NEVER:
+        return lambda *_arguments: _refuse(name)
+    [found] = (getattr(part, name) for part in parts if hasattr(part, name))
+    method: Method = found
+    return method
+
+
+def _refuse(name: str) -> NoReturn:
+    raise Refused(*NEVER[name])
+
+
+def _values(arguments: Any) -> list[Any]:
+    """In the order of the declaration."""
+    values = []
+    for _, name, *_ in arguments.thrift_spec.values():
+        value = getattr(arguments, name)
+        if value is None and name not in _OPTIONAL:
+            raise _BadArgument(f"argument {name!r} is missing")
+        if name == "context" and value != 0:
+            raise _BadArgument(f"context {value}, and there is only 0")
+        values.append(value)
+    return values
+
+
+def _exception(method: str, sequence: int, kind: int, text: str) -> bytes:
+    from thriftpy2.thrift import TApplicationException
+
+    return _encoded(method, _EXCEPTION, sequence, TApplicationException(kind, text))
+
+
+def _encoded(method: str, kind: int, sequence: int, payload: Any) -> bytes:
+    from thriftpy2.protocol.binary import TBinaryProtocol
+    from thriftpy2.transport import TMemoryBuffer
+
+    buffer = TMemoryBuffer()
+    outgoing = TBinaryProtocol(buffer)
+    outgoing.write_message_begin(method, kind, sequence)
+    payload.write(outgoing)
+    answer: bytes = buffer.getvalue()
+    return answer

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Calls read off a stream in Thrift's binary protocol, within bounds.
+
+A message has no length: its end is where its outermost struct stops, and what stands in between says itself how long it
+is. So whoever sends could ask for any amount of memory, time or stack, which is why no library's reader stands here.
+Owns the bounds; must not know what a call means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+MOST_BYTES = 4 << 20
+"""Of one message; a table entry has some hundreds."""
+MOST_ELEMENTS = 1 << 16
+"""Of all containers of a message, fields counted too."""
+MOST_DEPTH = 8
+"""Of structs and containers in one another; a call has 4."""
+
+BOOL, DOUBLE, STRING, STRUCT, MAP, SET, LIST = 2, 4, 11, 12, 13, 14, 15
+
+_MOST_NAME_BYTES = 256
+_VERSION = 0x8001
+_CALL = 1
+_STOP = 0
+_FIXED_BYTES = {BOOL: 1, 3: 1, DOUBLE: 8, 6: 2, 8: 4, 10: 8}  # the others: 8, 16, 32 and 64 bits, signed
+
+Fields: TypeAlias = dict[int, tuple[int, Any]]
+"""A struct: type and value by the number of the field. The value of a list is the type of its elements and these."""
+
+
+class Malformed(Exception):
+    """What came is no call in Thrift's binary protocol, or goes beyond the bounds."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as it was read; `sequence` is the caller's own number for it."""
+
+    name: str
+    sequence: int
+    arguments: Fields
+
+
+async def read_call(stream: asyncio.StreamReader, timeout_s: float) -> Call | None:
+    """One call, whole; None when the other side has ended before it began one.
+
+    Waits for a first byte as long as it takes, then for the rest `timeout_s`. Raises Malformed, TimeoutError, and
+    EOFError when the other side ends in the middle.
+    """
+    first = await stream.read(1)
+    if not first:
+        return None
+    try:
+        return await asyncio.wait_for(_Message(stream).call(first), timeout_s)
+    except asyncio.TimeoutError as error:  # another class than TimeoutError before Python 3.11
+        raise TimeoutError from error
+
+
+class _Message:
+    """What may still come of a message."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+        self._bytes_left = MOST_BYTES
+        self._elements_left = MOST_ELEMENTS
+
+    async def call(self, first: bytes) -> Call:
+        """Everything behind the first byte."""
+        head = first + await self._take(3)
+        if int.from_bytes(head[:2], "big") != _VERSION or head[3] != _CALL:
+            raise Malformed("not a call in the binary protocol")
+        length = await self._integer(4)
+        if length > _MOST_NAME_BYTES:
+            raise Malformed(f"a method's name of {length} bytes")
+        name = await self._take(length)
+        if not name.isascii():
+            raise Malformed("a method's name that is not ASCII")
+        return Call(name.decode(), await self._integer(4), await self._struct(1))
+
+    async def _take(self, count: int) -> bytes:
+        if not 0 <= count <= self._bytes_left:
+            raise Malformed(f"a message of more than {MOST_BYTES} bytes")
+        self._bytes_left -= count
+        return await self._stream.readexactly(count)
+
+    async def _integer(self, n_bytes: int) -> int:
+        return int.from_bytes(await self._take(n_bytes), "big", signed=True)
+
+    async def _struct(self, depth: int) -> Fields:
+        fields: Fields = {}
+        while (kind := (await self._take(1))[0]) != _STOP:
+            self._count(1)
+            number = await self._integer(2)
+            fields[number] = kind, await self._value(kind, depth)
+        return fields
+
+    async def _value(self, kind: int, depth: int) -> Any:
+        if kind == STRING:
+            return await self._take(await self._integer(4))
+        if kind in _FIXED_BYTES:
+            raw = await self._take(_FIXED_BYTES[kind])
+            return struct.unpack(">d", raw)[0] if kind == DOUBLE else int.from_bytes(raw, "big", signed=True)
+        if depth == MOST_DEPTH:
+            raise Malformed(f"structs and containers more than {MOST_DEPTH} deep")
+        if kind == STRUCT:
+            return await self._struct(depth + 1)
+        if kind in (MAP, SET, LIST):
+            kinds = tuple(await self._take(2 if kind == MAP else 1))
+            return kinds[0], await self._elements(kinds, depth + 1)
+        raise Malformed(f"a value of type {kind}")
+
+    async def _elements(self, kinds: tuple[int, ...], depth: int) -> list[Any]:
+        """Those of a map are keys and values in turns."""
+        count = await self._integer(4)
+        self._count(count)
+        return [await self._value(kind, depth) for _ in range(count) for kind in kinds]
+
+    def _count(self, elements: int) -> None:
+        self._elements_left -= elements
+        if elements < 0 or self._elements_left < 0:
+            raise Malformed(f"containers of more than {MOST_ELEMENTS} elements")

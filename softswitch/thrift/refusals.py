@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How a call is refused: the codes of BMv2's exceptions, and what softswitch never does.
+
+A code is all that travels; the words are for the server's own stderr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Protocol
+
+from softswitch.control import CommandError
+
+
+class TableCode(IntEnum):
+    """Of tables and action profiles."""
+
+    TABLE_FULL = 1
+    INVALID_HANDLE = 2
+    COUNTERS_DISABLED = 4
+    METERS_DISABLED = 5
+    AGEING_DISABLED = 6
+    INVALID_TABLE_NAME = 7
+    INVALID_ACTION_NAME = 8
+    WRONG_TABLE_TYPE = 9
+    INVALID_MEMBER = 10
+    MEMBER_USED = 11
+    MEMBER_IN_GROUP = 12
+    MEMBER_NOT_IN_GROUP = 13
+    INVALID_GROUP = 14
+    GROUP_USED = 15
+    DUPLICATE_ENTRY = 17
+    BAD_MATCH_KEY = 18
+    INVALID_METER_OPERATION = 19
+    DEFAULT_ACTION_IS_CONST = 20
+    NO_DEFAULT_ENTRY = 22
+    INVALID_PROFILE_NAME = 23
+    NO_SELECTOR = 24
+    ENTRIES_ARE_CONST = 25
+    BAD_ACTION_DATA = 26
+    NO_TABLE_KEY = 27
+    ERROR = 100
+
+
+class ArrayCode(IntEnum):
+    """Of counters and registers."""
+
+    INVALID_NAME = 1
+    INVALID_INDEX = 2
+    ERROR = 3
+
+
+class MeterCode(IntEnum):
+    INVALID_NAME = 1
+    INVALID_INDEX = 2
+    BAD_RATES = 3
+    INVALID_RATE = 4
+    INVALID_BURST = 5
+    ERROR = 6
+
+
+class MulticastCode(IntEnum):
+    TABLE_FULL = 1
+    INVALID_GROUP_ID = 2
+    INVALID_GROUP = 3
+    INVALID_NODE = 4
+    ERROR = 5
+
+
+class CalculationCode(IntEnum):
+    """Of hashes and checksums."""
+
+    INVALID_NAME = 1
+    WRONG_TYPE = 2
+    INVALID_PARAMETERS = 3
+
+
+SESSION_NOT_FOUND = 1
+INVALID_RESOURCE_TYPE, INVALID_RESOURCE_NAME = 0, 1
+
+
+class Refused(Exception):
+    """The call is not done; `code` is of the exception that its method declares, if it declares one."""
+
+    def __init__(self, code: int, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+class Commands(Protocol):
+    """What runs control commands: a connection to a switch's process, or a switch in this one."""
+
+    def command(self, line: str) -> str: ...
+
+
+def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[str, int] | None = None) -> str:
+    """The answer to a command. Refused with the code of the first phrase that the control's complaint holds."""
+    try:
+        return control.command(" ".join(words))
+    except CommandError as error:
+        text = str(error)
+        found = (code for phrase, code in (meanings or {}).items() if phrase in text)
+        raise Refused(next(found, otherwise), text) from None
+
+
+_NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")
+_NO_CHANGE = (TableCode.ERROR, "an entry is not given another member or group: delete it and add it")
+_NO_DIGESTS = (ArrayCode.ERROR, "digests wait in the switch until `digest_read`, and want no acknowledgement")
+_NO_VALUE_SETS = (1, "programs with parser value sets are refused when they are compiled")
+_NO_SWAP = (1, "a switch runs the program that it was started with")
+_NO_PORTS = (1, "a switch has the ports that it was started with")
+_NO_DEPTH = (0, "queues have no depth in packets: the program admits packets, and memory_limit bounds them in all")
+_NO_RATE = (0, "a port is a wire that all classes share: use port_rate PORT BITS_PER_S of the control socket")
+
+NEVER: Mapping[str, tuple[int, str]] = {
+    "bm_mt_set_entry_ttl": _NO_AGEING,
+    "bm_mt_indirect_set_entry_ttl": _NO_AGEING,
+    "bm_mt_indirect_modify_entry": _NO_CHANGE,
+    "bm_mt_indirect_ws_modify_entry": _NO_CHANGE,
+    "bm_learning_ack": _NO_DIGESTS,
+    "bm_learning_ack_buffer": _NO_DIGESTS,
+    "bm_learning_set_timeout": _NO_DIGESTS,
+    "bm_learning_set_buffer_size": _NO_DIGESTS,
+    "bm_parse_vset_add": _NO_VALUE_SETS,
+    "bm_parse_vset_remove": _NO_VALUE_SETS,
+    "bm_parse_vset_get": _NO_VALUE_SETS,
+    "bm_parse_vset_clear": _NO_VALUE_SETS,
+    "bm_load_new_config": _NO_SWAP,
+    "bm_swap_configs": _NO_SWAP,
+    "bm_dev_mgr_add_port": _NO_PORTS,
+    "bm_dev_mgr_remove_port": _NO_PORTS,
+    "bm_serialize_state": (0, "a switch's state is not written down"),
+    "set_all_egress_queue_depths": _NO_DEPTH,
+    "set_egress_queue_depth": _NO_DEPTH,
+    "set_egress_priority_queue_depth": _NO_DEPTH,
+    "set_all_egress_queue_rates": _NO_RATE,
+    "set_egress_queue_rate": _NO_RATE,
+    "set_egress_priority_queue_rate": _NO_RATE,
+}
+"""Calls that softswitch has nothing for, whatever their arguments: the nearest code, and why."""

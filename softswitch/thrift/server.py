@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Connections of clients: whole calls in, answers out, nothing that one client does in the way of another.
+
+Owns sockets and time limits. A client that says nothing stays connected, as an open prompt does; one that stops within
+a call, or that does not take its answers, is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+from softswitch.thrift.framing import Call, Malformed, read_call
+
+MOST_CLIENTS = 16
+TIMEOUT_S = 10.0
+
+
+class Server:
+    """Answers calls on a listening socket until `end` is called."""
+
+    def __init__(
+        self, listener: socket.socket, answer: Callable[[Call], bytes], tell: Callable[[str], None], timeout_s: float
+    ) -> None:
+        self._listener = listener
+        self._answer = answer
+        self._tell = tell
+        self._timeout_s = timeout_s
+        self._clients: set[asyncio.StreamWriter] = set()
+        self._ended: asyncio.Future[str] | None = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    async def serve(self) -> str:
+        """Until the end; why it came, as `end` was told."""
+        self._ended = asyncio.get_running_loop().create_future()
+        server = await asyncio.start_server(self._serve_client, sock=self._listener)
+        try:
+            return await self._ended
+        finally:
+            server.close()
+            for client in self._clients:
+                client.close()
+
+    def end(self, why: str) -> None:
+        """From a callback of the loop that serves."""
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(why)
+
+    async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._clients) == MOST_CLIENTS:
+            self._tell(f"more than {MOST_CLIENTS} clients: the newest is turned away")
+            writer.close()
+            return
+        self._clients.add(writer)
+        try:
+            await self._answer_all(reader, writer)
+        except Malformed as error:
+            self._tell(f"a client is cut off: {error}")
+        except TimeoutError:
+            self._tell(f"a client is cut off: nothing went on for {self._timeout_s:g} s within a call")
+        except (EOFError, OSError):
+            pass  # it has ended
+        finally:
+            self._clients.discard(writer)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (call := await read_call(reader, self._timeout_s)) is not None:
+            try:
+                writer.write(self._answer(call))
+            except OSError as error:  # not the client's: the switch's
+                self.end(f"the switch is gone: {error}")
+                return
+            try:
+                await asyncio.wait_for(writer.drain(), self._timeout_s)
+            except asyncio.TimeoutError as error:  # another class than TimeoutError before Python 3.11
+                raise TimeoutError from error

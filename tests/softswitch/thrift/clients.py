@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Clients of the Thrift server, made of thriftpy2 and the same interface as the server's answers.
+
+One is joined to the answers in this process, one to a server's port. They know no method.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from thriftpy2.protocol import TBinaryProtocol, TMultiplexedProtocol
+from thriftpy2.thrift import TClient
+from thriftpy2.transport import TBufferedTransport, TMemoryBuffer, TSocket
+
+from softswitch.thrift.calls import Calls
+from softswitch.thrift.framing import Call, read_call
+from softswitch.thrift.interface import interface
+
+PATIENCE_S = 20.0
+
+
+def read(message: bytes) -> Call | None:
+    """What the server reads when this is all that comes."""
+
+    async def fed() -> Call | None:
+        stream = asyncio.StreamReader()
+        stream.feed_data(message)
+        stream.feed_eof()
+        return await read_call(stream, PATIENCE_S)
+
+    return asyncio.run(fed())
+
+
+class _Loopback(TMemoryBuffer):  # type: ignore[misc]
+    """What is flushed is answered, and the answer is there to be read."""
+
+    def __init__(self, calls: Calls) -> None:
+        super().__init__()
+        self._calls = calls
+
+    def flush(self) -> None:
+        call = read(self.getvalue())
+        assert call is not None
+        self.setvalue(self._calls.answer(call))
+
+
+class LocalClient:
+    """Calls `Calls` through the bytes that would travel."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def __call__(self, method: str, *arguments: Any, service: str = "standard") -> Any:
+        protocol = TMultiplexedProtocol(TBinaryProtocol(_Loopback(self._calls)), service)
+        return getattr(TClient(getattr(interface(), service), protocol), method)(*arguments)
+
+
+class PortClient:
+    """One connection to a server on 127.0.0.1."""
+
+    def __init__(self, port: int) -> None:
+        self._transport = TBufferedTransport(TSocket("127.0.0.1", port, socket_timeout=PATIENCE_S * 1000))
+        self._transport.open()
+
+    def __call__(self, method: str, *arguments: Any, service: str = "standard") -> Any:
+        protocol = TMultiplexedProtocol(TBinaryProtocol(self._transport), service)
+        return getattr(TClient(getattr(interface(), service), protocol), method)(*arguments)
+
+    def close(self) -> None:
+        """Ends it."""
+        self._transport.close()
+
+
+def message_of(method: str, *arguments: Any, service: str = "standard") -> bytes:
+    """The bytes of a call."""
+    buffer = TMemoryBuffer()
+    client = TClient(getattr(interface(), service), TMultiplexedProtocol(TBinaryProtocol(buffer), service))
+    spec = getattr(getattr(interface(), service), f"{method}_args").thrift_spec
+    client._send(method, **{each[1]: value for each, value in zip(spec.values(), arguments, strict=True)})
+    sent: bytes = buffer.getvalue()
+    return sent
