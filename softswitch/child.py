@@ -22,6 +22,8 @@ from typing import IO
 from softswitch.control import CommandError, ControlClient
 
 EXECUTABLE = Path(__file__).resolve().parent / "simple_switch"
+_LONGEST_SOCKET_BYTES = 107
+"""Of a path in sockaddr_un."""
 _START_S = 300.0
 """The C compiler may have to build the program first."""
 _SERVER_S = 30.0
@@ -51,6 +53,8 @@ class SwitchProcess:
     ) -> None:
         self.name = name
         self.control = Path(tempfile.gettempdir(), f"softswitch-{name}-{secrets.token_hex(4)}.control")
+        if len(os.fsencode(self.control)) > _LONGEST_SOCKET_BYTES:
+            raise SwitchError(f"{name}: {self.control} is too long for a socket; set TMPDIR to a shorter folder")
         self._client: ControlClient | None = None
         self._errors: IO[bytes] = log.open("w+b") if log else os.fdopen(os.memfd_create("errors"), "w+b")
         own = ["--end-with", str(os.getpid()), "--control", str(self.control)]

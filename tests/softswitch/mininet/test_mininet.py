@@ -14,8 +14,9 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -127,9 +128,16 @@ def test_a_stopped_network_leaves_nothing(outcome: dict[str, Any]) -> None:
     assert outcome["left"] == []
 
 
-def test_the_script_of_the_document_runs_and_may_be_killed(tmp_path: Path) -> None:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A folder with a name as short as a socket's must be."""
+    with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name:
+        yield Path(name)
+
+
+def test_the_script_of_the_document_runs_and_may_be_killed(tmp_path: Path, temporary: Path) -> None:
     """It forwards and answers at Mininet's prompt; the switch of a script that is killed goes, and its socket too."""
-    temporary = document_script(tmp_path)
+    copy_document_script(tmp_path)
     environment = {**temporary_in(temporary), "PYTHONPATH": str(running.ROOT)}
     script = subprocess.Popen(
         ["unshare", "--net", sys.executable, "net.py"],
@@ -156,16 +164,13 @@ def test_the_script_of_the_document_runs_and_may_be_killed(tmp_path: Path) -> No
     assert list(temporary.iterdir()) == []
 
 
-def document_script(folder: Path) -> Path:
-    """Puts what the document shows into a folder, beside the program; where the script's temporary files will be."""
+def copy_document_script(folder: Path) -> None:
+    """Puts what the document shows into a folder, beside the program."""
     text = DOCUMENT.read_text(encoding="utf-8")
     for language, name in (("python", "net.py"), ("text", "s1-commands.txt")):
         [block] = re.findall(rf"^```{language}\n# {re.escape(name)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         (folder / name).write_text(block, encoding="utf-8")
     shutil.copy(PROGRAMS / "basic.json", folder)
-    temporary = folder / "temporary"
-    temporary.mkdir()
-    return temporary
 
 
 def ask(script: subprocess.Popen[bytes], line: str) -> str:
