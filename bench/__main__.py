@@ -13,7 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from rich.console import Console
 
@@ -50,7 +50,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def machine() -> Mapping[str, object]:
     """What a reader must know of this machine now."""
     return {
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": datetime.now(timezone.utc).date().isoformat(),
         "cpus": len(os.sched_getaffinity(0)),
         "load_1min": round(os.getloadavg()[0], 2),
         "kernel": platform.release(),
