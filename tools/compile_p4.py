@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path("switch-bmv2")
 PROGRAMS = ("sfc", "wire")
 ARTIFACTS = SOURCES / "artifacts"
-IMAGE = "p4lang/p4c:stable"
+IMAGE = "p4lang/p4c:latest"
 
 
 def source_hash(root: Path = ROOT) -> str:
