@@ -3,11 +3,12 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
 # Installs what the testbed needs from the distribution (Debian 12 and later, Ubuntu 22.04 and later). Safe to run again:
-# it does nothing when every package is there. make, CI and Vagrant all call this.
+# it does nothing when every package is there. make, CI, Vagrant and the Dockerfile all call this.
 #
 #   tools/provision.sh          what the testbed needs
 #   tools/provision.sh tests    also what only its tests need
 #   tools/provision.sh fresh    what tools/fresh.sh needs, and nothing else
+#   tools/provision.sh p4       BMv2 and p4c of the P4 project, as far as they are to be had (tools/provision-p4.sh)
 set -euo pipefail
 
 packages=(
@@ -28,6 +29,9 @@ packages=(
 case "${1:-}" in
     tests) packages+=(chromium) ;;                           # opens the report pages
     fresh) packages=(debian-archive-keyring debootstrap gpgv) ;; # the two beside debootstrap check the archive's signatures
+    p4) exec "$(dirname "$0")/provision-p4.sh" ;;
+    '') ;;
+    *) echo "provision.sh: no '$1'; there are tests, fresh and p4" >&2 && exit 2 ;;
 esac
 
 missing=()

@@ -27,14 +27,14 @@ from testbed.targets.bmv2.thrift import ThriftConnection
 
 IMAGE_VARIABLE = "SFC_TESTBED_BMV2_IMAGE"
 """The environment variable that names another image than the P4 project's."""
-_USUAL_IMAGE = "p4lang/behavioral-model:latest"
+USUAL_IMAGE = "p4lang/behavioral-model:latest"
 _RETRY_SECONDS = 0.05
 _STOP_SECONDS = 5
 
 
 def image() -> str:
     """The name of the image to use."""
-    return os.environ.get(IMAGE_VARIABLE) or _USUAL_IMAGE
+    return os.environ.get(IMAGE_VARIABLE) or USUAL_IMAGE
 
 
 def missing_engine() -> str | None:

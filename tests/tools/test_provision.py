@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""tools/provision.sh on machines that are made up: a folder for what is written, and stubs of apt, wget and Docker."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testbed.targets.bmv2.container import USUAL_IMAGE
+from testbed.targets.bmv2.installation import OLDEST
+from tools import compile_p4
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+P4_SCRIPT = TOOLS / "provision-p4.sh"
+
+REAL = "awk bash cat cp dirname dpkg env grep install ldd ln mkdir mktemp mv rm sh tar"
+APT_GET = """
+for word; do
+    case $word in
+        p4lang-bmv2) ln -s "$MACHINE/image/bin/simple_switch" "$MACHINE/bin/simple_switch" ;;
+        p4lang-p4c) ln -s "$MACHINE/image/bin/p4c-bm2-ss" "$MACHINE/bin/p4c-bm2-ss" ;;
+        podman) [ ! -e "$MACHINE/podman" ] || mv "$MACHINE/podman" "$MACHINE/bin/podman" ;;
+    esac
+done
+"""
+ENGINE = """
+case $1 in
+    info) ;;
+    image) exit 1 ;;
+    pull) ;;
+    run) shift 7; cd /; PATH=$MACHINE/image/bin:$PATH exec sh "${@//\\/usr\\/local\\/share/$MACHINE/image/share}" ;;
+esac
+"""
+"""Runs what is to run in a container here, where the image's programs are found first."""
+
+
+class Machine:
+    """A folder in place of /, and the only commands there are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.root = folder / "root"
+        for name in REAL.split(" "):
+            self._link(name, folder / "bin" / name)
+        # A program whose version is new enough, with libraries of its own: bash.
+        for name in ("simple_switch", "p4c-bm2-ss"):
+            copy = folder / "image" / "bin" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(_real("bash"), copy)
+        include = folder / "image" / "share" / "p4c" / "p4include"
+        include.mkdir(parents=True)
+        (include / "v1model.p4").write_text("// v1model\n")
+        (folder / "bin" / "id").write_text("#!/bin/sh\necho 0\n")
+        (folder / "bin" / "id").chmod(0o755)
+        self.stub("apt-get", APT_GET)
+        self.stub("wget", "exit 4")
+
+    def is_release(self, name: str, version: str) -> None:
+        """What its /etc/os-release says."""
+        file = self.root / "etc" / "os-release"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'ID={name}\nVERSION_ID="{version}"\nPRETTY_NAME="{name.title()} {version}"\n')
+
+    def has_packages(self, bmv2: str, p4c: str) -> None:
+        """The P4 project's repository has these versions for its release; "" is none."""
+        self.stub("wget", 'for word; do case $word in --output-document=*) echo key > "${word#*=}" ;; esac; done')
+        versions = {"p4lang-bmv2": bmv2, "p4lang-p4c": p4c}
+        lines = "\n".join(f'{name}) echo "  Candidate: {found or "(none)"}" ;;' for name, found in versions.items())
+        self.stub("apt-cache", f"case $2 in\n{lines}\nesac")
+
+    def stub(self, name: str, script: str) -> None:
+        """A command that says what it was asked and then runs this."""
+        self.write(self.folder / "bin" / name, script)
+
+    def write(self, path: Path, script: str) -> None:
+        """A script that nobody can call yet."""
+        asked = self.folder / "asked"
+        path.write_text(f'#!/bin/bash\nMACHINE={self.folder}\necho "{path.name} $*" >> {asked}\n{script}\n')
+        path.chmod(0o755)
+
+    def asked(self) -> str:
+        """All that the stubs were asked until now; then they forget."""
+        file = self.folder / "asked"
+        text = file.read_text() if file.exists() else ""
+        file.unlink(missing_ok=True)
+        return text
+
+    def provision(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """tools/provision.sh with these words."""
+        path = f"{self.folder / 'bin'}:{self.root / 'usr/local/bin'}"
+        environment = {"PATH": path, "PROVISION_ROOT": str(self.root), "TMPDIR": str(self.folder)}
+        return subprocess.run(
+            [TOOLS / "provision.sh", *words], env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    def _link(self, name: str, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(_real(name))
+
+
+def _real(name: str) -> str:
+    path = shutil.which(name)
+    assert path is not None, name
+    return path
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A Debian 13 for which the P4 project has no packages, without Docker and Podman."""
+    made = Machine(tmp_path)
+    made.is_release("debian", "13")
+    made.stub("wget", "exit 8")
+    return made
+
+
+def test_packages_where_the_release_has_them(machine: Machine) -> None:
+    """From a source of its own whose key signs nothing else; once they are there, nothing is asked again."""
+    machine.is_release("ubuntu", "24.04")
+    machine.has_packages("1.15.4-1", "1.2.5.9-1")
+    done = machine.provision("p4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "simple_switch: package p4lang-bmv2 1.15.4-1",
+        "p4c-bm2-ss: package p4lang-p4c 1.2.5.9-1",
+    ]
+    source = (machine.root / "etc/apt/sources.list.d/p4lang.sources").read_text().splitlines()
+    assert source == [
+        "Types: deb",
+        "URIs: https://download.opensuse.org/repositories/home:/p4lang/xUbuntu_24.04/",
+        "Suites: ./",
+        "Signed-By: /etc/apt/keyrings/p4lang.asc",
+    ]
+    assert (machine.root / "etc/apt/keyrings/p4lang.asc").read_text() == "key\n"
+    machine.asked()
+    again = machine.provision("p4")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    assert machine.asked() == ""
+
+
+def test_a_package_that_is_too_old_is_left_alone(machine: Machine) -> None:
+    """Its simple_switch would hide one that will do."""
+    machine.is_release("ubuntu", "22.04")
+    machine.has_packages("1.15.0-7", "1.2.4.2-2")
+    machine.stub("docker", ENGINE)
+    done = machine.provision("p4")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first == "p4c-bm2-ss: package p4lang-p4c 1.2.4.2-2"
+    assert second.startswith("simple_switch: version ") and second.endswith(f"from {_default_image('BMV2')}")
+    assert "install -qq -y --no-install-recommends p4lang-bmv2" not in machine.asked()
+
+
+@pytest.mark.parametrize("engine", ["docker", "podman", "podman from the distribution"])
+def test_programs_of_the_images_where_there_are_no_packages(engine: str, machine: Machine) -> None:
+    """With the libraries and the loader of the image, which run from wherever they are called; no source stays."""
+    if engine == "podman from the distribution":
+        machine.stub("docker", "exit 1")  # its engine does not answer
+        machine.write(machine.folder / "podman", ENGINE)
+    else:
+        machine.stub(engine, ENGINE)
+    done = machine.provision("p4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == ["simple_switch", "p4c-bm2-ss"]
+    for name in ("simple_switch", "p4c-bm2-ss"):
+        home = machine.root / "usr/local/lib/p4lang" / name
+        assert {path.name.partition(".")[0] for path in home.iterdir()} >= {name, "libc", "libtinfo"}
+        starter = machine.root / "usr/local/bin" / name
+        show = 'while read -r line; do echo "$line"; done < /proc/self/maps'
+        mapped = {line.split()[-1] for line in _output(starter, "-c", show).splitlines() if ".so" in line}
+        assert mapped and all(Path(path).parent == home for path in mapped)
+    include = machine.root / "usr/local/lib/p4lang/p4c-bm2-ss/p4include/v1model.p4"
+    assert include.read_text() == "// v1model\n"
+    assert not (machine.root / "etc/apt").exists()
+    machine.asked()
+    assert machine.provision("p4").returncode == 0
+    assert machine.asked() == ""
+
+
+def _output(*words: str | Path) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def _no_engine(machine: Machine) -> str:
+    machine.stub("apt-get", 'case $* in *install*) echo "E: Unable to locate package podman" >&2; exit 100 ;; esac')
+    return "no Docker engine answers, and Podman is not to be had"
+
+
+def _no_registry(machine: Machine) -> str:
+    said = "Error response from daemon: no such host"
+    machine.stub("docker", f"case $1 in info) ;; pull) echo '{said}' >&2; exit 1 ;; *) exit 1 ;; esac")
+    return f"/behavioral-model:latest: {said}"
+
+
+def _no_program(machine: Machine) -> str:
+    (machine.folder / "image" / "bin" / "simple_switch").unlink()
+    machine.stub("docker", ENGINE)
+    return "/behavioral-model:latest: has no simple_switch"
+
+
+@pytest.mark.parametrize("lack", [_no_engine, _no_registry, _no_program])
+def test_what_is_not_to_be_had_is_one_line_each(lack: Callable[[Machine], str], machine: Machine) -> None:
+    """With what it is for and why; exit 77, and nothing is left of the attempt."""
+    reason = lack(machine)
+    done = machine.provision("p4")
+    assert done.returncode == 77, done.stderr
+    line = done.stderr.splitlines()[0]
+    assert line.startswith("provision.sh: no simple_switch, --switch bmv2 cannot run: ")
+    assert "the P4 project has no packages for Debian 13; " in line
+    assert reason in line
+    assert len(done.stderr.splitlines()) == 2 - (lack is _no_program)
+    assert not (machine.root / "usr/local/lib/p4lang/simple_switch").exists()
+    assert not (machine.root / "etc/apt").exists()
+
+
+def test_without_a_network_it_says_so(machine: Machine) -> None:
+    """Which is not that there are no packages."""
+    machine.stub("wget", "exit 4")
+    done = machine.provision("p4")
+    assert done.returncode == 77
+    assert "no answer from https://download.opensuse.org" in done.stderr
+
+
+def test_the_numbers_and_names_are_those_of_the_testbed() -> None:
+    """Which version will do, and which images, stand once; what the script repeats is compared."""
+    text = P4_SCRIPT.read_text()
+    assert f"\noldest_bmv2={'.'.join(map(str, OLDEST))} " in text
+    assert _default_image("BMV2") == f"docker.io/{USUAL_IMAGE}"
+    assert _default_image("P4C") == f"docker.io/{compile_p4.IMAGE}"
+
+
+def _default_image(name: str) -> str:
+    return P4_SCRIPT.read_text().partition(f"SFC_TESTBED_{name}_IMAGE:-")[2].partition("}")[0]
+
+
+def test_an_unknown_word_installs_nothing(machine: Machine) -> None:
+    """One line, exit 2."""
+    done = machine.provision("lunch")
+    assert (done.returncode, machine.asked()) == (2, "")
+    assert done.stderr == "provision.sh: no 'lunch'; there are tests, fresh and p4\n"
