@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+#
+#   docker build --tag sfc-testbed .                            # Debian 12; --build-arg BASE=ubuntu:24.04 takes another
+#   docker run --rm --privileged sfc-testbed make demo
+#   docker run --rm --privileged --volume "$PWD/runs:/sfc-testbed/runs" sfc-testbed ./runner.py run incast --scheme sfc
+#
+# --privileged because a live run makes namespaces, links and mounts. Short of that it wants the capabilities SYS_ADMIN,
+# NET_ADMIN, SYS_NICE and SYS_PTRACE, --security-opt seccomp=unconfined and --security-opt systempaths=unconfined, and
+# --cpu-rt-runtime where the kernel shares out real-time in groups. Runs on the virtual clock do without all of it.
+ARG BASE=debian:12
+FROM ${BASE}
+
+RUN apt-get update -qq && \
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends ca-certificates make > /dev/null && \
+    rm -rf /var/lib/apt/lists/*
+
+WORKDIR /sfc-testbed
+
+# What the set-up reads comes first, so that an edit of anything else does not repeat it.
+COPY Makefile README.md pyproject.toml ./
+COPY tools/provision.sh tools/
+RUN make .venv/ready && rm -rf /var/lib/apt/lists/* /root/.cache/pip
+
+COPY . .
+RUN make setup
+
+CMD ["make", "demo"]
