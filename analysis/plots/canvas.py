@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The canvas under every plot: style, axes and their units, SVG for pages and PNG for papers. Knows no trace."""
+"""The canvas under every plot: style, axes and their units, PNG for papers. Knows no trace."""
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -16,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -27,19 +24,18 @@ from telemetry.atomic_file import replace_file
 
 WIDTH_PIXELS = 1280
 WIDTH_INCHES = 10.0
-_SVG_DPI = 72
-"""matplotlib's own: an SVG is in points."""
-
+PAPER = "#FFFFFF"
 INK = "#1F2328"
 MUTED = "#6A737D"
+SPINE = "#9AA1A9"
 GRID = "#E3E6EA"
 
 STYLE: Any = {
-    "figure.facecolor": "#FFFFFF",
+    "figure.facecolor": PAPER,
     "figure.constrained_layout.w_pad": 0.12,
     "figure.constrained_layout.h_pad": 0.10,
-    "axes.facecolor": "#FFFFFF",
-    "axes.edgecolor": "#9AA1A9",
+    "axes.facecolor": PAPER,
+    "axes.edgecolor": SPINE,
     "axes.labelcolor": INK,
     "axes.labelsize": 11,
     "axes.titlesize": 12,
@@ -161,36 +157,12 @@ def write_png(figure: Figure, path: Path) -> None:
     """Writes a PNG of WIDTH_PIXELS, in one step."""
     dpi = WIDTH_PIXELS / WIDTH_INCHES
     with mpl.rc_context(STYLE):
-        _lay_out(figure, FigureCanvasAgg, dpi)
+        lay_out(figure, FigureCanvasAgg, dpi)
         replace_file(path, lambda partial: figure.savefig(partial, format="png", dpi=dpi, metadata={"Software": None}))
 
 
-def _lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:
+def lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:
     """Gives the axes their places on a canvas. A figure that lays itself out is drawn twice whenever it is saved."""
     canvas(figure)
     figure.dpi = dpi
     ConstrainedLayoutEngine().execute(figure)
-
-
-def to_svg(figure: Figure, *, name: str, description: str) -> str:
-    """The figure as an <svg> element to put into an HTML page.
-
-    Without prologue, metadata and namespace addresses, so that the page names no external resource; ids carry `name` so
-    that several figures can share a page; `description` is what a screen reader says.
-    """
-    buffer = io.StringIO()
-    with mpl.rc_context(STYLE):
-        _lay_out(figure, FigureCanvasSVG, _SVG_DPI)
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    return _embed(buffer.getvalue(), name, description)
-
-
-def _embed(document: str, name: str, description: str) -> str:
-    svg = document[document.index("<svg") :]
-    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", svg)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
-    svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
-    label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

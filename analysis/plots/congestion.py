@@ -14,8 +14,8 @@ from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS
 from analysis.plots.series import Points
 
 MAXIMUM_FLOWS = 6
-MAXIMUM_POINTS = 2_000
-"""Of a line: more than the pixels that a plot is wide."""
+MAXIMUM_POINTS = 500
+"""Of a line: more than the pixels that a panel is wide."""
 
 
 @styled

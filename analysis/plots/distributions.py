@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,35 +52,44 @@ def feedback_delays_us(signals: pl.DataFrame, *, near: bool) -> Values:
 
 @styled
 def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
-    """Three cumulative distributions: per-switch buffer, throughput of receivers, feedback delay near and remote."""
-    figure, (buffers, throughput, delays) = new_figure(3, height_inches=3.8)
-    looks = scheme_looks([run.scheme for run in runs])
-    labelled = list(zip(runs, looks, strict=True))
-    buffers.set_title("Shared buffers")
-    _draw(buffers, [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled], "Buffer used (MB)")
-    throughput.set_title("Receivers")
+    """Cumulative distributions: per-switch buffer, throughput of receivers, feedback delay near and remote.
+
+    Of the last two those that are distributions: one receiver has a throughput and no more, and where no switch sends
+    BTS there is no delay.
+    """
+    labelled = list(zip(runs, scheme_looks([run.scheme for run in runs]), strict=True))
     means = [
         (run.label, look, receiver_throughput_gbps(run.goodput, run.flows, run.window_us)) for run, look in labelled
     ]
-    _draw(throughput, means, "Throughput (Gb/s)")
-    delays.set_title("BTS feedback")
-    lines = []
+    has_receivers = any(values.size > 1 for *_, values in means)
+    delays = list(_delay_lines(labelled))
+    figure, panels = new_figure(1 + has_receivers + bool(delays), height_inches=3.8)
+    panels[0].set_title("Shared buffers")
+    buffers = [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled]
+    _draw(panels[0], buffers, "Buffer used (MB)", "nothing was queued")
+    if has_receivers:
+        panels[1].set_title("Receivers")
+        _draw(panels[1], means, "Throughput (Gb/s)", "nothing was delivered")
+    if delays:
+        panels[-1].set_title("BTS feedback")
+        _draw(panels[-1], delays, "Delay (model µs)", "no BTS reached a host")
+        lowest = min(float(values[0]) for *_, values in delays)
+        highest = max(float(values[-1]) for *_, values in delays)
+        log_x(panels[-1], max(0.1, lowest / 1.2), max(highest * 1.2, 1.0))
+    share_legend(figure, columns=4)
+    return figure
+
+
+def _delay_lines(labelled: Iterable[tuple[DistributedRun, LineLook]]) -> Iterator[tuple[str, LineLook, Values]]:
     for run, look in labelled:
         for near, name in ((False, "remote"), (True, "near source")):
             values = feedback_delays_us(run.signals, near=near)
             if values.size:
                 dashes = DASH_CYCLE[2] if near else look.dashes
-                label = f"{run.label}, {name}" if near else run.label
-                lines.append((label, LineLook(look.color, dashes), values))
-    _draw(delays, lines, "Delay (model µs)", "no BTS reached a host")
-    if lines:
-        highest = max(float(values[-1]) for *_, values in lines)
-        log_x(delays, max(0.1, min(float(values[0]) for *_, values in lines) / 1.2), max(highest * 1.2, 1.0))
-    share_legend(figure, columns=4)
-    return figure
+                yield (f"{run.label}, {name}" if near else run.label), LineLook(look.color, dashes), values
 
 
-def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, empty: str = "nothing") -> None:
+def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, empty: str) -> None:
     axes.set_xlabel(name)
     axes.set_ylabel("Share")
     axes.set_ylim(0, 1.02)
@@ -91,5 +100,7 @@ def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, 
     for label, look, values in drawn:
         shares = np.arange(1, values.size + 1) / values.size
         kept = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
-        axes.step(values[kept], shares[kept], where="post", color=look.color, linestyle=look.dashes, label=label)
+        x = np.concatenate([values[:1], values[kept]])
+        y = np.concatenate([[0.0], shares[kept]])
+        axes.step(x, y, where="post", color=look.color, linestyle=look.dashes, label=label)
     axes.set_xlim(left=0)

@@ -40,7 +40,9 @@ def draw_faults(axes: Axes, marks: Sequence[FaultMark]) -> None:
             xytext=(3, -4),
             textcoords="offset points",
             va="top",
+            ha="right",
             rotation=90,
+            rotation_mode="anchor",
             color=MUTED,
             fontsize=9,
         )

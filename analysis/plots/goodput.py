@@ -56,12 +56,13 @@ def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
 
 
 def _draw(axes: Axes, rates: pl.DataFrame, tag: str, color: str) -> None:
-    """A step line that is zero where an interval has no row."""
+    """A step line from time 0, where intervals begin, that is zero where one has no row."""
     if rates.is_empty():
         return
     begins, ends, values = (rates[name].to_numpy() for name in ("from_us", "until_us", "gbps"))
     width = ends[0] - begins[0]
-    slots = np.rint((begins - begins[0]) / width).astype(np.int64)
-    filled = np.zeros(slots[-1] + 2)
-    filled[slots] = values
-    axes.step(begins[0] + width * np.arange(filled.size), filled, where="post", color=color, label=tag)
+    slots = np.rint(begins / width).astype(np.int64)
+    first = min(0, slots[0])  # those of old live runs began before the run
+    filled = np.zeros(slots[-1] - first + 2)
+    filled[slots - first] = values
+    axes.step(width * (first + np.arange(filled.size)), filled, where="post", color=color, label=tag)

@@ -21,6 +21,9 @@ from analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_
 _LEAST_PERCENT = 0.1
 """Lowest point of a logarithmic axis: what is less is drawn there."""
 
+_MOST_MARKERS = 60
+"""Beyond them a line says the same, and each is as many bytes as ten points of it."""
+
 PART_COLORS = {"host": OTHER_COLORS[0], "switch": OTHER_COLORS[1]}
 PART_NAMES = {"host": "hosts", "switch": "switches"}
 
@@ -43,7 +46,10 @@ def plot_lateness(lateness: pl.DataFrame, *, base_rtt_us: float, faults: Sequenc
         if rows.height:
             steps = thin(Steps(rows["time_us"].to_numpy(), shares))
             color, dashes = PART_COLORS[part], DASH_CYCLE[0 if part == "host" else 1]
-            axes.plot(steps.times_us, steps.values, color=color, linestyle=dashes, marker=".", markersize=4, label=name)
+            marker = "." if rows.height <= _MOST_MARKERS else None
+            axes.plot(
+                steps.times_us, steps.values, color=color, linestyle=dashes, marker=marker, markersize=4, label=name
+            )
             highest = max(highest, float(shares.max()))
     log_y(axes, _LEAST_PERCENT / 1.1, 1.5 * highest)
     axes.set_xlim(0, float(latest["time_us"].to_numpy().max()))

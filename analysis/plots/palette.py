@@ -34,6 +34,26 @@ OTHER_COLORS = ("#332288", "#117733", "#AA4499", "#999933", "#44AA99", "#661100"
 BACKDROP = "#C4C8CE"
 """For series that only give context."""
 
+IN_THE_DARK: Mapping[str, str] = {
+    "#444444": "#C9CED6",
+    "#999999": "#8A929C",
+    "#CC79A7": "#F0A8CE",
+    "#E69F00": "#F0B429",
+    "#56B4E9": "#A6DDFB",
+    "#009E73": "#2FC79A",
+    "#0072B2": "#3D9BE9",
+    "#882255": "#C2558C",
+    "#D55E00": "#FF7F32",
+    "#332288": "#8C83E6",
+    "#117733": "#4CB86E",
+    "#AA4499": "#D37CC6",
+    "#999933": "#C2C257",
+    "#44AA99": "#5FCBB9",
+    "#661100": "#CF6A52",
+    BACKDROP: "#4A525C",
+}
+"""What each colour of a line becomes on a dark page: there, too, far from its background and from the others."""
+
 SOLID: Dashes = (0, ())
 DASH_CYCLE: tuple[Dashes, ...] = (SOLID, (0, (6, 2)), (0, (2, 2)), (0, (7, 2, 2, 2)), (0, (3, 1, 1, 1, 1, 1)))
 CONGESTION_DASHES: Mapping[str, Dashes] = {"": SOLID, "hpcc": SOLID, "dcqcn": DASH_CYCLE[1], "none": DASH_CYCLE[3]}

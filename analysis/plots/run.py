@@ -32,6 +32,8 @@ from analysis.plots.series import (
 PERCENT_MARKERS = {50: "o", 95: "s", 99: "^"}
 PERCENT_DASHES = {50: DASH_CYCLE[2], 95: DASH_CYCLE[1], 99: DASH_CYCLE[0]}
 MAXIMUM_BACKDROP_SWITCHES = 8
+_BACKDROP_STEPS = 200
+"""Of a line that only gives context."""
 MAXIMUM_CLASS_PANELS = 3
 
 
@@ -66,18 +68,20 @@ def plot_buffer(
     switch = hottest[0] if hottest else None
     left.set_title(f"Shared buffer of {switch}" if switch else "Shared buffer")
     look = LineLook(scheme_color(scheme), DASH_CYCLE[0])
+    grey = LineLook(BACKDROP, DASH_CYCLE[0])
     others = [name for name in switches(queues) if name != switch][:MAXIMUM_BACKDROP_SWITCHES]
-    backdrop = [_Line(name, LineLook(BACKDROP, DASH_CYCLE[0]), buffer_steps(queues, name)) for name in others]
+    backdrop = [_Line(f"_{name}", grey, thin(buffer_steps(queues, name), _BACKDROP_STEPS)) for name in others]
     _draw_steps(left, [*backdrop, *([_Line(hottest[0], look, hottest[1])] if hottest else [])], fill=True)
     if backdrop:
         left.plot([], [], color=BACKDROP, label="other switches")
-        left.legend(handles=left.get_legend_handles_labels()[0][-2:], loc="upper right")
     queue = hottest_queue(queues, switch)
     right.set_title(_queue_title(queue))
-    lines = [_Line("queue", look, queue_steps(queues, queue))] if queue else []
+    lines = [_Line("_queue", look, queue_steps(queues, queue))] if queue else []
     _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
     for axes in (left, right):
         draw_faults(axes, faults if queues.height else ())
+    if backdrop:
+        share_legend(figure)
     return figure
 
 
@@ -243,7 +247,9 @@ def _draw_bins(
     for label, look, points, marker in lines:
         if np.isfinite(points).any():
             axes.plot(places, points, color=look.color, linestyle=look.dashes, marker=marker, markersize=5, label=label)
-    axes.set_xticks(places, bin_labels(bins), rotation=35 if len(bins) > 4 else 0)
+    axes.set_xticks(places, bin_labels(bins))
+    for tick in axes.get_xticklabels() if len(bins) > 4 else ():
+        tick.set(rotation=35, ha="right", rotation_mode="anchor")
     axes.set_xlim(-0.5, len(bins) - 0.5)
     log_y(axes, min(float(values.min()), 1.0) / 1.05, max(float(values.max()), 2.0) * 1.3)
 

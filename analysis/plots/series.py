@@ -17,8 +17,8 @@ from analysis.metrics.flows import SizeBinFigures, slowdowns
 
 Points = NDArray[np.float64]
 
-MAXIMUM_STEPS = 2000
-"""More than the pixels that a plot is wide; a longer series is thinned to this without losing a peak."""
+MAXIMUM_STEPS = 800
+"""About the pixels that a plot is wide; a longer series is thinned to this without losing a peak."""
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from matplotlib.figure import Figure
 
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
-from analysis.plots.canvas import to_svg, write_png
+from analysis.plots.canvas import write_png
 from analysis.plots.congestion import plot_congestion
 from analysis.plots.distributions import DistributedRun, plot_distributions
 from analysis.plots.faults import FaultMark
 from analysis.plots.goodput import GoodputRun, plot_goodput
 from analysis.plots.lateness import plot_lateness
+from analysis.plots.svg import color_variables, to_svg
 from analysis.report import page
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, compare, headline_class
@@ -37,8 +38,8 @@ COMPARISON_FILE = "comparison.json"
 TEMPLATES = Path(__file__).parent / "templates"
 
 _DISTRIBUTIONS = (
-    "High-water marks of every switch's shared buffer; mean throughput of each receiver; delay of BTS packets from the "
-    "congested switch and from near the source."
+    "Distributions: high-water marks of every switch's shared buffer; of several receivers the mean throughput of "
+    "each; of BTS packets the delay from the congested switch and from near the source."
 )
 
 _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
@@ -262,4 +263,4 @@ def render(template: str, **content: object) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(template).render(**content)
+    return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

@@ -81,7 +81,8 @@ def test_the_plot_has_a_panel_a_run_and_a_line_a_class(make_flows: FlowsMaker, m
 
 
 def test_a_silent_interval_is_drawn_as_zero() -> None:
-    """Not as the rate before it."""
-    goodput, flows = _frames([_flow(0, "h1", "a", 0, 30)], [(0, 10, 0, 12_500), (20, 30, 0, 12_500)])
+    """Not as the rate before it, and from the run's beginning on."""
+    goodput, flows = _frames([_flow(0, "h1", "a", 0, 40)], [(10, 20, 0, 12_500), (30, 40, 0, 12_500)])
     [line] = plot_goodput([GoodputRun("sfc", flows, goodput)]).axes[0].lines
-    assert list(np.asarray(line.get_ydata())) == [10.0, 0.0, 10.0, 0.0]
+    assert list(np.asarray(line.get_xdata())) == [0.0, 10.0, 20.0, 30.0, 40.0]
+    assert list(np.asarray(line.get_ydata())) == [0.0, 10.0, 0.0, 10.0, 0.0]

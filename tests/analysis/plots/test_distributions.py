@@ -34,14 +34,28 @@ def test_buffer_samples_are_of_every_switch(make_queues: FlowsMaker) -> None:
 def test_the_figure_has_three_panels_with_units(
     make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
-    """Buffers, receivers, feedback; an empty run draws sentences instead."""
+    """Buffers, receivers, feedback; an empty run draws a sentence instead."""
     run = DistributedRun(
         "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), (100.0, 3000.0)
     )
     labels = [axes.get_xlabel() for axes in plot_distributions([run]).axes]
     assert labels == ["Buffer used (MB)", "Throughput (Gb/s)", "Delay (model µs)"]
     empty = DistributedRun("irn", "irn", FLOWS.empty(), QUEUES.empty(), SIGNALS.empty(), GOODPUT.empty())
-    assert all(axes.texts for axes in plot_distributions([empty]).axes)
+    [panel] = plot_distributions([empty]).axes
+    assert [text.get_text() for text in panel.texts] == ["nothing was queued"]
+
+
+def test_one_receiver_is_no_distribution(
+    make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
+) -> None:
+    """Its panel is left out; a lone delay is a step from nothing to all."""
+    flows = make_flows().with_columns(dst=pl.lit("h32"))
+    signals = make_signals().head(1)
+    run = DistributedRun("sfc", "sfc", flows, make_queues(), signals, make_goodput(flows))
+    buffers, delays = plot_distributions([run]).axes
+    assert (buffers.get_xlabel(), delays.get_xlabel()) == ("Buffer used (MB)", "Delay (model µs)")
+    [line] = delays.lines
+    assert list(np.asarray(line.get_ydata())) == [0.0, 1.0]
 
 
 def test_a_sweep_figure_leaves_out_what_was_not_measured() -> None:

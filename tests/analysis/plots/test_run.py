@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import matplotlib as mpl
@@ -18,7 +16,7 @@ from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
 from analysis.plots import run as plots
-from analysis.plots.canvas import WIDTH_PIXELS, log_x, log_y, new_figure, to_svg, write_png
+from analysis.plots.canvas import WIDTH_PIXELS, log_x, log_y, new_figure, write_png
 from analysis.plots.faults import FaultMark
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
@@ -160,38 +158,6 @@ def test_a_png_is_legibly_wide(tmp_path: Path, make_queues: Maker) -> None:
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(header[16:20], "big") == WIDTH_PIXELS
     assert [path.name for path in tmp_path.iterdir()] == ["buffer.png"]
-
-
-def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None:
-    """No address in it, ids under its own name, a description for screen readers, identical bytes twice."""
-
-    def draw() -> str:
-        figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
-        return to_svg(figure, name="fct", description='P99 < "10" & more')
-
-    svg = draw()
-    assert svg == draw()
-    assert svg.startswith('<svg role="img" aria-label="P99 &lt; &quot;10&quot; &amp; more"')
-    assert "://" not in svg
-    ids = re.findall(r'\bid="([^"]+)"', svg)
-    assert all(name.startswith("fct-") for name in ids)
-    used = set(re.findall(r"url\(#([^)]+)\)", svg)) | set(re.findall(r'href="#([^"]+)"', svg))
-    assert used <= set(ids)
-
-
-def test_an_svg_is_well_formed(make_queues: Maker) -> None:
-    """Every element that opens also closes."""
-    open_tags: list[str] = []
-
-    class Checker(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: object) -> None:
-            open_tags.append(tag)
-
-        def handle_endtag(self, tag: str) -> None:
-            assert open_tags.pop() == tag
-
-    Checker().feed(to_svg(plots.plot_buffer(make_queues(), scheme="sfc"), name="b", description="b"))
-    assert open_tags == []
 
 
 def test_plots_leave_global_settings_alone(make_flows: Maker) -> None:

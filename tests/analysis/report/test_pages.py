@@ -209,7 +209,7 @@ def test_run_report_needs_nothing_else(make_run_folder: FolderMaker) -> None:
     assert "://" not in path.read_text(encoding="utf-8")
     assert "script" not in page.tags
     assert "link" not in page.tags
-    assert path.read_text(encoding="utf-8").count("<svg") == 4
+    assert path.read_text(encoding="utf-8").count("<figure>") == 4
     assert len(page.ids) == len(set(page.ids))
     links = [address for address in page.addresses if not address.startswith("#")]
     assert {"result.json", "config.json", "flows.parquet", "buffer.png", "fct.png", "buffer.csv"} <= set(links)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Figures as SVG for pages: readable on a telephone, in the page's font, in colours that follow light and dark.
+
+A figure is cut into its panels, which a wide page puts side by side and a narrow one below each other; a lone wide
+panel is drawn twice, and the page's style shows one of the two. A shared legend becomes text of the page, so that it
+may break. Colours of `palette` become CSS variables (`color_variables`), ink becomes the page's.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.transforms import Transform
+
+from analysis.plots.canvas import GRID, INK, MUTED, PAPER, SPINE, STYLE, lay_out
+from analysis.plots.palette import IN_THE_DARK
+
+PANEL_INCHES = 5.0
+"""Width of a panel: 480 pixels of a page, and still legible at the 350 that a telephone has."""
+_SVG_DPI = 72
+"""matplotlib's own: an SVG is in points."""
+_KEY_INCHES = (0.6, 0.14)
+
+Size = tuple[float, float]
+
+_OF_THE_PAGE = {
+    INK: "currentColor",
+    MUTED: "var(--muted)",
+    GRID: "var(--line)",
+    SPINE: "var(--axis)",
+    PAPER: "none",
+    "#000000": "currentColor",
+}
+_COLORS = {
+    **{color.lower(): value for color, value in _OF_THE_PAGE.items()},
+    **{color.lower(): f"var(--plot-{color[1:].lower()}, {color.lower()})" for color in IN_THE_DARK},
+}
+
+
+def color_variables() -> str:
+    """CSS declarations of the dark page's colours; on a light one the colours of a plot are those it was drawn in."""
+    return " ".join(f"--plot-{light[1:].lower()}: {dark.lower()};" for light, dark in IN_THE_DARK.items())
+
+
+def to_svg(figure: Figure, *, name: str, description: str) -> str:
+    """The figure as elements to put into a page: its panels as <svg>, and its legend. The figure is left as it was.
+
+    Names no external resource; ids carry `name`, so that several figures can share a page; `description` is what a
+    screen reader says. Panels lie on the figure's grid and are read alone: each needs labels of its own.
+    """
+    with mpl.rc_context(STYLE), _without_legends(figure) as legends:
+        drawn = "\n".join(_drawings(figure, name))
+        keys = "".join(_keys(legend, f"{name}-{number}") for number, legend in enumerate(legends, 1))
+    return f'<div class="panels" role="img" aria-label="{escape(description)}">\n{drawn}</div>\n{keys}'
+
+
+def _drawings(figure: Figure, name: str) -> Iterator[str]:
+    panels = _panels(figure)
+    width, height = (float(inches) for inches in figure.get_size_inches())
+    if len(panels) > 1:
+        for number, axes in enumerate(panels, 1):
+            with _alone(figure, axes, (PANEL_INCHES, height / _rows(axes))):
+                yield _draw(figure, f"{name}-{number}", "panel")
+        return
+    is_wide = width > PANEL_INCHES
+    yield _draw(figure, f"{name}-1", "wide" if is_wide else "panel")
+    if is_wide and panels:
+        with _alone(figure, panels[0], (PANEL_INCHES, height)):
+            yield _draw(figure, f"{name}-1-narrow", "narrow")
+
+
+def _panels(figure: Figure) -> list[list[Axes]]:
+    """Axes that share a place on the grid belong together; all are one panel where some have no place of their own."""
+    places: dict[tuple[int, int], list[Axes]] = {}
+    for axes in figure.axes:
+        spec = axes.get_subplotspec()
+        if spec is None or figure.get_suptitle():
+            return [list(figure.axes)]
+        places.setdefault((spec.rowspan.start, spec.colspan.start), []).append(axes)
+    return [places[place] for place in sorted(places)]
+
+
+def _rows(panel: Sequence[Axes]) -> int:
+    grid = panel[0].get_gridspec()
+    return 1 if grid is None else grid.nrows
+
+
+@contextmanager
+def _without_legends(figure: Figure) -> Iterator[Sequence[Legend]]:
+    """Those of the figure as a whole, which axes do not own."""
+    legends = figure.legends
+    figure.legends = []
+    try:
+        yield legends
+    finally:
+        figure.legends = legends
+
+
+@contextmanager
+def _alone(figure: Figure, panel: Sequence[Axes], size: Size) -> Iterator[None]:
+    """The figure with one panel, of this size."""
+    full_width, full_height = figure.get_size_inches()
+    hidden = [(each, each.get_visible(), each.get_in_layout()) for each in figure.axes if each not in panel]
+    specs = [(each, each.get_subplotspec()) for each in panel]
+    cell = GridSpec(1, 1, figure=figure)[0, 0]
+    try:
+        for other, _, _ in hidden:
+            other.set_visible(False)
+            other.set_in_layout(False)
+        for own in panel:
+            own.set_subplotspec(cell)
+        figure.set_size_inches(*size)
+        yield
+    finally:
+        for other, was_visible, was_in_layout in hidden:
+            other.set_visible(was_visible)
+            other.set_in_layout(was_in_layout)
+        for own, spec in specs:
+            if spec is not None:
+                own.set_subplotspec(spec)
+        figure.set_size_inches(full_width, full_height)
+
+
+def _draw(figure: Figure, name: str, kind: str) -> str:
+    lay_out(figure, FigureCanvasSVG, _SVG_DPI)
+    return _embedded(_document(figure), name, kind)
+
+
+def _document(figure: Figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return buffer.getvalue()
+
+
+def _keys(legend: Legend, name: str) -> str:
+    """A legend as a list: each line or patch as a small picture before its words."""
+    entries = zip(legend.legend_handles, legend.get_texts(), strict=True)
+    items = (
+        f"<li>{_key(handle, f'{name}-key-{number}')} {escape(text.get_text())}</li>"
+        for number, (handle, text) in enumerate(entries, 1)
+    )
+    return f'<ul class="legend">{"".join(items)}</ul>\n'
+
+
+def _key(handle: Artist | None, name: str) -> str:
+    figure = Figure(figsize=_KEY_INCHES)
+    if isinstance(handle, Line2D):
+        line = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5], markevery=[1])
+        line.update_from(handle)
+        _add(figure, line, figure.transFigure)
+    elif isinstance(handle, Patch):
+        patch = Rectangle((0.1, 0.05), 0.8, 0.9)
+        patch.update_from(handle)
+        _add(figure, patch, figure.transFigure)
+    return _embedded(_document(figure), name, "key")
+
+
+def _add(figure: Figure, artist: Artist, place: Transform) -> None:
+    """What was copied from a legend is cut to the legend's own place."""
+    artist.set_transform(place)
+    artist.set_clip_box(None)
+    artist.set_clip_path(None)
+    figure.add_artist(artist)
+
+
+def _embedded(document: str, name: str, kind: str) -> str:
+    """Without prologue, metadata, style sheet and namespace addresses; ids under `name`."""
+    svg = document[document.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", svg)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    svg = re.sub(r'font-family: [^;"]+;? ?', "", svg)
+    svg = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda found: _COLORS.get(found[0], found[0]), svg)
+    svg = re.sub(r'(?<=\bd=")[^"]*', lambda found: _shortened(found[0]), svg)
+    return svg.replace("<svg", f'<svg class="{kind}" aria-hidden="true"', 1)
+
+
+def _shortened(path: str) -> str:
+    """Path data to a tenth of a point, which nobody sees, and without the letters that follow from each other."""
+    short = re.sub(r"(\.\d)\d+", r"\1", path)
+    if not re.search("[CQ]", short):
+        short = short.replace("L", " ")
+    return " ".join(short.split())

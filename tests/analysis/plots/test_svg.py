@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Figures in a page: cut into panels, in the page's colours and font, small, and the same every time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.colors import to_rgb
+
+from analysis.plots import run as plots
+from analysis.plots.palette import BACKDROP, IN_THE_DARK, OTHER_COLORS, SCHEME_COLORS
+from analysis.plots.svg import color_variables, to_svg
+from telemetry.schema import QUEUES, WHOLE_BUFFER
+
+Maker = Callable[..., pl.DataFrame]
+STYLE_SHEET = Path(plots.__file__).parents[1] / "report" / "templates" / "style.css"
+GRAPHICS_CONTRAST = 3.0
+"""WCAG 2.1, success criterion 1.4.11."""
+
+
+def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None:
+    """No address in it, ids of its own, none twice, a description for screen readers, the same bytes twice."""
+
+    def draw() -> str:
+        figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
+        return to_svg(figure, name="fct", description='P99 < "10" & more')
+
+    svg = draw()
+    assert svg == draw()
+    assert 'role="img" aria-label="P99 &lt; &quot;10&quot; &amp; more"' in svg
+    assert "://" not in svg
+    ids = re.findall(r'\bid="([^"]+)"', svg)
+    assert all(name.startswith("fct-") for name in ids)
+    assert len(ids) == len(set(ids))
+    used = set(re.findall(r"url\(#([^)]+)\)", svg)) | set(re.findall(r'href="#([^"]+)"', svg))
+    assert used and used <= set(ids)
+
+
+def test_an_svg_is_well_formed(make_flows: Maker, make_queues: Maker) -> None:
+    """Every element that opens also closes."""
+    open_tags: list[str] = []
+
+    class Checker(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    runs = [plots.PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
+    Checker().feed(to_svg(plots.plot_buffers_compared(runs), name="b", description="b"))
+    assert open_tags == []
+
+
+def test_a_figure_is_cut_into_its_panels_and_left_as_it_was(make_flows: Maker, make_queues: Maker) -> None:
+    """Each panel alone; a lone one once for wide pages and once for narrow ones."""
+    figure = plots.plot_buffer(make_queues(), scheme="sfc")
+    sizes = figure.get_size_inches().tolist()
+    left, right, *keys = to_svg(figure, name="b", description="b").split("<svg ")[1:]
+    assert [re.findall(r"</svg>\s*([^<]+)</li>", key) for key in keys] == [["tor2"], ["other switches"]]
+    assert ("Shared buffer of tor2" in left, "Hottest queue" in left) == (True, False)
+    assert ("Shared buffer of tor2" in right, "Hottest queue" in right) == (False, True)
+    assert figure.get_size_inches().tolist() == sizes
+    assert all(axes.get_visible() and axes.get_in_layout() for axes in figure.axes)
+    assert [axes.get_subplotspec().colspan.start for axes in figure.axes] == [0, 1]  # type: ignore[union-attr]
+    runs = [plots.PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
+    figure = plots.plot_buffers_compared(runs)
+    lone = to_svg(figure, name="c", description="c")
+    assert re.findall(r'<svg class="(\w+)"', lone) == ["wide", "narrow", "key", "key"]
+    assert re.findall(r"</svg>\s*([^<]+)</li>", lone) == ["irn (tor2)", "sfc (tor2)"]
+    assert len(figure.legends) == 1
+
+
+def test_colours_and_font_are_the_page_s(make_flows: Maker) -> None:
+    """A scheme's colour is a variable, ink is the page's, the paper is transparent, and no font is named."""
+    svg = to_svg(plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop"), name="f", description="f")
+    assert "var(--plot-0072b2, #0072b2)" in svg
+    assert "fill: currentColor" in svg
+    assert "font-family" not in svg
+    assert not set(re.findall(r"(?<!, )#[0-9a-f]{6}\b", svg))
+    assert "--plot-0072b2: " in color_variables()
+
+
+def test_every_colour_has_one_for_the_dark() -> None:
+    """Told apart from each other there as well, and from the panel behind them."""
+    assert set(IN_THE_DARK) == {*SCHEME_COLORS.values(), *OTHER_COLORS, BACKDROP}
+    assert len(set(IN_THE_DARK.values())) == len(IN_THE_DARK)
+    panel = re.findall(r"--panel: (#\w{6})", STYLE_SHEET.read_text())[1]
+    for light, dark in IN_THE_DARK.items():
+        assert light == BACKDROP or _contrast(dark, panel) >= GRAPHICS_CONTRAST, dark
+
+
+def _contrast(one: str, other: str) -> float:
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+@pytest.mark.parametrize("samples", [2_000, 50_000])
+def test_a_plot_of_many_samples_stays_small(samples: int) -> None:
+    """Whatever the length of the run: nine switches that are never twice as full."""
+    random = np.random.default_rng(1)
+    times = np.arange(1.0, samples + 1)
+    frames = [
+        pl.DataFrame(
+            {"time_us": times, "switch": name, "port": WHOLE_BUFFER, "class": WHOLE_BUFFER, "depth_bytes": 0,
+             "high_water_bytes": random.integers(1, 1_000_000, samples)}
+        ).cast(pl.Schema(QUEUES.dtypes))
+        for name in (f"tor{number}" for number in range(1, 10))
+    ]  # fmt: skip
+    svg = to_svg(plots.plot_buffer(pl.concat(frames), scheme="sfc"), name="b", description="b")
+    assert len(svg) < 150_000
