@@ -22,7 +22,7 @@ from analysis.formatting import (
     three_digits,
 )
 from analysis.report.physics import physics_rows
-from analysis.results.comparison import Comparison, ComparisonRow
+from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
 
@@ -44,12 +44,14 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     """Schemes as rows, over their seeds where there are several. Fits 80 columns. Meaning and warnings stand below.
 
     Where an incast runs beside others, these come first, then the buffer, then the incast; else the buffer's ratio to
-    the first row stands beside it.
+    the first row stands beside it. Classes that these rows say nothing of have a table of their own below.
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = fill(comparison)
     meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
-    return Group(table, *meaning, *(Text(f"! {warning}", style="yellow") for warning in comparison.warnings))
+    warnings = (Text(f"! {warning}", style="yellow") for warning in comparison.warnings)
+    others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
+    return Group(table, *others, *meaning, *warnings)
 
 
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
@@ -88,6 +90,21 @@ def _fill_beside_incast(comparison: Comparison) -> Table:
         incast = map(format_number, (row.incast_p50_slowdown, row.incast_last_slowdown))
         buffer = format_bytes(row.max_buffer_bytes)
         table.add_row(*_names(row.label, row.verdict), *others, buffer, *incast, _completed(row), *_counts(row))
+    return table
+
+
+def _class_table(rows: Sequence[ClassRow]) -> Table:
+    title = Text("slowdown of the other classes")
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False
+    )
+    table.add_column("class")
+    table.add_column("scheme", no_wrap=True)
+    for heading in ("flows", "P50", "P95", "P99"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
+        table.add_row(Text(row.traffic_class), Text(row.label), f"{row.completed}/{row.flows}", *slowdowns)
     return table
 
 

@@ -8,7 +8,7 @@ Made from results alone, so that a comparison of a hundred runs reads no trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -46,7 +46,23 @@ class ComparisonRow(BaseModel):
     bts_sent: int | None
     pfc_sent: int | None
     wall_s: Figure | None
+    pause_us: Figure
+    """Time that flows stood paused for BTS, all together."""
     ratios: dict[str, Figure | None]
+
+
+class ClassRow(BaseModel):
+    """Slowdown of one traffic class in one run; in the mean over its seeds where a scheme has several."""
+
+    model_config = ConfigDict(frozen=True)
+
+    traffic_class: str
+    label: str
+    completed: int
+    flows: int
+    p50_slowdown: Figure | None
+    p95_slowdown: Figure | None
+    p99_slowdown: Figure | None
 
 
 class Comparison(BaseModel):
@@ -65,6 +81,8 @@ class Comparison(BaseModel):
     """Means and intervals, where schemes were run with several seeds."""
     meaning: tuple[str, ...] = ()
     """A sentence on each scheme but the first, computed from the figures."""
+    other_classes: tuple[ClassRow, ...] = ()
+    """Of the classes whose slowdown `rows` do not tell, class by class."""
 
     @property
     def has_incast(self) -> bool:
@@ -101,6 +119,7 @@ def compare(results: Sequence[RunResult], missing_schemes: Sequence[str] = ()) -
         missing_schemes=tuple(missing_schemes),
         over_seeds=averaged,
         meaning=tuple(said for contrast in contrasts if (said := sentence(contrast)) is not None),
+        other_classes=tuple(_other_classes(results, labels, classes, traffic_class)),
     )
 
 
@@ -171,8 +190,50 @@ def _row(label: str, result: RunResult, traffic_class: str, first: ComparisonRow
             "flows_completed": result.flows.completed,
             "flows_total": result.flows.total,
             "wall_s": result.wall_s,
+            "pause_us": result.signals.pause_obeyed_us,
             "ratios": {name: ratio_of(figures[name], base[name]) for name in RATIOS if _exists(name, figures, base)},
         }
+    )
+
+
+def _other_classes(
+    results: Sequence[RunResult], labels: Sequence[str], classes: Iterable[str], traffic_class: str
+) -> Iterator[ClassRow]:
+    for name in classes:
+        if name in (traffic_class, INCAST_TAG):
+            continue
+        averaged = over_seeds(results, name)
+        if averaged:
+            yield from (_class_over_seeds(name, each, results) for each in averaged)
+            continue
+        for label, result in zip(labels, results, strict=True):
+            found = result.fct_slowdown.get(name)
+            if found is not None:
+                percentiles = (found.p50, found.p95, found.p99)
+                yield _class_row(name, label, found.completed, found.flows, percentiles)
+
+
+def _class_over_seeds(name: str, scheme: SchemeOverSeeds, results: Sequence[RunResult]) -> ClassRow:
+    own = [
+        result.fct_slowdown[name]
+        for result in results
+        if result.scheme == scheme.scheme and name in result.fct_slowdown
+    ]
+    estimates = (scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99"))
+    means = tuple(None if each is None else each.mean for each in estimates)
+    return _class_row(name, scheme.scheme, sum(each.completed for each in own), sum(each.flows for each in own), means)
+
+
+def _class_row(name: str, label: str, completed: int, flows: int, percentiles: Sequence[float | None]) -> ClassRow:
+    p50, p95, p99 = percentiles
+    return ClassRow(
+        traffic_class=name,
+        label=label,
+        completed=completed,
+        flows=flows,
+        p50_slowdown=p50,
+        p95_slowdown=p95,
+        p99_slowdown=p99,
     )
 
 
