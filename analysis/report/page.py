@@ -202,7 +202,7 @@ def _size_table(result: RunResult) -> DataTable:
         f"FCT slowdown by message size ({name})",
         ("size", *_SLOWDOWN_HEADINGS),
         [(_size_range(size_bin), *_slowdown_cells(size_bin)) for size_bin in bins],
-        "Ten bins of about equally many flows each.",
+        "At most ten bins of about equally many flows each.",
     )
 
 

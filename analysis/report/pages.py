@@ -25,7 +25,7 @@ from analysis.plots.faults import FaultMark
 from analysis.plots.goodput import GoodputRun, plot_goodput
 from analysis.plots.lateness import plot_lateness
 from analysis.plots.svg import color_variables, to_svg
-from analysis.report import page
+from analysis.report import first_sentence, page
 from analysis.report.physics import physics_tables
 from analysis.results.comparison import Comparison, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
@@ -78,6 +78,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     html = render(
         "run.html.j2",
         result=run.result,
+        first=first_sentence.of_run(run.result, run.flows),
         problems=run.problems,
         cards=page.run_cards(run.result),
         plots=place_figures(folder, figures, captions, pictures=pictures),
@@ -110,6 +111,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes:
     html = render(
         "comparison.html.j2",
         comparison=comparison,
+        first=first_sentence.of_comparison(comparison),
         problems=[
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],
@@ -168,6 +170,8 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
         "fct": plots.plot_fct_compared(plotted, classes),
         "distributions": plot_distributions([_distributed(label, run) for label, run in shown]),
     }
+    if not any(axes.lines for axes in figures["fct_by_size"].axes):
+        del figures["fct_by_size"]  # flows too few for the tail of any size
     captions = {
         "beside_incast": f"What the incast did to others. Left: share of {comparison.traffic_class} flows that were "
         "slower than the slowdown on the axis. Right: the most bytes that the hottest switch of each run held.",

@@ -32,5 +32,6 @@ def result_row(result: RunResult) -> dict[str, object]:
         "bts_suppressed": count_of(result.bts, "suppressed"),
         "cache_hits": count_of(result.bts, "cache_hits"),
         "pfc_sent": count_of(result.pfc, "sent"),
+        "pause_us": result.signals.pause_obeyed_us,
         "wall_s": result.wall_s,
     }

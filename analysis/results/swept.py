@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The results of a sweep as they lie on disk: a table with a row a job, of which several may share a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.exceptions import PolarsError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from analysis.results.result import MAX_FILE_BYTES, ResultError
+from wire.input.bounded_file import FileRefused, read_bounded_text
+
+SWEEP_FILE = "sweep.json"
+TABLE_FILE = "results.parquet"
+AXIS = "axis."
+"""Before the name of a setting: the column with its values."""
+
+_NEEDED = {
+    *("job", "scheme", "seed", "verdict", "flows_total", "flows_completed", "traffic_class", "slowdown_p50"),
+    *("slowdown_p99", "max_buffer_bytes", "drops", "bts_sent", "wall_s"),
+}
+
+
+class _Told(BaseModel):
+    """What a page says of sweep.json."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    scenario: str
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep that has at least one result."""
+
+    name: str
+    scenario: str
+    table: pl.DataFrame
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return axes_of(self.table)
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """Each run by its scheme and its place on those axes that the scheme reads."""
+        rows_of: dict[str, list[dict[str, Any]]] = {}
+        for row in self.table.iter_rows(named=True):
+            rows_of.setdefault(row["job"], []).append(row)
+        return {job: self._label(rows) for job, rows in rows_of.items()}
+
+    def _label(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        values = {axis: rows[0][AXIS + axis] for axis in self.axes}
+        read = [axis for axis, value in values.items() if all(row[AXIS + axis] == value for row in rows)]
+        seed = [f"seed {rows[0]['seed']}"] if self.has_seeds else []
+        return ", ".join([rows[0]["scheme"], *(f"{axis.rpartition('.')[2]} {values[axis]}" for axis in read), *seed])
+
+    @cached_property
+    def has_seeds(self) -> bool:
+        """Whether there are several."""
+        return self.table["seed"].n_unique() > 1
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """A row for each run."""
+        return self.table.unique("job", keep="first", maintain_order=True)
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether a folder is one of `sweep`."""
+    return (folder / SWEEP_FILE).is_file() and (folder / TABLE_FILE).is_file()
+
+
+def read_sweep_results(folder: Path) -> Sweep:
+    """ResultError, which names the file, where one cannot be read or holds no job."""
+    try:
+        told = _Told.model_validate_json(read_bounded_text(folder / SWEEP_FILE, MAX_FILE_BYTES))
+        table = pl.read_parquet(folder / TABLE_FILE, glob=False)
+    except (FileRefused, OSError, ValueError, ValidationError, PolarsError) as error:
+        reason = next(iter(str(error).splitlines()), "nothing said")
+        raise ResultError(f"{folder}: the sweep is not readable ({reason})") from error
+    missing = _NEEDED - set(table.columns)
+    if missing:
+        raise ResultError(f"{folder / TABLE_FILE}: it holds no finished job (there is no {min(missing)})")
+    return Sweep(told.name, told.scenario, table)
+
+
+def axes_of(table: pl.DataFrame) -> tuple[str, ...]:
+    """Settings that were swept."""
+    return tuple(name.removeprefix(AXIS) for name in table.columns if name.startswith(AXIS))
+
+
+def shared_runs(table: pl.DataFrame) -> tuple[str, ...]:
+    """A sentence for each scheme whose jobs share runs, because it does not read an axis."""
+    axes = axes_of(table)
+    rows_of: dict[str, list[dict[str, object]]] = {}
+    for row in table.iter_rows(named=True):
+        rows_of.setdefault(row["scheme"], []).append(row)
+    said = []
+    for scheme, rows in rows_of.items():
+        first = {row["job"]: row for row in reversed(rows)}
+        unread = [axis for axis in axes if any(row[AXIS + axis] != first[row["job"]][AXIS + axis] for row in rows)]
+        noun = "run" if len(first) == 1 else "runs"
+        if unread:
+            said.append(f"{scheme} does not read {', '.join(unread)}: its {len(rows)} jobs are {len(first)} {noun}.")
+    return tuple(said)
