@@ -39,9 +39,12 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
         f"table_add dscp_to_class set_class {dscp} => {traffic_class}" for dscp, traffic_class in CLASS_BY_DSCP.items()
     ]
     lines += _route_commands(topology, switch)
-    lines += _buffer_commands(settings)
-    lines += feature_commands(topology, switch, settings, dilation)
-    return lines
+    return lines + settings_commands(topology, switch, settings, dilation)
+
+
+def settings_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
+    """Those of a switch's entries that its settings decide: two settings with the same entries make the same switch."""
+    return [*_buffer_commands(settings), *feature_commands(topology, switch, settings, dilation)]
 
 
 def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[str]:
@@ -119,8 +122,7 @@ def change_commands(
     Tables of mechanisms are emptied, switches of mechanisms turned off, and everything of the new settings put in.
     What a mechanism remembers (pauses, bytes held) is left to run out.
     """
-    before = [*_buffer_commands(old), *feature_commands(topology, switch, old, dilation)]
-    after = [*_buffer_commands(new), *feature_commands(topology, switch, new, dilation)]
+    before, after = (settings_commands(topology, switch, settings, dilation) for settings in (old, new))
     cleared = dict.fromkeys(line.split()[1] for line in before if line.startswith("table_add"))
     sessions = [line.split()[1] for line in before if line.startswith("mirroring_add")]
     defaults = {line.split()[1] for line in before if line.startswith("table_set_default")}

@@ -9,11 +9,14 @@ from typing import Annotated
 
 import typer
 
+from analysis.report.first_sentence import of_sweep
 from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.sweep import write_sweep_page
 from analysis.report.tables import comparison_table, run_table
 from analysis.report.validation import write_validation_page
 from analysis.results.comparison import compare
 from analysis.results.stored import load_run
+from analysis.results.swept import is_sweep, read_sweep_results
 from analysis.validation.record import FILE_NAME, is_validation, read_validation
 from command.options import folder_of
 from command.output import EXIT_INVALID, as_line, console, errors, say
@@ -29,7 +32,7 @@ from testbed.execution.unfinished import finish_run
 
 def verb(
     folders: Annotated[
-        list[Path], typer.Argument(help="Run folders, or one of `reproduce` or `validate`.", show_default=False)
+        list[Path], typer.Argument(help="Run folders, or one of `reproduce`, `sweep`, `validate`.", show_default=False)
     ],
     *,
     out: Annotated[
@@ -42,6 +45,8 @@ def verb(
             _report_reproduction(folders[0])
         elif len(folders) == 1 and is_validation(folders[0]):
             _report_validation(folders[0])
+        elif len(folders) == 1 and is_sweep(folders[0]):
+            _report_sweep(folders[0])
         elif len(folders) == 1:
             _report_run(folders[0])
         else:
@@ -70,6 +75,16 @@ def _report_validation(folder: Path) -> None:
     give_to_caller(folder)
     print_validation(validation, folder, page, in_full=True)
     _end([], is_invalid=not validation.is_trusted)
+
+
+def _report_sweep(folder: Path) -> None:
+    check_page(folder)
+    page = write_sweep_page(folder)
+    give_to_caller(folder)
+    sweep = read_sweep_results(folder)
+    say(of_sweep(sweep))
+    say(f"report: {page}")
+    _end([], is_invalid="invalid" in sweep.runs["verdict"])
 
 
 def _report_run(folder: Path) -> None:

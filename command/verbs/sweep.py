@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.report.first_sentence import of_sweep
+from analysis.results.swept import read_sweep_results
 from command.options import Out, SchedulerAddress, Workers
 from command.output import EXIT_INVALID, console, errors, say
 from command.planning import checked
@@ -35,10 +37,13 @@ def verb(
     checked([jobs[0].request], out, times=max(1, len(unfinished(out / sweep.name, jobs))))
     with JobProgress(errors, "jobs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
-    console.print(f"{len(jobs)} jobs: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    runs = "" if done.runs == len(jobs) else f", {done.runs} runs"
+    console.print(f"{len(jobs)} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    for sentence in done.shared:
+        say(sentence)
     if done.other_versions:
         errors.print(
-            f"! {done.other_versions} jobs were there from other code or library versions and were not used",
+            f"! {done.other_versions} runs were there from other code or library versions and were not used",
             style="yellow",
             markup=False,
             soft_wrap=True,
@@ -48,8 +53,11 @@ def verb(
     if done.invalid:
         say(f"{done.invalid} runs are invalid, as the table says")
     say(f"results: {done.table}")
+    if done.page is not None:
+        say(of_sweep(read_sweep_results(done.page.parent)))
+        say(f"report: {done.page}")
     if done.is_interrupted:
-        kept = f"{done.ran + done.found} of {len(jobs)} jobs are done and in {done.table.parent}"
+        kept = f"{done.ran + done.found} of {done.runs} runs are done and in {done.table.parent}"
         raise Interrupted(f"{kept}; the same command goes on with the rest")
     if done.failures or done.invalid:
         raise typer.Exit(EXIT_INVALID)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs the jobs of a sweep that are not done yet, and writes the table of results."""
+"""Makes the runs of a sweep that are not there yet, and writes the table of results and the page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
+from analysis.results.swept import SWEEP_FILE, TABLE_FILE, shared_runs
 from telemetry.atomic_file import replace_file, replace_text
 from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
-from testbed.sweep.sweep import JOBS, TABLE, SweepFile, SweepJob, results_table, unfinished
+from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, results_table, unfinished
 from testbed.system.code import code_digest
-
-SWEEP_COPY = "sweep.json"
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,17 @@ class SweepSummary:
     """What a sweep came to."""
 
     table: Path
+    page: Path | None
+    """None where nothing was done."""
+    runs: int
+    """That all jobs come to: those that differ in nothing that their scheme reads share one."""
     ran: int
     found: int
-    """Jobs that were done before."""
+    """Runs that were there before."""
+    shared: tuple[str, ...]
+    """Which schemes' jobs share runs, a sentence each."""
     other_versions: int
-    """Of those run now: jobs that other code had done before. Their old folders stay and are not in the table."""
+    """Of those made now: runs that other code had made before. Their old folders stay and are not in the table."""
     invalid: int
     """Runs in the table whose verdict is invalid."""
     failures: tuple[str, ...]
@@ -35,31 +42,44 @@ class SweepSummary:
 
 
 def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell) -> SweepSummary:
-    """Makes the sweep's folder, or goes on in it. No page is drawn. After Ctrl-C the table has what was done."""
+    """Makes the sweep's folder, or goes on in it. Runs get no pages. After Ctrl-C table and page have what was done."""
     folder = out.absolute() / sweep.name
     (folder / JOBS).mkdir(parents=True, exist_ok=True)
-    replace_text(folder / SWEEP_COPY, sweep.model_dump_json(indent=2) + "\n")
+    replace_text(folder / SWEEP_FILE, sweep.model_dump_json(indent=2) + "\n")
     missing = unfinished(folder, jobs)
-    found = len(jobs) - len(missing)
+    runs = len({job.key for job in jobs})
+    found = runs - len(missing)
     other_versions = _count_other_versions(folder, missing)
     done = run_jobs(
         [Job(job.label, job.request, folder / JOBS, job.name, code_digest(), page=False) for job in missing],
         executor,
-        lambda count, _, label: tell(found + count, len(jobs), label),
+        lambda count, _, label: tell(found + count, runs, label),
     )
     table = results_table(folder, jobs)
-    replace_file(folder / TABLE, table.write_parquet)
+    replace_file(folder / TABLE_FILE, table.write_parquet)
+    failures = _failures(missing, done)
+    page = _write_page(folder, failures) if table.height else None
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.each)
     return SweepSummary(
-        table=folder / TABLE,
+        table=folder / TABLE_FILE,
+        page=page,
+        runs=runs,
         ran=ran,
         found=found,
+        shared=shared_runs(table),
         other_versions=other_versions,
-        invalid=int((table["verdict"] == "invalid").sum()) if "verdict" in table.columns else 0,
-        failures=_failures(missing, done),
+        invalid=table.filter(pl.col("verdict") == "invalid")["job"].n_unique() if table.height else 0,
+        failures=failures,
         is_interrupted=done.is_interrupted,
     )
+
+
+def _write_page(folder: Path, failures: Sequence[str]) -> Path:
+    """What draws takes longer to load than a small job to run."""
+    from analysis.report.sweep import write_sweep_page
+
+    return write_sweep_page(folder, failures)
 
 
 def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a sweep is: a file of axes, schemes and seeds becomes jobs, each a folder that is written once.
+"""What a sweep is: a file of axes, schemes and seeds becomes jobs, whose runs are folders that are written once.
 
-A job's name is a digest of everything that decides it: what is asked for, the flows (whose sizes may come from a file)
-and the code. So a sweep can be resumed, and grown by editing its file, and after a change of the code its jobs are run
-again beside the old ones. Knows nothing of who runs the jobs (`testbed.sweep.run`).
+A folder's name says the scheme, the place on the axes and the seed, and ends in a digest of everything that decides the
+run (`testbed.sweep.effect`: a setting that the scheme does not read is no part of it) and of the code. So jobs that
+differ in nothing that counts share a run, a sweep can be resumed, and grown by editing its file, and after a change of
+the code its runs are made again beside the old ones. Knows nothing of who runs the jobs (`testbed.sweep.run`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -23,20 +24,22 @@ from pydantic import BaseModel, Field, ValidationError
 
 from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from analysis.results.row import result_row
-from scenarios.model.flow import Flow
+from analysis.results.swept import AXIS
 from testbed.errors import UsageError
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
+from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
 from testbed.system.code import code_digest
 from wire.input.validation import STRICT, refusal
 
 JOBS = "jobs"
-TABLE = "results.parquet"
 MOST_JOBS = 100_000
 _ASKED_DIGITS = 16
 _CODE_DIGITS = 8
+_MOST_READABLE = 120
+"""Characters of a folder's name before the digests; file systems take 255 bytes."""
 
 
 class SweepFile(BaseModel):
@@ -60,15 +63,21 @@ class SweepFile(BaseModel):
 
 @dataclass(frozen=True)
 class SweepJob:
-    """One run: its request, where it stands on the axes, and its folder's name, `ASKED-CODE`."""
+    """A place on the axes with a scheme and a seed: its request, and the name of its run's folder, `WORDS.KEY`."""
 
     request: RunRequest
     place: Mapping[str, Any]
     name: str
 
+    @property
+    def key(self) -> str:
+        """`ASKED-CODE`, of all that decides the run. Jobs of one key share a run."""
+        return _key(self.name)
+
     def is_other_version(self, folder_name: str) -> bool:
-        """Whether a folder is of the same job, run by other code."""
-        return folder_name != self.name and folder_name.startswith(self.name[: _ASKED_DIGITS + 1])
+        """Whether a folder is of the same run, made by other code."""
+        key = _key(folder_name)
+        return key != self.key and key.startswith(self.key[: _ASKED_DIGITS + 1])
 
     @property
     def label(self) -> str:
@@ -98,7 +107,7 @@ def jobs_of(sweep: SweepFile) -> list[SweepJob]:
     count = prod(len(values) for values in (*sweep.axes.values(), sweep.schemes, sweep.seeds))
     if count > MOST_JOBS:
         raise UsageError(f"sweep {sweep.name}: {count} jobs, of which a sweep has at most {MOST_JOBS}")
-    jobs = []
+    planned: list[tuple[RunRequest, Mapping[str, Any], str]] = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))
         for scheme, seed in product(sweep.schemes, sweep.seeds):
@@ -114,22 +123,61 @@ def jobs_of(sweep: SweepFile) -> list[SweepJob]:
                 faults=sweep.faults,
                 settings=as_settings({**sweep.settings, **place}),
             )
-            jobs.append(SweepJob(request, place, _name(request, plan_run(request).flows)))
-    if len({job.name for job in jobs}) < len(jobs):
-        raise UsageError(f"sweep {sweep.name}: two of its {len(jobs)} jobs are the same; a value or scheme is repeated")
+            key = f"{effect_digest(request, plan_run(request))[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
+            planned.append((request, place, key))
+    if len({request for request, *_ in planned}) < count:
+        raise UsageError(f"sweep {sweep.name}: two of its {count} jobs are the same; a value or scheme is repeated")
+    return _named(planned)
+
+
+def _named(planned: Sequence[tuple[RunRequest, Mapping[str, Any], str]]) -> list[SweepJob]:
+    """A run that several places share has none of the axes in its name by which they differ."""
+    places: dict[str, list[Mapping[str, Any]]] = {}
+    for _, place, key in planned:
+        places.setdefault(key, []).append(place)
+    shared = {
+        key: {axis for axis in own[0] if any(place[axis] != own[0][axis] for place in own)}
+        for key, own in places.items()
+    }
+    jobs = []
+    for request, place, key in planned:
+        read = [axis for axis in place if axis not in shared[key]]
+        words = [
+            request.scheme,
+            *(f"{axis.rpartition('.')[2]}-{_word(place[axis])}" for axis in read),
+            f"seed-{request.seed}",
+        ]
+        readable = re.sub(r"[^A-Za-z0-9._+,-]+", "_", ",".join(words))
+        jobs.append(SweepJob(request, place, f"{readable[:_MOST_READABLE]}.{key}"))
     return jobs
 
 
-def _name(request: RunRequest, flows: Sequence[Flow]) -> str:
-    asked = hashlib.sha256(json.dumps(asdict(request), sort_keys=True, default=str).encode())
-    for flow in flows:
-        asked.update(repr(astuple(flow)).encode())
-    return f"{asked.hexdigest()[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
+def _word(value: Any) -> str:
+    """A value in a folder's name."""
+    if isinstance(value, (list, tuple)):
+        return "+".join(map(_word, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _key(folder_name: str) -> str:
+    return folder_name.rpartition(".")[2]
 
 
 def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:
-    """The jobs whose folder is not there yet."""
-    return [job for job in jobs if not (folder / JOBS / job.name / RESULT_FILE).exists()]
+    """A job for each run whose folder is not there yet."""
+    finished = _finished(folder)
+    missing: dict[str, SweepJob] = {}
+    for job in jobs:
+        if job.key not in finished:
+            missing.setdefault(job.key, job)
+    return list(missing.values())
+
+
+def _finished(folder: Path) -> dict[str, Path]:
+    """Folders of complete runs by their keys; the words before them may have been others, before the sweep grew."""
+    if not (folder / JOBS).is_dir():
+        return {}
+    return {_key(path.name): path for path in (folder / JOBS).iterdir() if (path / RESULT_FILE).exists()}
 
 
 def _result_of(folder: Path) -> RunResult:
@@ -141,11 +189,17 @@ def _result_of(folder: Path) -> RunResult:
 
 def results_table(folder: Path, jobs: Sequence[SweepJob]) -> pl.DataFrame:
     """A row for every finished job: where it stands and its figures. UsageError for a result that cannot be read."""
-    rows = []
-    for job in jobs:
-        if (folder / JOBS / job.name / RESULT_FILE).exists():
-            result = _result_of(folder / JOBS / job.name)
-            rows.append(
-                {"job": job.name, **{f"axis.{key}": value for key, value in job.place.items()}, **result_row(result)}
-            )
+    finished = _finished(folder)
+    figures = {
+        key: result_row(_result_of(finished[key])) for key in dict.fromkeys(job.key for job in jobs) if key in finished
+    }
+    rows = [
+        {
+            "job": finished[job.key].name,
+            **{f"{AXIS}{axis}": value for axis, value in job.place.items()},
+            **figures[job.key],
+        }
+        for job in jobs
+        if job.key in finished
+    ]
     return pl.DataFrame(rows, infer_schema_length=None)

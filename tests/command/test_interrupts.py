@@ -171,7 +171,7 @@ def test_workers_of_a_sweep_say_nothing(numbers: tuple[signal.Signals, ...], tmp
     process = _started("sweep", str(file), "--out", str(tmp_path), "--workers", "2")
     _await(lambda: bool(list((tmp_path / "small" / "jobs").glob(".*.partial/*/flows-input.csv"))))
     _, [line] = _interrupted(process, *numbers)
-    assert line.startswith("runner.py: interrupted: 0 of 3 jobs are done and in ")
+    assert line.startswith("runner.py: interrupted: 0 of 3 runs are done and in ")
 
 
 def test_an_interrupted_reproduction_says_how_far_it_came(tmp_path: Path) -> None:

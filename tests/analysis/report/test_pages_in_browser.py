@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import unescape
+from html import escape, unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
-from analysis.plots.palette import scheme_color
+from analysis.plots.palette import IN_THE_DARK, scheme_color
 from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
 from analysis.report.pages import write_comparison_report, write_run_report
+from analysis.report.sweep import write_sweep_page
+from tests.analysis.report.test_sweep import sweep_folder
 
 FolderMaker = Callable[..., Path]
 
@@ -35,8 +37,11 @@ CHROMIUM = next(
 )
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on the PATH")
 
-WIDE, NARROW = 1200, 420
+WIDE, MIDDLE, NARROW = 1200, 800, 390
 _HEIGHT = 6000
+_DARK = "--blink-settings=preferredColorScheme=0"
+_LEAST_PIXELS = 8.5
+"""Of letters in plots."""
 
 # What a browser knows and a parser does not: sizes after layout, what was fetched, what went wrong.
 _PROBE = """
@@ -51,16 +56,21 @@ addEventListener("load", () => {
     pageWidth: document.documentElement.scrollWidth,
     pageHeight: document.documentElement.scrollHeight,
     windowWidth: document.documentElement.clientWidth,
-    plots: [...document.querySelectorAll("svg")].map(box),
+    plots: [...document.querySelectorAll(".panels svg")].map(box).filter(each => each.width),
+    overflowing: [...document.querySelectorAll(".card, .first, h1, .sentences, dl, figure")]
+      .filter(each => each.scrollWidth > each.clientWidth).map(each => each.className || each.tagName),
+    smallestInPlots: Math.min(...[...document.querySelectorAll(".panels svg text")]
+      .filter(each => each.getBoundingClientRect().width)
+      .map(each => parseFloat(getComputedStyle(each).fontSize) * each.ownerSVGElement.getScreenCTM().a)),
     holds: [...document.querySelectorAll("table.claims tbody td:last-child")].map(each => getComputedStyle(each).color),
     smallestText: Math.min(...[...document.querySelectorAll("td, th, p, pre, figcaption")]
       .filter(each => each.innerText.trim()).map(each => parseFloat(getComputedStyle(each).fontSize))),
   };
-  const place = document.createElement("script");
+  const place = parent.document.createElement("script");
   place.type = "application/json";
-  place.id = "probe";
+  place.className = "probe";
   place.textContent = JSON.stringify(found);
-  document.body.append(place);
+  parent.document.body.append(place);
 });
 </script>
 """
@@ -73,28 +83,53 @@ class Seen:
     found: dict[str, Any]
     picture: NDArray[np.float64]
 
+    def plot(self, number: int) -> NDArray[np.float64]:
+        """The part of the picture that has a plot."""
+        box = {key: round(value) for key, value in self.found["plots"][number].items()}
+        return self.picture[box["y"] : box["y"] + box["height"], box["x"] : box["x"] + box["width"]]
+
     def pixels_of(self, color: str, plot: int) -> int:
         """How many pixels of a plot have this colour, but for smoothing at their edges."""
-        box = {key: round(value) for key, value in self.found["plots"][plot].items()}
-        inside = self.picture[box["y"] : box["y"] + box["height"], box["x"] : box["x"] + box["width"]]
-        return int((np.abs(inside - np.array(to_rgb(color))).max(axis=2) < 0.08).sum())
+        return int((np.abs(self.plot(plot) - np.array(to_rgb(color))).max(axis=2) < 0.08).sum())
 
 
-def look(page: Path, folder: Path, width: int) -> Seen:
-    """Opens a copy of the page, alone in a folder of its own and without a network."""
-    alone = folder / f"alone-{width}"
-    alone.mkdir()
-    copy = alone / "report.html"
-    copy.write_text(page.read_text(encoding="utf-8").replace("<head>", f"<head>{_PROBE}", 1), encoding="utf-8")
-    document = _chromium(alone, width, copy, "--dump-dom")
-    probe = re.search(r'<script type="application/json" id="probe">(.*?)</script>', document, re.DOTALL)
-    assert probe, document[-2000:]
-    _chromium(alone, width, copy, f"--screenshot={alone / 'seen.png'}")
-    picture = imread(alone / "seen.png")[:, :, :3].astype(np.float64)
-    return Seen(json.loads(unescape(probe[1])), picture)
+def lay_out(page: Path, folder: Path, *widths: int) -> list[dict[str, Any]]:
+    """Opens a page in frames of these widths, for no window is as narrow as a telephone; what a probe found in each."""
+    text = escape(_probed(page))
+    frames = (f'<iframe style="width:{width}px;height:{_HEIGHT}px" srcdoc="{text}"></iframe>' for width in widths)
+    framed = _alone(folder, f"<!DOCTYPE html><body>{''.join(frames)}</body>")
+    found = _probes(_chromium(framed, "--dump-dom"))
+    return sorted(found, key=lambda each: widths.index(each["windowWidth"]))
 
 
-def _chromium(folder: Path, width: int, page: Path, action: str) -> str:
+def look(page: Path, folder: Path, *more: str) -> Seen:
+    """Opens a page in a wide window and takes a picture."""
+    alone = _alone(folder, _probed(page))
+    [found] = _probes(_chromium(alone, "--dump-dom", *more))
+    _chromium(alone, f"--screenshot={alone.parent / 'seen.png'}", *more)
+    return Seen(found, imread(alone.parent / "seen.png")[:, :, :3].astype(np.float64))
+
+
+def _probed(page: Path) -> str:
+    return page.read_text(encoding="utf-8").replace("<head>", f"<head>{_PROBE}", 1)
+
+
+def _alone(folder: Path, text: str) -> Path:
+    """A copy in a folder of its own."""
+    path = folder / "alone" / "report.html"
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _probes(document: str) -> list[dict[str, Any]]:
+    found = re.findall(r'<script type="application/json" class="probe">(.*?)</script>', document, re.DOTALL)
+    assert found, document[-2000:]
+    return [json.loads(unescape(each)) for each in found]
+
+
+def _chromium(page: Path, *actions: str) -> str:
+    """Without a network."""
     command = [
         CHROMIUM,
         "--headless",
@@ -103,13 +138,13 @@ def _chromium(folder: Path, width: int, page: Path, action: str) -> str:
         "--disable-dev-shm-usage",
         "--hide-scrollbars",
         "--proxy-server=127.0.0.1:9",
-        f"--user-data-dir={folder / 'profile'}",
-        f"--window-size={width},{_HEIGHT}",
-        action,
+        f"--user-data-dir={page.parent / 'profile'}",
+        f"--window-size={WIDE},{_HEIGHT}",
+        *actions,
         page.as_uri(),
     ]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": str(folder)}
+        command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": str(page.parent)}
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -144,44 +179,61 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     return write_experiment_page(tmp_path / "experiment", page, [("buffer", "Buffer over time.", figure)], rows)
 
 
-PAGES = {"run": (_run_page, 4, 0), "comparison": (_comparison_page, 5, 0), "experiment": (_experiment_page, 1, 0)}
-"""Name -> its maker, how many plots it has, and which of them must show the colour of sfc."""
+def _sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
+    return write_sweep_page(sweep_folder(make_run_folder, tmp_path / "sweep"))
+
+
+PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 10, 0), "experiment": (_experiment_page, 1, 0),
+         "sweep": (_sweep_page, 4, 0)}  # fmt: skip
+"""Name -> its maker, how many panels its plots have, and which of them must show the colour of sfc."""
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_its_plots(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """Alone and offline: nothing fetched, no error, every plot wide enough to read, and its curve is there to see."""
     make, plots, colored = PAGES[name]
-    seen = look(make(make_run_folder, tmp_path), tmp_path, WIDE)
+    seen = look(make(make_run_folder, tmp_path), tmp_path)
     assert seen.found["problems"] == []
     assert seen.found["fetched"] == []
     assert len(seen.found["plots"]) == plots
     for plot in seen.found["plots"]:
-        assert plot["width"] >= 400
+        assert plot["width"] >= 300
         assert plot["height"] >= 150
         assert plot["x"] >= 0
         assert plot["x"] + plot["width"] <= WIDE
     assert seen.found["pageHeight"] <= _HEIGHT, "the picture does not reach the end of the page"
     assert seen.pixels_of(scheme_color("sfc"), colored) > 200
     assert seen.found["smallestText"] >= 11
+    assert seen.found["overflowing"] == []
+    assert seen.found["smallestInPlots"] >= _LEAST_PIXELS
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_a_narrow_window(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """Tables scroll in themselves; the page as a whole does not move sideways."""
+def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """Tables scroll in themselves, the page does not move sideways; plots stand below each other and can be read."""
     make, *_ = PAGES[name]
-    seen = look(make(make_run_folder, tmp_path), tmp_path, NARROW)
-    assert seen.found["pageWidth"] <= seen.found["windowWidth"]
+    for width, found in zip(
+        (NARROW, MIDDLE), lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW, MIDDLE), strict=True
+    ):
+        assert found["pageWidth"] <= found["windowWidth"] == width
+        assert found["overflowing"] == []
+        assert found["smallestInPlots"] >= _LEAST_PIXELS
+        if width == NARROW:
+            for above, below in pairwise(found["plots"]):
+                assert below["y"] >= above["y"] + above["height"]
 
 
-def test_plots_do_not_cover_each_other(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """Each begins below the end of the one before."""
-    plots = look(_comparison_page(make_run_folder, tmp_path), tmp_path, WIDE).found["plots"]
-    for above, below in pairwise(plots):
-        assert below["y"] >= above["y"] + above["height"]
+def test_in_the_dark_nothing_shines(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """Neither page nor plots are white; letters are light, and the scheme has its colour for the dark."""
+    seen = look(_comparison_page(make_run_folder, tmp_path), tmp_path, _DARK)
+    assert (seen.picture.mean(axis=2) > 0.9).mean() < 0.02
+    assert seen.pixels_of(IN_THE_DARK[scheme_color("sfc")], 0) > 200
+    letters = (seen.plot(0).mean(axis=2) > 0.75).mean()
+    assert 0.002 < letters < 0.1
 
 
 def test_a_claim_that_does_not_hold_stands_out(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """By its colour, beside the words."""
-    holds, fails = look(_experiment_page(make_run_folder, tmp_path), tmp_path, WIDE).found["holds"]
+    [found] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, WIDE)
+    holds, fails = found["holds"]
     assert holds != fails

@@ -19,6 +19,7 @@ import polars as pl
 import psutil
 import pytest
 
+from analysis.results.swept import shared_runs
 from testbed.errors import UsageError
 from testbed.jobs.job import Job, JobFinished
 from testbed.jobs.run_job import run_job
@@ -125,6 +126,46 @@ def test_jobs_are_every_combination_with_names_of_their_own(tmp_path: Path) -> N
     again = jobs_of(SweepFile(name="other", scenario="incast", schemes=("irn",), axes={"degree": (2,)},
                               settings={"message_bytes": 20000}))  # fmt: skip
     assert again[0].name == jobs[0].name
+
+
+THRESHOLDS = SweepFile(
+    name="thresholds",
+    scenario="incast",
+    schemes=("irn", "sfc"),
+    axes={"degree": (2, 3), "switch.q_th_bytes": (250_000, 500_000)},
+    settings={"message_bytes": 5000},
+)
+
+
+def test_no_scheme_is_run_again_for_an_axis_that_it_does_not_read(tmp_path: Path) -> None:
+    """irn has no threshold: 8 jobs are 6 runs, whose folders say what they are; the table has a row for each job."""
+    jobs = jobs_of(THRESHOLDS)
+    assert len(jobs) == 8
+    assert len(unfinished(tmp_path, jobs)) == 6
+    names = [job.name.rpartition(".")[0] for job in jobs]
+    assert names[:4] == [
+        "irn,degree-2,seed-1",
+        "sfc,degree-2,q_th_bytes-250000,seed-1",
+        "irn,degree-2,seed-1",
+        "sfc,degree-2,q_th_bytes-500000,seed-1",
+    ]
+    (tmp_path / "jobs").mkdir()
+    run_job(_job(jobs[0], tmp_path))
+    table = results_table(tmp_path, jobs)
+    assert table["axis.switch.q_th_bytes"].to_list() == [250_000, 500_000]
+    assert table["job"].unique().to_list() == [jobs[0].name]
+    assert shared_runs(table) == ("irn does not read switch.q_th_bytes: its 2 jobs are 1 run.",)
+    once = THRESHOLDS.model_copy(update={"axes": {"degree": (2,), "switch.q_th_bytes": (250_000,)}})
+    assert "q_th_bytes" in jobs_of(once)[0].name
+    assert [job.request.scheme for job in unfinished(tmp_path, jobs_of(once))] == ["sfc"], "the words may differ"
+
+
+def test_what_a_scheme_reads_makes_runs_of_their_own() -> None:
+    """The buffer of any, the windows of any, the clock, the seed."""
+    words = {"name": "a", "scenario": "incast", "schemes": ("irn",)}
+    for key, values in (("switch.buffer_bytes", (1_000_000, 2_000_000)), ("transport.payload_bytes", (500, 1000))):
+        assert len({job.key for job in jobs_of(SweepFile(**words, axes={key: values}))}) == 2
+    assert len({job.key for job in jobs_of(SweepFile(**words, seeds=(1, 2)))}) == 2
 
 
 def test_a_job_that_is_done_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The page of a sweep: what came of it, its figures over each of its axes, and a row for every job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from analysis.formatting import format_bytes, format_number
+from analysis.plots.over_axes import AxisLine, Spread, place_text, plot_over_axis
+from analysis.report.first_sentence import of_sweep
+from analysis.report.page import DataTable
+from analysis.report.pages import REPORT_FILE, place_figures, render, write_csv
+from analysis.results.swept import AXIS, SWEEP_FILE, TABLE_FILE, Sweep, read_sweep_results, shared_runs
+from telemetry.atomic_file import replace_text
+
+CSV_FILE = "results.csv"
+_MOST_LINES = 8
+_MOST_ROWS = 500
+_PERCENTILES = {"slowdown_p99": "P99", "slowdown_p95": "P95", "slowdown_p50": "Median"}
+
+Row = Mapping[str, Any]
+Place = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Jobs of one scheme that differ in one axis and in the seed only."""
+
+    scheme: str
+    others: Place
+    rows: Sequence[Row]
+
+    @property
+    def runs(self) -> frozenset[str]:
+        return frozenset(row["job"] for row in self.rows)
+
+
+def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
+    """Writes report.html, a PNG a figure and results.csv into a sweep's folder, from what lies there; gives the page.
+
+    `failures`: jobs that left no result, a line each. ResultError where the sweep cannot be read.
+    """
+    sweep = read_sweep_results(folder)
+    drawn = {f"over-{_word(axis)}": _over(sweep, axis) for axis in sweep.axes if len(_places(sweep, axis)) > 1}
+    write_csv(folder / CSV_FILE, _flat(sweep.table))
+    html = render(
+        "sweep.html.j2",
+        sweep=sweep,
+        first=of_sweep(sweep),
+        shared=shared_runs(sweep.table),
+        failures=failures,
+        plots=place_figures(
+            folder,
+            {name: figure for name, (figure, _) in drawn.items()},
+            {name: caption for name, (_, caption) in drawn.items()},
+        ),
+        table=_job_table(sweep),
+        files=(TABLE_FILE, CSV_FILE, SWEEP_FILE),
+    )
+    replace_text(folder / REPORT_FILE, html)
+    return folder / REPORT_FILE
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    """A CSV has no lists."""
+    nested = [name for name, kind in table.schema.items() if kind.is_nested()]
+    return table.with_columns(pl.Series(name, [str(value) for value in table[name].to_list()]) for name in nested)
+
+
+def _places(sweep: Sweep, axis: str) -> list[Any]:
+    """In the order of the file, numbers by size."""
+    found: dict[str, Any] = {str(value): value for value in sweep.table[AXIS + axis].to_list()}
+    values = list(found.values())
+    return sorted(values) if all(isinstance(value, (int, float)) for value in values) else values
+
+
+def _word(axis: str) -> str:
+    """For the name of a file."""
+    return re.sub(r"\W+", "-", axis)
+
+
+def _short(axis: str) -> str:
+    return axis.rpartition(".")[2]
+
+
+def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
+    """The figure of an axis, and its caption."""
+    places = _places(sweep, axis)
+    others = [each for each in sweep.axes if each != axis and len(_places(sweep, each)) > 1]
+    groups, is_cut = _shown(list(_groups(sweep, others)))
+    figure_name, title = _tail(sweep.table)
+    lines = [_line(group, groups, axis, others, places, figure_name) for group in groups]
+    classes = ", ".join(sweep.table["traffic_class"].unique(maintain_order=True))
+    figure = plot_over_axis(axis, places, lines, slowdown_title=f"{title} FCT slowdown ({classes})")
+    seeds = sweep.table["seed"].n_unique()
+    words = [f"Over {axis}: {title} slowdown of {classes} flows, and the most bytes that the fullest switch held."]
+    if seeds > 1:
+        words.append(f"Means over {seeds} seeds, bars from the lowest to the highest.")
+    if is_cut:
+        fixed = ", ".join(f"{name} {value}" for name, value in zip(others, groups[0].others, strict=True))
+        words.append(f"At {fixed}; the table has the other places.")
+    return figure, " ".join(words)
+
+
+def _groups(sweep: Sweep, others: Sequence[str]) -> Iterator[_Group]:
+    """One for each scheme and place on the other axes; one alone where the scheme reads none of these."""
+    found: dict[tuple[str, Place], list[Row]] = {}
+    for row in sweep.table.iter_rows(named=True):
+        place = tuple(place_text(row[AXIS + each]) for each in others)
+        found.setdefault((row["scheme"], place), []).append(row)
+    seen: set[frozenset[str]] = set()
+    for (scheme, place), rows in found.items():
+        group = _Group(scheme, place, rows)
+        if group.runs not in seen:
+            seen.add(group.runs)
+            yield group
+
+
+def _shown(groups: list[_Group]) -> tuple[list[_Group], bool]:
+    """Those that a figure can hold: where all are too many, those of the first place on the other axes."""
+    if len(groups) <= _MOST_LINES:
+        return groups, False
+    return [group for group in groups if group.others == groups[0].others], True
+
+
+def _line(
+    group: _Group, groups: Sequence[_Group], axis: str, others: Sequence[str], places: Sequence[Any], slowdown: str
+) -> AxisLine:
+    own = [each.others for each in groups if each.scheme == group.scheme]
+    differs = [len({place[number] for place in own}) > 1 for number in range(len(others))]
+    where = [
+        f"{_short(name)} {value}" for name, value, is_read in zip(others, group.others, differs, strict=True) if is_read
+    ]
+    at_place = [[row for row in group.rows if row[AXIS + axis] == place] for place in places]
+    return AxisLine(
+        label=", ".join([group.scheme, *where]),
+        scheme=group.scheme,
+        slowdowns=[_spread(rows, slowdown) for rows in at_place],
+        buffers_bytes=[_spread(rows, "max_buffer_bytes") for rows in at_place],
+    )
+
+
+def _spread(rows: Sequence[Row], name: str) -> Spread | None:
+    values = [float(row[name]) for row in rows if row[name] is not None]
+    return Spread(sum(values) / len(values), min(values), max(values)) if values else None
+
+
+def _tail(table: pl.DataFrame) -> tuple[str, str]:
+    """The furthest percentile that every job has; the median where none has all."""
+    for name, title in _PERCENTILES.items():
+        if name in table.columns and table[name].null_count() == 0:
+            return name, title
+    return "slowdown_p50", "Median"
+
+
+def _job_table(sweep: Sweep) -> DataTable:
+    more = sweep.table.height - _MOST_ROWS
+    return DataTable(
+        "Jobs",
+        (
+            "scheme",
+            *sweep.axes,
+            "seed",
+            "verdict",
+            "flows",
+            "P50",
+            "P99",
+            "peak buffer",
+            "drops",
+            "BTS",
+            "wall s",
+            "run",
+        ),
+        [_job_cells(sweep, row) for row in sweep.table.head(_MOST_ROWS).iter_rows(named=True)],
+        "Slowdowns are of the class that stands for the run. ./runner.py report draws a run's page from its folder."
+        + (f" {more:,} more jobs are in {CSV_FILE}." if more > 0 else ""),
+    )
+
+
+def _job_cells(sweep: Sweep, row: Row) -> list[str]:
+    return [
+        row["scheme"],
+        *(place_text(row[AXIS + axis]) for axis in sweep.axes),
+        str(row["seed"]),
+        row["verdict"],
+        f"{row['flows_completed']:,} / {row['flows_total']:,}",
+        *(format_number(row[name]) for name in ("slowdown_p50", "slowdown_p99")),
+        format_bytes(row["max_buffer_bytes"]),
+        *(format_number(row[name]) for name in ("drops", "bts_sent")),
+        format_number(row["wall_s"]),
+        f"jobs/{row['job']}",
+    ]

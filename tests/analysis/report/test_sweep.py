@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The page of a sweep, from its table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.report.sweep import write_sweep_page
+from analysis.results.result import ResultError, read_result
+from analysis.results.row import result_row
+from analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, shared_runs
+from tests.analysis.conftest import FolderMaker
+
+
+def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
+    """Two thresholds and two degrees; irn does not read the threshold."""
+    rows = []
+    for degree, load in ((8, 1.0), (16, 2.0)):
+        results = {
+            "irn": read_result(make_run_folder("irn", load=2 * load, peak_bytes=4e6 * load)),
+            "sfc": read_result(make_run_folder("sfc", load=load, peak_bytes=1e6 * load)),
+        }
+        for threshold in (250_000, 500_000):
+            for scheme, result in results.items():
+                name = f"irn,{degree}" if scheme == "irn" else f"sfc,{degree},{threshold}"
+                place = {"axis.degree": degree, "axis.switch.q_th_bytes": threshold}
+                rows.append({"job": name, **place, **result_row(result)})
+    folder.mkdir()
+    pl.DataFrame(rows).write_parquet(folder / TABLE_FILE)
+    (folder / SWEEP_FILE).write_text('{"name": "thresholds", "scenario": "incast", "seeds": [1]}')
+    return folder
+
+
+def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """What came of it first, who shares runs, a line for each place that makes a difference, and every job."""
+    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    assert is_sweep(folder)
+    page = write_sweep_page(folder, ["sfc degree=32: no room"]).read_text()
+    assert "In 8 jobs, which are 6 runs, of incast, the fullest switch held from" in page
+    assert "(sfc, degree 8, q_th_bytes 250000) to" in page
+    assert "(irn, degree 16)" in page
+    assert "irn does not read switch.q_th_bytes: its 4 jobs are 2 runs." in page
+    assert "sfc degree=32: no room" in page
+    assert page.count("<figure>") == 2
+    assert {"over-degree.png", "over-switch-q_th_bytes.png", "results.csv"} <= {each.name for each in folder.iterdir()}
+    over_degree, over_threshold = re.findall(r'<ul class="legend">(.*?)</ul>', page, re.DOTALL)
+    assert re.findall(r"</svg>\s*([^<]+)</li>", over_degree) == [
+        "irn",
+        "sfc, q_th_bytes 250,000",
+        "sfc, q_th_bytes 500,000",
+    ]
+    labels = re.findall(r"</svg>\s*([^<]+)</li>", over_threshold)
+    assert labels == ["irn, degree 8", "sfc, degree 8", "irn, degree 16", "sfc, degree 16"]
+    assert page.count("jobs/irn,8") == 2
+
+
+def test_only_what_is_shared_is_said_to_be(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """No sentence where every job has a run of its own; a folder without a table is no sweep that can be read."""
+    table = pl.read_parquet(sweep_folder(make_run_folder, tmp_path / "sweep") / TABLE_FILE)
+    assert shared_runs(table.filter(pl.col("scheme") == "sfc")) == ()
+    (tmp_path / "sweep" / TABLE_FILE).write_bytes(b"PAR1")
+    with pytest.raises(ResultError, match="the sweep is not readable"):
+        write_sweep_page(tmp_path / "sweep")
