@@ -16,7 +16,8 @@ from analysis.life.hops import packet_events, unseen_ports
 from analysis.life.stored import stored_events
 from analysis.results.result import RESULT_FILE
 from analysis.results.stored import Run
-from scenarios.model.flow import Flow, number_flows
+from scenarios.model.flow import Flow
+from scenarios.model.numbering import number_flows
 from telemetry.captures.pcapng import CaptureError
 from testbed.errors import UsageError
 from testbed.execution.stored_flows import stored_flows

@@ -42,6 +42,7 @@ ENGINE = (
     "hosts/transport/sender.py",
     "hosts/transport/transmission.py",
     "hosts/transport/scheduling/pull_pacer.py",
+    "hosts/transport/scheduling/ended_flows.py",
     "hosts/transport/scheduling/wire_schedule.py",
     "hosts/transport/trimmed_headers.py",
     "hosts/io/event_loop.py",

@@ -175,6 +175,8 @@ class Agent:
         for flow in flows:
             if flow.dst in self._nics:
                 self._nics[flow.dst].expect_message(incoming_message(flow, addresses[flow.src]))
+            if flow.src in self._nics:
+                self._nics[flow.src].expect_ends(flow.after)
 
     def _send(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
         for flow in flows:

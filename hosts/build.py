@@ -50,6 +50,8 @@ def outgoing_message(flow: Flow, destination_ip: IPv4Address, dilation: Dilation
         destination_ip=int(destination_ip),
         size_bytes=flow.size_bytes,
         ready_ns=start_ns + dilation.wall_ns(flow.start_ns),
+        after=flow.after,
+        delay_ns=dilation.wall_ns(flow.delay_ns),
     )
 
 

@@ -103,6 +103,8 @@ class FlowSent(_Message):
     counts: SendingCounts
     gave_up: bool = False
     """It never will: the sender has given the flow up."""
+    start_us: float | None = None
+    """When it was ready, of one that waited for others; None: as planned."""
     event: Literal["flow"] = "flow"
 
 

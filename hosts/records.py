@@ -97,7 +97,9 @@ class RecordWriter:
 
     def _sent(self, report: SendingReport, finish_us: float | None, *, gave_up: bool = False) -> FlowSent:
         paused_us = self._dilation.model_us(report.paused_ns)
-        return FlowSent(report.message.flow_id, finish_us, paused_us, report.counts, gave_up)
+        message = report.message
+        start_us = self._instant_us(message.ready_ns) if message.after else None
+        return FlowSent(message.flow_id, finish_us, paused_us, report.counts, gave_up, start_us)
 
     def _goodput(self, event: messages.Goodput) -> Goodput:
         return Goodput(

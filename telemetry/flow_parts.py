@@ -25,8 +25,13 @@ def _part(name: str, meaning: str, columns: tuple[str, ...]) -> TraceSchema:
 PLANNED = _part(
     "planned", "Every flow of the run.", ("flow_id", "src", "dst", "tag", "size_bytes", "start_us", "ideal_fct_us")
 )
-_sent = _part("sent", "What senders told, when done or at the end.", ("flow_id", "finish_us", *_COUNTS))
-SENT = replace(_sent, columns=tuple(replace(each, nullable=each.name == "finish_us") for each in _sent.columns))
+_sent = _part("sent", "What senders told, when done or at the end.", ("flow_id", "finish_us", *_COUNTS, "start_us"))
+SENT = replace(
+    _sent,
+    version=2,
+    columns=tuple(replace(each, nullable=each.name in ("finish_us", "start_us")) for each in _sent.columns),
+)
+"""`start_us` is told of messages that wait for others, whose start nobody could plan."""
 RECEIVED = _part("received", "What receivers told that have a whole message.", ("flow_id", "corrupted"))
 
 
@@ -37,8 +42,10 @@ def flow_rows(planned: pl.DataFrame, sent: pl.DataFrame, received: pl.DataFrame,
     flows that were not done, and what those cost is null.
     """
     fct_us = pl.col("finish_us") - pl.col("start_us")
+    told = sent.unique("flow_id", keep="last").rename({"start_us": "told_us"})
     rows = (
-        planned.join(sent.unique("flow_id", keep="last"), on="flow_id", how="left", maintain_order="left")
+        planned.join(told, on="flow_id", how="left", maintain_order="left")
+        .with_columns(start_us=pl.coalesce("start_us", "told_us"))
         .join(received.unique("flow_id", keep="last"), on="flow_id", how="left", maintain_order="left")
         .with_columns(
             fct_us=fct_us, slowdown=fct_us / pl.col("ideal_fct_us"), corrupted=pl.col("corrupted").fill_null(False)

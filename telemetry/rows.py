@@ -31,7 +31,10 @@ class FlowRow:
     dst: Annotated[str, Meaning("receiving host")]
     tag: Annotated[str, Meaning("traffic class of the scenario, such as `hadoop` or `incast`")]
     size_bytes: Annotated[int, Meaning("bytes of the message, without headers", "B", bits=64)]
-    start_us: Annotated[float, Meaning("the message is ready to be pushed to the NIC", "µs")]
+    start_us: Annotated[
+        float | None,
+        Meaning("the message is ready to be pushed to the NIC; null: what it waits for had not ended", "µs"),
+    ]
     finish_us: Annotated[
         float | None, Meaning("its last packet is acknowledged at the sender; null: did not finish", "µs")
     ]

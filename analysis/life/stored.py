@@ -37,7 +37,10 @@ def stored_events(flow: Mapping[str, Any], signals: pl.DataFrame, goodput: pl.Da
 
 def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
     size = format_bytes(flow["size_bytes"])
-    yield LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
+    if flow["start_us"] is None:
+        yield LifeEvent(0.0, flow["src"], "waits", f"with {size} to {flow['dst']}, for messages that never ended")
+    else:
+        yield LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
     if flow["finish_us"] is not None:
         took, ideal = format_us(flow["fct_us"]), format_us(flow["ideal_fct_us"])
         said = f"all of it, after {took}; alone {ideal}: slowdown {format_number(flow['slowdown'])}"

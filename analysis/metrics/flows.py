@@ -130,7 +130,7 @@ def active_span_us(flows: pl.DataFrame) -> float:
     finished = flows.filter(pl.col("finish_us").is_not_null())
     if finished.is_empty():
         return 0.0
-    starts: NDArray[np.float64] = flows["start_us"].to_numpy()
+    starts: NDArray[np.float64] = flows["start_us"].drop_nulls().to_numpy()
     return float(finished["finish_us"].to_numpy().max() - starts.min())
 
 

@@ -29,7 +29,7 @@ def receiver_throughput_gbps(
         return np.empty(0)
     ends = flows["finish_us"].drop_nulls()
     last_us = rates["until_us"].to_numpy().max() if ends.is_empty() else ends.to_numpy().max()
-    begin, end = window_us or (float(flows["start_us"].to_numpy().min()), float(last_us))
+    begin, end = window_us or (float(flows["start_us"].drop_nulls().to_numpy().min()), float(last_us))
     inside = pl.min_horizontal("until_us", pl.lit(end)) - pl.max_horizontal("from_us", pl.lit(begin))
     bits = rates.select("dst", bits=pl.col("gbps") * inside.clip(0) * 1000).group_by("dst").agg(pl.col("bits").sum())
     values: Values = np.sort(bits["bits"].to_numpy()) / (1000 * (end - begin))

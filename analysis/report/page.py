@@ -18,6 +18,7 @@ from analysis.formatting import (
     format_us,
     format_wall,
 )
+from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, ComparisonRow, headline_class
@@ -60,10 +61,18 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("P50 FCT slowdown", format_number(slowdown.p50 if slowdown else None), name),
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
+        *(_completion_card(tag, figures) for tag, figures in result.completion.items()),
         Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
     ]
+
+
+def _completion_card(tag: str, figures: CompletionFigures) -> Card:
+    """Of messages that wait for one another, all together."""
+    took = NOTHING if figures.took_us is None else format_us(figures.took_us)
+    slowdown = "" if figures.slowdown is None else f", slowdown {format_number(figures.slowdown)}"
+    return Card(f"All of {tag}", took, f"ideal {format_us(figures.ideal_us)}{slowdown}")
 
 
 def run_tables(result: RunResult) -> list[DataTable]:

@@ -18,9 +18,11 @@ from analysis.formatting import (
     format_count,
     format_number,
     format_ratio,
+    format_us,
     format_wall,
     three_digits,
 )
+from analysis.metrics.completion import CompletionFigures
 from analysis.report.physics import physics_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
@@ -180,6 +182,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("flows completed", f"{result.flows.completed:,} of {result.flows.total:,}"),
         ("max buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
+        *((f"{tag}, all of it", _completion(figures)) for tag, figures in result.completion.items()),
         ("drops", _drops(result)),
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
@@ -192,6 +195,13 @@ def _drops(result: RunResult) -> str:
     if not result.drops or not any(result.drops.values()):
         return format_count(result.dropped)
     return ", ".join(f"{reason} {count:,}" for reason, count in result.drops.items() if count)
+
+
+def _completion(figures: CompletionFigures) -> str:
+    """How long messages took that wait for one another, and how long they should have taken."""
+    took = "did not finish" if figures.took_us is None else format_us(figures.took_us)
+    against = "" if figures.slowdown is None else f": slowdown {format_number(figures.slowdown)}"
+    return f"{took}, ideal {format_us(figures.ideal_us)}{against}"
 
 
 def _trimmed(result: RunResult) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from dataclasses import fields
 import polars as pl
 
 from analysis.metrics.buffers import buffer_by_switch, natural_key
+from analysis.metrics.completion import completion_by_tag
 from analysis.metrics.flows import (
     SizeBinFigures,
     of_class,
@@ -80,7 +81,7 @@ def build_unfinished_result(
     identity: RunIdentity, reasons: Sequence[str], *, flows: pl.DataFrame, queues: pl.DataFrame, signals: pl.DataFrame
 ) -> RunResult:
     """The result of a run whose runner ended before it had read any counter: invalid, for these reasons."""
-    counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None})
+    counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
     return RunResult.model_validate(
         {
             **_identity(identity),
@@ -99,6 +100,7 @@ def build_unfinished_result(
 
 def _identity(identity: RunIdentity) -> dict[str, object]:
     named = {entry.name: getattr(identity, entry.name) for entry in fields(identity)}
+    del named["ideal_completion_us"]
     return {"measured_window_us": named.pop("window_us"), **named}
 
 
@@ -118,6 +120,7 @@ def _flow_figures(flows: pl.DataFrame, identity: RunIdentity) -> dict[str, objec
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
+        "completion": completion_by_tag(flows, identity.ideal_completion_us),
     }
 
 
@@ -157,6 +160,7 @@ def _flow_counts(flows: pl.DataFrame) -> FlowCounts:
         corrupted=int(flows["corrupted"].sum()),
         timeouts=int(flows["timeouts"].cast(pl.UInt64).sum()),
         packets_resent=int(flows["packets_resent"].cast(pl.UInt64).sum()),
+        never_started=flows["start_us"].null_count(),
     )
 
 

@@ -26,6 +26,8 @@ class RunIdentity:
     """Flows that start outside are warm-up or cool-down: left out of slowdown and throughput, counted in totals."""
     retry_of: str | None = None
     """Folder of the late run that this one tried again, at a greater D."""
+    ideal_completion_us: Mapping[str, float] = field(default_factory=dict)
+    """By tag, of messages that wait for one another: of all of them, undisturbed."""
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,9 @@ def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
     """A sentence if there are any."""
     unfinished = flows.total - flows.completed
     if unfinished > 0:
-        yield f"{unfinished} of {_count(flows.total, 'flow')} did not finish."
+        never = flows.never_started
+        waited = f"; {never} of them never started, for what they wait for had not ended" if never else ""
+        yield f"{unfinished} of {_count(flows.total, 'flow')} did not finish{waited}."
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:

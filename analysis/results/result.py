@@ -17,6 +17,7 @@ from typing import Literal, TypeVar
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from analysis.metrics.buffers import BufferFigures
+from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Figure, Figures, Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.metrics.signals import SignalFigures
@@ -48,6 +49,13 @@ class FlowCounts(Figures):
     corrupted: int
     timeouts: int | None
     packets_resent: int | None
+    never_started: int = 0
+    """Those that still waited for others at the end; in the file where there were any."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_all_did(self, handler: SerializerFunctionWrapHandler) -> dict[str, int | None]:
+        fields: dict[str, int | None] = handler(self)
+        return {name: count for name, count in fields.items() if count or name != "never_started"}
 
 
 class PacketCounts(Figures):
@@ -151,6 +159,8 @@ class RunResult(Figures):
     max_buffer_bytes: int | None
     """None: no switch has left a sample."""
     throughput_gbps: Figure
+    completion: dict[str, CompletionFigures] = Field(default_factory=dict)
+    """By tag, of messages that wait for one another: of all of them together."""
     packets: PacketCounts | None
     """None, here and below: the runner was killed before it had read the counters of hosts and switches."""
     drops: dict[str, int] | None

@@ -16,7 +16,7 @@ from analysis.validation.record import MetricFinding, ValidatedRun
 _LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 _LAST_BITS = 1e-9
 """Figures are stored in nine digits: what is equal there is equal."""
-_FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes", "start_us")
+_FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes")
 
 
 def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
@@ -82,7 +82,9 @@ def _check_same_flows(first: Run, *others: Run) -> None:
 
 
 def _flow_list(run: Run) -> pl.DataFrame:
-    return run.flows.select(_FLOW_COLUMNS).sort("flow_id")
+    """Without starts where messages wait: they begin when the network lets them."""
+    columns = _FLOW_COLUMNS if run.result.completion else (*_FLOW_COLUMNS, "start_us")
+    return run.flows.select(columns).sort("flow_id")
 
 
 def _reasons(clock: str, run: Run) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def mean_queued_bytes(run: Run) -> float | None:
     ends = run.flows["finish_us"].drop_nulls()
     if ends.is_empty() or run.queues.is_empty():
         return None
-    begin, end = float(run.flows["start_us"].to_numpy().min()), float(ends.to_numpy().max())
+    begin, end = float(run.flows["start_us"].drop_nulls().to_numpy().min()), float(ends.to_numpy().max())
     inside = pl.col("time_us").is_between(begin, end)
     means = []
     for name in switches(run.queues):

@@ -51,7 +51,13 @@ class OutgoingMessage:
     """Length, at least 1."""
 
     ready_ns: int
-    """When the message is ready to be pushed: flow completion time runs from here."""
+    """When the message is ready to be pushed: flow completion time runs from here. Of one that waits: not before."""
+
+    after: tuple[int, ...] = ()
+    """Flows that it waits for: all of them must have been received, or sent and acknowledged to the end, here."""
+
+    delay_ns: int = 0
+    """From the end of the last of these until it is ready."""
 
     def __post_init__(self) -> None:
         if self.size_bytes < 1:

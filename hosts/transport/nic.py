@@ -8,6 +8,7 @@ This module dispatches; queue pairs, the wire's schedule, programs' traffic and 
 """
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Final
 from zlib import crc32
 
@@ -114,7 +115,7 @@ class Nic:
     # messages and programs
 
     def send_message(self, message: OutgoingMessage) -> None:
-        """Send a message once `ready_ns` has come (at once if it has passed).
+        """Send a message once it is ready: `ready_ns` has come, and all that it waits for has ended (at once if so).
 
         Raises ValueError if the QP already has another peer.
         """
@@ -123,6 +124,10 @@ class Nic:
     def expect_message(self, message: IncomingMessage) -> None:
         """Accept a message on a queue pair of this host. Raises ValueError if the QP belongs to another sender."""
         self._pairs.expect(message)
+
+    def expect_ends(self, flow_ids: Iterable[int]) -> None:
+        """Messages that are yet to be sent will wait for these, which may end before that."""
+        self._pairs.ended.expect(flow_ids)
 
     def attach_programs(self) -> ProgramTraffic:
         """From now on frames that are none of the NIC's own go to, and come from, the host's programs."""

@@ -22,6 +22,7 @@ from hosts.transport.messages import (
     SendingState,
 )
 from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
+from hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
 from hosts.transport.scheduling.pull_pacer import PullPacer
 from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
 from hosts.transport.sender import SenderQueuePair
@@ -63,6 +64,33 @@ class _PendingMessage(Wakeable):
         self._pairs.start_message(self._message, now_ns)
 
 
+class _WaitingMessage(Waiter):
+    """A message that waits for others, and then perhaps still for a time."""
+
+    __slots__ = ("_message", "_pairs")
+
+    def __init__(self, pairs: "QueuePairs", message: OutgoingMessage) -> None:
+        super().__init__()
+        self._pairs = pairs
+        self._message = message
+
+    def on_ended(self) -> None:
+        """Now it is known when it is ready."""
+        message = self._message
+        self._pairs.send_when_ready(
+            OutgoingMessage(
+                flow_id=message.flow_id,
+                source_qpn=message.source_qpn,
+                destination_qpn=message.destination_qpn,
+                destination_ip=message.destination_ip,
+                size_bytes=message.size_bytes,
+                ready_ns=max(message.ready_ns, self.last_end_ns + message.delay_ns),
+                after=message.after,
+                delay_ns=message.delay_ns,
+            )
+        )
+
+
 class QueuePairs:
     """The queue pairs of one NIC, those at work and those that may be used again."""
 
@@ -84,6 +112,8 @@ class QueuePairs:
         self._intervals_from_ns = epoch_ns
         self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
         self.adopt(wall, algorithms)
+        self.ended = EndedFlows()
+        """What messages wait for."""
         self._senders: dict[int, SenderQueuePair] = {}
         self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
         self._idle: dict[int, IdleSender] = {}
@@ -112,6 +142,13 @@ class QueuePairs:
         peer = (message.destination_ip, message.destination_qpn)
         if self._peers.setdefault(message.source_qpn, peer) != peer:
             raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
+        if message.after:
+            self.ended.wait(message.after, _WaitingMessage(self, message))
+        else:
+            self.send_when_ready(message)
+
+    def send_when_ready(self, message: OutgoingMessage) -> None:
+        """One whose `ready_ns` is known."""
         self._wire.wake_at(message.ready_ns, _PendingMessage(self, message))
 
     def expect(self, message: IncomingMessage) -> None:
@@ -234,6 +271,7 @@ class QueuePairs:
             scheduler=self._wire,
             counters=self._counters,
             events=self._events,
+            ended=self.ended,
             give_up=self._give_up,
         )
 
@@ -254,4 +292,5 @@ class QueuePairs:
             wire=self._wire,
             counters=self._counters,
             events=self._events,
+            ended=self.ended,
         )

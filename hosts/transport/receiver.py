@@ -14,6 +14,7 @@ from mypy_extensions import i64
 from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
 from hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
+from hosts.transport.scheduling.ended_flows import EndedFlows
 from hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
 from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire import int_header
@@ -80,9 +81,9 @@ class ReceiverQueuePair:
     """Where the packets of one sender arrive: their order, the message they make up, and what is answered."""
 
     __slots__ = (
-        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_framer", "_interval_bytes",
-        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark",
-        "_pacer", "_pulls", "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
+        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_ended", "_events", "_expected", "_framer",
+        "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order",
+        "_owes_mark", "_pacer", "_pulls", "_shift", "_verify", "_wire", "destination_qpn", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -103,6 +104,7 @@ class ReceiverQueuePair:
         wire: WireSchedule,
         counters: NicCounters,
         events: deque[Event],
+        ended: EndedFlows,
     ) -> None:
         """`pacer`: of pulls, where what arrives asks for more; `maker` makes the framer of the answers when one is due;
         `shift` of a full packet. Intervals of goodput count from `intervals_from_ns`."""
@@ -121,6 +123,7 @@ class ReceiverQueuePair:
         self._wire = wire
         self._counters = counters
         self._events = events
+        self._ended = ended
         self._expected: deque[IncomingMessage] = deque()
         self._messages_done = 0
         self._crc = self._bytes = 0
@@ -238,6 +241,7 @@ class ReceiverQueuePair:
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
+            self._ended.note(message.flow_id, now_ns)
         self._crc = 0
         self._bytes = 0
         self._interval_bytes = 0

@@ -18,6 +18,7 @@ from hosts.transport.counting import NicCounters
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
+from hosts.transport.scheduling.ended_flows import EndedFlows
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
 from wire import int_header
@@ -33,11 +34,11 @@ class SenderQueuePair(FrameSource):
 
     __slots__ = (
         "_ack_every", "_acked_bytes", "_blocked_until_ns", "_class_pause_end_ns", "_congestion", "_counters",
-        "_current", "_end", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_last_bytes",
-        "_last_start_ns", "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery", "_retry_limit",
-        "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_shift", "_shim", "_stamped", "_tell_flow_control",
-        "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id",
-        "heeds_marks", "line_rate_bps", "pause_end_ns", "source_qpn",
+        "_current", "_end", "_ended", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up",
+        "_last_bytes", "_last_start_ns", "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery",
+        "_retry_limit", "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_shift", "_shim", "_stamped",
+        "_tell_flow_control", "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip", "destination_qpn",
+        "flow_id", "heeds_marks", "line_rate_bps", "pause_end_ns", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -55,6 +56,7 @@ class SenderQueuePair(FrameSource):
         scheduler: WireSchedule,
         counters: NicCounters,
         events: deque[Event],
+        ended: EndedFlows,
         trace: CongestionTrace | None,
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
@@ -78,6 +80,7 @@ class SenderQueuePair(FrameSource):
         self._scheduler = scheduler
         self._counters = counters
         self._events = events
+        self._ended = ended
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._tell_sent = overrides(congestion, CongestionControl, "on_sent")
@@ -342,6 +345,7 @@ class SenderQueuePair(FrameSource):
         if self._transmissions:
             self.flow_id = self._transmissions[0].flow_id
         self._events.append(MessageCompleted(done.report(self.paused_ns(now_ns)), now_ns))
+        self._ended.note(done.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """The life so far of every message that is not done."""

@@ -11,15 +11,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from scenarios.files.hpcc_files import parse_hpcc_flows
 from scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from scenarios.model.scenario import ScenarioError
+from scenarios.model.waiting import any_waits, in_order_of_start
 from topologies.model import Topology
 from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.validation import shortened, shown
@@ -27,13 +29,17 @@ from wire.input.validation import shortened, shown
 FILE_NAME = "flows-input.csv"
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 QUEUE_PAIR_COLUMN = "queue_pair"
-"""A last column, only where some flow goes on a queue pair that stands between its hosts."""
+AFTER_COLUMN = "after"
+DELAY_COLUMN = "delay_ns"
+MORE_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
+"""Last columns, in this order, each only where some flow has it: a queue pair that stands between its hosts, messages
+that it waits for (numbers of flows from 1 in the order of the list, spaces between them), and how long after these."""
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
 MAX_START_NS = 3_600_000_000_000
 """The longest run."""
-_LONGEST_LINE = 2_000
+_LONGEST_LINE = 20_000
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
 
@@ -52,11 +58,16 @@ def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, 
     if measured_window_us is not None:
         out.write(f"{_WINDOW}{measured_window_us[0]!r},{measured_window_us[1]!r}\n")
     writer = csv.writer(out, lineterminator="\n")
-    extra = (QUEUE_PAIR_COLUMN,) if any(flow.queue_pair for flow in flows) else ()
+    extra = [name for name in MORE_COLUMNS if any(map(attrgetter(name), flows))]
     columns = (*COLUMNS, *extra)
     writer.writerow(columns)
-    writer.writerows(map(attrgetter(*columns), flows))
+    rows = map(attrgetter(*columns), flows)
+    writer.writerows(map(_with_words, rows) if AFTER_COLUMN in extra else rows)
     return out.getvalue()
+
+
+def _with_words(row: tuple[object, ...]) -> list[object]:
+    return [" ".join(map(str, value)) if isinstance(value, tuple) else value for value in row]
 
 
 def read_flows(path: Path, topology: Topology) -> FlowList:
@@ -76,6 +87,11 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
         raise ScenarioError(f"{path}: there are no flows in it")
     for flow in found.requests:
         _check(flow, topology, path)
+    try:
+        if any_waits(found.requests):
+            in_order_of_start(found.requests)
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from error
     return found
 
 
@@ -89,15 +105,17 @@ def _parse(lines: Sequence[str]) -> FlowList:
             raise ValueError(f"line {number} has more than {_LONGEST_LINE} characters")
     rows = csv.reader(line for line in lines if line and not line.startswith("#"))
     columns = tuple(next(rows, ()))
-    if columns not in (COLUMNS, (*COLUMNS, QUEUE_PAIR_COLUMN)):
-        raise ValueError(f"the first row must be {','.join(COLUMNS)}")
+    extra = columns[len(COLUMNS) :]
+    if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in MORE_COLUMNS if name in extra):
+        optional = ", ".join(MORE_COLUMNS)
+        raise ValueError(f"the first row must be {','.join(COLUMNS)}, then what is used of {optional}")
     requests = []
     for row in rows:
         if len(row) != len(columns):
             raise ValueError(f"not a row of {len(columns)} values: {shortened(','.join(row))}")
         size_bytes, start_ns = _whole("size_bytes", row[2]), _whole("start_ns", row[3])
-        pair = _whole(QUEUE_PAIR_COLUMN, row[5]) if len(columns) > len(COLUMNS) else 0
-        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4], queue_pair=pair))
+        more = {name: _MORE[name](name, text) for name, text in zip(extra, row[len(COLUMNS) :], strict=True)}
+        requests.append(FlowRequest(row[0], row[1], size_bytes, start_ns, row[4], **more))
     return FlowList(tuple(requests), window)
 
 
@@ -118,6 +136,17 @@ def _whole(name: str, text: str) -> int:
     return int(text)
 
 
+def _wholes(name: str, text: str) -> tuple[int, ...]:
+    return tuple(_whole(name, word) for word in text.split())
+
+
+_MORE: Mapping[str, Callable[[str, str], Any]] = {
+    QUEUE_PAIR_COLUMN: _whole,
+    AFTER_COLUMN: _wholes,
+    DELAY_COLUMN: _whole,
+}
+
+
 def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
     for name in (flow.src, flow.dst):
         if name not in topology.host:
@@ -126,10 +155,13 @@ def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
         ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
         ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
         (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
+        (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
     ):
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most}"
             raise ScenarioError(f"{path}: {name}: must be {bound}{unit}, not {value}")
+    if flow.delay_ns and not flow.after:
+        raise ScenarioError(f"{path}: delay_ns: {flow.delay_ns} ns after what? {AFTER_COLUMN} names no flow")
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():
         raise ScenarioError(
             f"{path}: tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}"

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 MAX_SIZE_BYTES = 10_000_000_000
 """Of a message."""
@@ -17,7 +15,12 @@ MAX_QUEUE_PAIRS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class FlowRequest:
-    """What a workload asks for: `start_ns` is when the message is ready to be pushed, from the start of the run."""
+    """What a workload asks for: `start_ns` is when the message is ready to be pushed, from the start of the run.
+
+    One that waits for others (`after`) is ready `delay_ns` after the last of them has ended at its source, but not
+    before `start_ns`. A message ends at its destination when that has all of it, and at its source when all of it is
+    acknowledged; so the host that must begin knows by itself when to.
+    """
 
     src: str
     dst: str
@@ -27,48 +30,17 @@ class FlowRequest:
     queue_pair: int = field(default=0, kw_only=True)
     """Which of the queue pairs that stand between these hosts, from 1: its messages go one after the other. 0: the
     flow has one of its own."""
+    after: tuple[int, ...] = field(default=(), kw_only=True)
+    """Messages that it waits for, by their places in the list that it is in, from 1. Each comes to its source, or goes
+    from there."""
+    delay_ns: int = field(default=0, kw_only=True)
+    """From the end of the last of these until it is ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow(FlowRequest):
-    """A request with its number and its queue pair's numbers at both ends."""
+    """A request with its number, which is its place, and its queue pair's numbers at both ends."""
 
     flow_id: int
     source_qpn: int
     destination_qpn: int
-
-
-def number_flows(requests: Iterable[FlowRequest]) -> tuple[Flow, ...]:
-    """Numbers flows from 1 in order of start, and queue pairs from 1 at each host and in each direction.
-
-    A standing queue pair gets its numbers with its first flow.
-    """
-    sent: dict[str, int] = {}
-    received: dict[str, int] = {}
-    standing: dict[tuple[str, str, int], tuple[int, int]] = {}
-    flows: list[Flow] = []
-    for flow_id, each in enumerate(sorted(requests, key=attrgetter("start_ns")), start=1):
-        src, dst, pair = each.src, each.dst, each.queue_pair
-        numbers = standing.get((src, dst, pair)) if pair else None
-        if numbers is None:
-            sent[src] = source_qpn = sent.get(src, 0) + 1
-            received[dst] = destination_qpn = received.get(dst, 0) + 1
-            if pair:
-                standing[src, dst, pair] = source_qpn, destination_qpn
-        else:
-            source_qpn, destination_qpn = numbers
-        # By position: there may be millions.
-        flows.append(
-            Flow(
-                src,
-                dst,
-                each.size_bytes,
-                each.start_ns,
-                each.tag,
-                flow_id,
-                source_qpn,
-                destination_qpn,
-                queue_pair=pair,
-            )
-        )
-    return tuple(flows)

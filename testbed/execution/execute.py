@@ -215,4 +215,5 @@ def run_identity(config: RunConfig) -> RunIdentity:
         base_rtt_us=config.physics.base_rtt_ns / 1000,
         window_us=config.measured_window_us,
         retry_of=config.retry_of,
+        ideal_completion_us=config.ideal_completion_us,
     )

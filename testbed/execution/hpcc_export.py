@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis.results.stored import load_run
 from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
+from scenarios.model.waiting import any_waits
 from scenarios.traffic.sizes import format_hpcc_cdf, load_sizes
 from telemetry.atomic_file import replace_text
 from telemetry.reader import TraceError, read_trace
@@ -33,6 +34,8 @@ def export_hpcc(folder: Path, out: Path) -> list[Path]:
         topology, listed = stored_flows(folder, run.config)
     except (UsageError, TraceError) as error:
         raise UsageError(f"{folder}: cannot be exported: {error}") from error
+    if any_waits(listed.requests):
+        raise UsageError(f"{folder}: cannot be exported: that simulator knows no flows that wait for others")
     if flows.height != len(listed.requests):
         raise UsageError(
             f"{folder}: cannot be exported: {FLOWS.file_name} has {flows.height} of {len(listed.requests)} flows"

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from testbed.flows.columns import Integers
 from testbed.load.agents import agent_count
-from testbed.plan.flow_columns import Integers
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS
 

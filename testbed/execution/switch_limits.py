@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from hosts.transport.algorithms import Algorithms, resolved
 from scenarios.model.flow import Flow
@@ -56,8 +57,8 @@ def check_switch_limits(plan: RunPlan) -> None:
 def most_waiting_bytes(plan: RunPlan) -> int:
     """What may wait in the queues of all switches at most."""
     flows: dict[str, list[Flow]] = defaultdict(list)
-    for flow in plan.flows:
-        flows[flow.dst].append(flow)
+    for flow, start_ns in zip(plan.flows, plan.columns.start_ns.tolist(), strict=True):
+        flows[flow.dst].append(replace(flow, start_ns=start_ns) if flow.after else flow)
     rates = {name: host.rate_bps / 8e9 for name, host in plan.topology.host.items()}
     cap_bytes, end_ns = _most_in_flight_bytes(plan), plan.config.duration_ms * 1e6
     waiting = sum(

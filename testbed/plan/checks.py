@@ -13,6 +13,8 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.faults.fault import Fault
 from scenarios.faults.spec import parse_faults
 from scenarios.files.flow_file import FlowList, read_flows
+from scenarios.model.flow import Flow, FlowRequest
+from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from scenarios.schemes import Scheme, UnknownScheme, resolve_scheme
 from testbed.errors import UsageError
@@ -81,6 +83,14 @@ def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> Fl
             return read_flows(request.flow_file, topology)
         made = workload.flows(topology, random_stream(request.seed, "workload"))
         return FlowList(tuple(made), workload.measured_window_us)
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+
+
+def numbered(requests: Sequence[FlowRequest]) -> tuple[Flow, ...]:
+    """The flows of a list."""
+    try:
+        return number_flows(requests)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
 

@@ -83,6 +83,9 @@ class RunConfig(BaseModel):
     background: str | None = None
     faults: tuple[FaultConfig, ...] = ()
     measured_window_us: tuple[float, float] | None = None
+    ideal_completion_us: dict[str, float] = Field(
+        default_factory=dict, description="By tag, of messages that wait for one another: of all of them, undisturbed."
+    )
     command: str
     versions: dict[str, str]
 

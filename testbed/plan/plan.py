@@ -7,7 +7,7 @@ Starts nothing; bad input is a UsageError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,13 +15,14 @@ from typing import Any
 from hosts.transport.algorithms import resolved
 from hosts.transport.settings import TransportSettings
 from scenarios.faults.fault import Fault
-from scenarios.model.flow import Flow, number_flows
+from scenarios.model.flow import Flow
 from testbed.errors import UsageError
+from testbed.flows.columns import FlowColumns, flow_columns
+from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
 from testbed.plan.config import RunConfig, fault_configs, versions
 from testbed.plan.dilation import choose_dilation, dilation_config
-from testbed.plan.flow_columns import FlowColumns, flow_columns
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
@@ -56,8 +57,9 @@ class RunPlan:
 
     @cached_property
     def columns(self) -> FlowColumns:
-        """The flows as arrays."""
-        return flow_columns(self.topology, self.flows)
+        """The flows as arrays; what waits for others is expected to begin as in an idle network."""
+        waits = _waits(self.topology, self.flows, self.transport)
+        return waits.expected_columns(flow_columns(self.topology, self.flows))
 
     @cached_property
     def captured(self) -> tuple[Port, ...]:
@@ -93,13 +95,14 @@ def plan_run(request: RunRequest) -> RunPlan:
     if request.background is not None:
         # Programs beside a scenario share the class of its data, so that they meet in the same queues.
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
-    flows = number_flows(listed.requests)
+    flows = checks.numbered(listed.requests)
     target = checks.target_for(request, request.clock, settings.switch, f"{scenario.name} {scheme.name}")
     settings = on_target(settings, target)
     faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
     check_faults(target, faults, topology)
     asked = request.dilation if request.retry is None else request.retry.dilation
-    choice = choose_dilation(request.clock, target, topology, flows, settings, duration_ms, asked)
+    waits = _waits(topology, flows, settings.transport)
+    choice = choose_dilation(request.clock, target, topology, waits.expected(flows), settings, duration_ms, asked)
     told: dict[str, Any] = {
         "scenario": scenario.name,
         "scheme": scheme.name,
@@ -117,9 +120,14 @@ def plan_run(request: RunRequest) -> RunPlan:
         "background": request.background,
         "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
+        "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
         "command": repeat_command(request, choice.factor),
     }
     return replace(_plan(told, topology, flows, settings), faults=faults)
+
+
+def _waits(topology: Topology, flows: Sequence[Flow], transport: TransportSettings) -> Waits:
+    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=transport.line_rate_bps)
 
 
 def _checked_captures(request: RunRequest, topology: Topology) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ from telemetry.queue_samples import Samples
 from telemetry.reader import read_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
+from testbed.flows.ideal import ideal_fcts_ns
 from testbed.plan.plan import RunPlan
 from testbed.recording.flow_ends import FlowEnds
-from testbed.recording.ideal import ideal_fcts_ns
 
 SAVE_SECONDS = 1.0
 SAVE_SHARE = 0.02
@@ -149,7 +149,7 @@ def planned_flows(plan: RunPlan) -> pl.DataFrame:
         "dst": hosts.gather(flows.dst),
         "tag": [flow.tag for flow in plan.flows],
         "size_bytes": flows.size_bytes,
-        "start_us": flows.start_ns / 1000,
+        "start_us": [None if flow.after else flow.start_ns / 1000 for flow in plan.flows],
         "ideal_fct_us": ideal_ns / 1000,
     }
     return pl.DataFrame(columns, schema=dict(PLANNED.dtypes))
@@ -167,4 +167,5 @@ def _sent_values(record: FlowSent) -> tuple[object, ...]:
         counts.timeouts,
         counts.naks,
         record.paused_us,
+        record.start_us,
     )

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scenarios.incast import SCENARIO
-from scenarios.model.flow import FlowRequest, number_flows
+from scenarios.model.flow import FlowRequest
+from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import ScenarioError, random_stream
 from scenarios.traffic.incast import Incast
 from topologies.shapes import shape

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from scenarios.model.flow import Flow, number_flows
+from scenarios.model.flow import Flow
+from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import random_stream
 from scenarios.paper.testbed.testbed_hol import SCENARIO, HeadOfLine
 from scenarios.traffic.incast import TAG as INCAST

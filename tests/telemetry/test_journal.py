@@ -35,7 +35,7 @@ def written(folder: Path) -> Journal:
     goodput = SegmentWriter(journal.segments(GOODPUT), GOODPUT, segment_rows=4)
     for flow_id in (1, 2, 3):
         planned.append_values((flow_id, "h1", "h2", "incast", 1_000, 0.5, 2.0))
-    sent.append_values((2, 8.5, 4, 1, 250, 0, 1, 3.5))
+    sent.append_values((2, 8.5, 4, 1, 250, 0, 1, 3.5, None))
     received.append_values((2, False))
     for number in range(10):
         goodput.append(GoodputRow(number, number + 1, flow_id=2, delivered_bytes=100))

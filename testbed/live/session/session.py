@@ -18,6 +18,7 @@ from pathlib import Path
 from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.errors import RunError, UsageError
+from testbed.flows.ideal import ideal_fct_ns
 from testbed.interrupt import Interrupt
 from testbed.live.agents import start_agents
 from testbed.live.run import LiveNetwork, live_network, switch_clocks
@@ -30,7 +31,6 @@ from testbed.live.session.links import links_between, set_link
 from testbed.live.session.processes import end_programs
 from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.request import NETWORK_DILATION, RunRequest
-from testbed.recording.ideal import ideal_fct_ns
 from topologies.commands import change_commands
 from topologies.model import Host, Link, Port, SwitchPort
 from topologies.physics import passes_ns

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.metrics.completion import CompletionFigures
 from analysis.results.counters import Lateness
 from analysis.results.limits import DEGRADED_ABOVE
 from analysis.results.result import BtsCounts, ResultError
@@ -82,6 +83,14 @@ def test_other_flows_are_not_compared(change: dict[str, object]) -> None:
     """Whatever differs in what was to be sent."""
     with pytest.raises(ResultError, match="did not have the same flow list"):
         compare_clocks(small_run(), small_run(flows=[{**SMALL_FLOWS[0], **change}]))
+
+
+def test_what_waits_may_start_at_another_time() -> None:
+    """When it begins is the network's affair, and no part of what was to be sent."""
+    runs = [small_run(flows=[{**SMALL_FLOWS[0], "start_us": start_us}]) for start_us in (10.0, 11.0)]
+    completion = {"incast": CompletionFigures(took_us=20.0, ideal_us=10.0, slowdown=2.0)}
+    first, second = (replace(run, result=run.result.model_copy(update={"completion": completion})) for run in runs)
+    assert compare_clocks(first, second).metrics
 
 
 def test_a_run_with_damaged_traces_is_not_compared() -> None:

@@ -27,6 +27,10 @@ from topologies.shapes import SHAPES
 
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {message_bytes: 2000}\naxes: {degree: [2, 3]}\n"
 FLOWS = "# measured_window_us=0.0,50.0\nsrc,dst,size_bytes,start_ns,tag\nh1,h2,1000,0,a\nh3,h2,2000,500,b\n"
+_WAITING_FLOWS = (
+    "src,dst,size_bytes,start_ns,tag,queue_pair,after,delay_ns\n"
+    "h1,h2,1000,0,a,1,,0\nh1,h2,3000,9,a,1,1,0\nh2,h3,2000,0,b,0,1 2,500\nh3,h1,10,0,b,0,3,0\n"
+)
 _HPCC_FLOWS = "2\n0 1 3 100 1000 0.0\n2 1 3 100 2000 0.001\n"
 _SIZES = "# ours\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,4\n2000,100,1\n"
 _HPCC_SIZES = "0 0\n1000 50\n30000 100\n"
@@ -99,7 +103,7 @@ def _lists_of_flows() -> SearchStrategy[Case]:
     text = st.one_of(
         _flow_rows(),
         damaged(_flow_rows()),
-        damaged(st.sampled_from((FLOWS, _HPCC_FLOWS))),
+        damaged(st.sampled_from((FLOWS, _WAITING_FLOWS, _HPCC_FLOWS))),
         _rows_of_numbers(6, "2", " "),
         texts(200),
     )

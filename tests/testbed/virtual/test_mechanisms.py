@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from analysis.results.result import RunResult, counted
-from scenarios.model.flow import FlowRequest, number_flows
+from scenarios.model.flow import FlowRequest
+from scenarios.model.numbering import number_flows
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from testbed.flows.ideal import ideal_fct_ns, ideal_fcts_ns
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunRequest, plan_run
-from testbed.recording.ideal import ideal_fct_ns, ideal_fcts_ns
 from testbed.recording.outcome import Silent
 from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.plan.flow_columns import FlowColumns, Integers
+from testbed.flows.columns import FlowColumns, Integers
 from topologies.model import Host, Link, Topology
 from topologies.physics import passes_ns
 from topologies.routes import Paths
@@ -34,7 +34,18 @@ def ideal_fct_ns(
     Exact if no window stops the sender: frames queue before a slower link.
     """
     ways = _Ways.over(path, nic_bps)
-    return float(_over_path(ways, np.array([size_bytes]), payload_bytes, switches_ns)[0])
+    return float(_over_path(ways, np.array([size_bytes]), payload_bytes, switches_ns).acknowledged[0])
+
+
+@dataclass(frozen=True, slots=True)
+class IdealTimes:
+    """Of each flow, ns from when it is ready."""
+
+    sent: Floats
+    """Its last bit has left its host."""
+    delivered: Floats
+    acknowledged: Floats
+    """To the end, at its sender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +63,10 @@ class _Ways:
         return cls((first, *path[1:]), (*path[:-1], last))
 
 
-def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None) -> Floats:
-    """That of each flow. All between two racks take one path, but for the links of their hosts where those differ."""
+def ideal_times_ns(
+    topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None
+) -> IdealTimes:
+    """Those of all flows. All between two racks take one path, but for the links of their hosts where those differ."""
     racks: dict[tuple[object, ...], int] = {}
     hosts: list[Host] = []
     rack_of = np.zeros(len(topology.hosts), dtype=np.int64)
@@ -65,14 +78,20 @@ def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int, *,
     pairs = rack_of[flows.src] * len(racks) + rack_of[flows.dst]
     order = np.argsort(pairs, kind="stable")
     paths = Paths(topology)
-    found = np.empty(pairs.size)
+    found = np.empty((3, pairs.size))
     for pair, members in _groups(pairs[order], order):
         src, dst = (hosts[rack].name for rack in divmod(pair, len(racks)))
         path = paths.between(src, dst)
         sizes_bytes = flows.size_bytes[members]
         ways = _Ways.over(path, nic_bps)
-        found[members] = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path))
-    return found
+        times = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path))
+        found[:, members] = times.sent, times.delivered, times.acknowledged
+    return IdealTimes(*found)
+
+
+def ideal_fcts_ns(topology: Topology, flows: FlowColumns, payload_bytes: int, *, nic_bps: int | None = None) -> Floats:
+    """The idle FCT of each flow."""
+    return ideal_times_ns(topology, flows, payload_bytes, nic_bps=nic_bps).acknowledged
 
 
 def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
@@ -81,7 +100,7 @@ def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
     return list(zip(numbers.tolist(), np.split(members, begins[1:]), strict=True)) if numbers.size else []
 
 
-def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> Floats:
+def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> IdealTimes:
     path = ways.there
     full, rest = np.divmod(sizes_bytes, payload_bytes)
     last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
@@ -89,7 +108,7 @@ def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_
     full_bytes = data_frame_bytes(payload_bytes, is_last=False)
     slowest_ns = _wire_ns(full_bytes, path[0])  # what spaces full frames so far
     before = frames_before * slowest_ns  # when the last frame but one has left each wire
-    last = before + last_bytes * _BITS_NS / path[0].rate_bps
+    sent = last = before + last_bytes * _BITS_NS / path[0].rate_bps
     for here, onward in pairwise(path):
         full_ns = _wire_ns(full_bytes, onward)
         crossing = here.delay_ns + full_ns + (frames_before - 1) * max(0.0, full_ns - slowest_ns)
@@ -97,8 +116,8 @@ def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_
         slowest_ns = max(slowest_ns, full_ns)
         last = np.maximum(last + here.delay_ns, before) + last_bytes * _BITS_NS / onward.rate_bps
     returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in ways.back)
-    found: Floats = last + path[-1].delay_ns + returning + 2 * switches_ns
-    return found
+    delivered = last + path[-1].delay_ns
+    return IdealTimes(sent, delivered + switches_ns, delivered + returning + 2 * switches_ns)
 
 
 def _last_frame_bytes(payloads: Integers) -> Integers:

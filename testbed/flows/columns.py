@@ -24,6 +24,7 @@ class FlowColumns:
     dst: Integers
     size_bytes: Integers
     start_ns: Integers
+    """Of a message that waits for others: the earliest that can be."""
 
 
 def flow_columns(topology: Topology, flows: Sequence[Flow]) -> FlowColumns:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How long messages took that wait for one another, all of them together: what a collective operation is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from analysis.metrics.figures import Figure, Figures
+
+
+class CompletionFigures(Figures):
+    """Of all messages of a tag."""
+
+    took_us: Figure | None
+    """From the first that was ready to the last acknowledgment; None: not all finished."""
+    ideal_us: Figure
+    """The same in an otherwise idle network, each message beginning as soon as it may."""
+    slowdown: Figure | None
+    """One over the other, never clamped to 1."""
+
+
+def completion_by_tag(flows: pl.DataFrame, ideal_us: Mapping[str, float]) -> dict[str, CompletionFigures]:
+    """Of each tag that has an ideal."""
+    return {tag: _completion(flows.filter(pl.col("tag") == tag), ideal) for tag, ideal in ideal_us.items()}
+
+
+def _completion(flows: pl.DataFrame, ideal_us: float) -> CompletionFigures:
+    took_us = None
+    if flows.height and not flows["finish_us"].null_count():
+        took_us = float(flows["finish_us"].to_numpy().max() - flows["start_us"].to_numpy().min())
+    slowdown = None if took_us is None or not ideal_us else took_us / ideal_us
+    return CompletionFigures(took_us=took_us, ideal_us=ideal_us, slowdown=slowdown)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""When messages that wait for others would begin and end, were nothing else in their way: their ideal.
+
+Each begins when what it waits for has ended, its delay has passed, and the messages before it have left its host; it
+then takes as long as in an idle network. The run's own starts are its NICs' to find out; these are for what must be
+known beforehand, such as load and room, and for how long all of a tag should have taken (docs/sources.md#all-reduce).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+
+from scenarios.model.flow import Flow
+from testbed.flows.columns import FlowColumns, flow_columns
+from testbed.flows.ideal import IdealTimes, ideal_times_ns
+from topologies.model import Topology
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Of a flow list, for the tags of which any message waits."""
+
+    start_ns: Mapping[int, int]
+    """By place in the list, from 0: when each is ready."""
+    completion_ns: Mapping[str, int]
+    """By tag: from the first that is ready to the last acknowledgment."""
+
+    def expected(self, flows: Sequence[Flow]) -> Sequence[Flow]:
+        """The list as if each message began when it should."""
+        if not self.start_ns:
+            return flows
+        return [
+            replace(flow, start_ns=self.start_ns.get(place, flow.start_ns), after=(), delay_ns=0)
+            for place, flow in enumerate(flows)
+        ]
+
+    def expected_columns(self, columns: FlowColumns) -> FlowColumns:
+        """The same of the list as arrays."""
+        if not self.start_ns:
+            return columns
+        starts = columns.start_ns.copy()
+        starts[list(self.start_ns)] = list(self.start_ns.values())
+        return replace(columns, start_ns=starts)
+
+
+def ideal_waits(topology: Topology, flows: Sequence[Flow], payload_bytes: int, *, nic_bps: int | None) -> Waits:
+    """Of a list whose flows are numbered by their places."""
+    tags = {flow.tag for flow in flows if flow.after}
+    if not tags:
+        return Waits({}, {})
+    times = ideal_times_ns(topology, flow_columns(topology, flows), payload_bytes, nic_bps=nic_bps)
+    start_ns, end_ns = _Schedule(flows, times, tags).run()
+    completion_ns = {}
+    for tag in sorted(tags):
+        own = [place for place, flow in enumerate(flows) if flow.tag == tag]
+        completion_ns[tag] = round(max(end_ns[place] for place in own) - min(start_ns[place] for place in own))
+    return Waits({place: round(at_ns) for place, at_ns in start_ns.items()}, completion_ns)
+
+
+class _Schedule:
+    """The flows of some tags and those that they wait for. A host sends its own one by one, as they are ready."""
+
+    def __init__(self, flows: Sequence[Flow], times: IdealTimes, tags: set[str]) -> None:
+        self._flows = flows
+        self._sent, self._delivered, self._acknowledged = (
+            column.tolist() for column in (times.sent, times.delivered, times.acknowledged)
+        )
+        own = {place for place, flow in enumerate(flows) if flow.tag in tags}
+        own |= {number - 1 for place in tuple(own) for number in flows[place].after}
+        self._missing = {place: len(flows[place].after) for place in sorted(own)}
+        self._dependents: dict[int, list[int]] = defaultdict(list)
+        for place in self._missing:
+            for number in flows[place].after:
+                self._dependents[number - 1].append(place)
+        self._ready_ns = {place: float(flows[place].start_ns) for place in self._missing}
+        self._free_ns: dict[str, float] = defaultdict(float)
+        self._end_ns: dict[int, float] = {}
+
+    def run(self) -> tuple[Mapping[int, float], Mapping[int, float]]:
+        """When each is ready, and acknowledged to the end."""
+        due = [(self._ready_ns[place], place) for place, count in self._missing.items() if not count]
+        heapify(due)
+        while due:
+            ready_ns, place = heappop(due)
+            source = self._flows[place].src
+            begin_ns = max(ready_ns, self._free_ns[source])
+            self._free_ns[source] = begin_ns + self._sent[place]
+            self._end_ns[place] = begin_ns + self._acknowledged[place]
+            for later in self._dependents.get(place, ()):
+                self._note_end(later, place, begin_ns)
+                if not self._missing[later]:
+                    heappush(due, (self._ready_ns[later], later))
+        return self._ready_ns, self._end_ns
+
+    def _note_end(self, later: int, place: int, begin_ns: float) -> None:
+        flow = self._flows[later]
+        is_received = self._flows[place].dst == flow.src
+        end_ns = begin_ns + (self._delivered if is_received else self._acknowledged)[place]
+        self._missing[later] -= 1
+        self._ready_ns[later] = max(self._ready_ns[later], end_ns + flow.delay_ns)

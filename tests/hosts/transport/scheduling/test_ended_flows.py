@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Messages that wait for others: the NIC that sends them knows by itself when they are ready."""
+
+from hosts.transport.messages import (
+    IncomingMessage,
+    MessageCompleted,
+    MessageFailed,
+    MessageReceived,
+    OutgoingMessage,
+)
+from hosts.transport.nic import Nic
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import FakeLink
+
+DELAY_NS = 3_000
+
+
+def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (), ready_ns: int = 0) -> None:
+    sink = link.b if source is link.a else link.a
+    delay_ns = DELAY_NS if after else 0
+    source.send_message(
+        OutgoingMessage(flow, flow, flow, sink.address.ip, 10_000, ready_ns, after=after, delay_ns=delay_ns)
+    )
+    sink.expect_message(IncomingMessage(flow, flow, flow, source.address.ip, 10_000))
+
+
+def _ready_ns(link: FakeLink, name: str) -> dict[int, int]:
+    """Of what a NIC has sent to the end."""
+    done = (event.report.message for event in link.of(MessageCompleted, name))
+    return {message.flow_id: message.ready_ns for message in done}
+
+
+def test_an_answer_waits_for_what_it_answers() -> None:
+    """Until the last byte is there, and a delay longer; its completion time counts from then."""
+    link = FakeLink()
+    _announce(link, link.b, 2, after=(1,))
+    _announce(link, link.a, 1, ready_ns=700)
+    link.run()
+    [received] = link.of(MessageReceived, "b")
+    assert _ready_ns(link, "b") == {2: received.received_ns + DELAY_NS}
+    first_ns = min(start_ns for start_ns, _, _ in link.data_sent("b"))
+    assert first_ns == received.received_ns + DELAY_NS
+
+
+def test_a_message_waits_for_the_last_of_several() -> None:
+    """Those that it receives, and its own, which end when they are acknowledged."""
+    link = FakeLink()
+    _announce(link, link.a, 1, ready_ns=90_000)
+    _announce(link, link.b, 2)
+    _announce(link, link.b, 3, after=(1, 2))
+    _announce(link, link.a, 4, after=(1, 2))
+    link.run()
+    [acknowledged] = (event.finish_ns for event in link.of(MessageCompleted, "a") if event.report.message.flow_id == 1)
+    [received] = (event.received_ns for event in link.of(MessageReceived, "b") if event.flow_id == 1)
+    assert received < acknowledged
+    assert _ready_ns(link, "b")[3] == received + DELAY_NS
+    assert _ready_ns(link, "a")[4] == acknowledged + DELAY_NS
+
+
+def test_no_message_is_ready_before_its_own_time() -> None:
+    """Whatever it waits for has ended long ago, perhaps before anybody knew of it: then somebody must have said that it
+    will be asked for."""
+    link = FakeLink()
+    link.b.expect_ends([1])
+    _announce(link, link.a, 1)
+    link.run()
+    [received] = link.of(MessageReceived, "b")
+    _announce(link, link.b, 2, after=(1,))
+    _announce(link, link.b, 3, after=(1,), ready_ns=500_000)
+    link.run()
+    assert _ready_ns(link, "b") == {2: received.received_ns + DELAY_NS, 3: 500_000}
+
+
+def test_what_waits_for_a_message_given_up_is_never_sent() -> None:
+    """Nor is it unfinished: it has not begun."""
+    link = FakeLink(TransportSettings(retry_limit=1), loss=1.0)
+    _announce(link, link.a, 1)
+    _announce(link, link.a, 2, after=(1,))
+    link.run()
+    assert [event.report.message.flow_id for event in link.of(MessageFailed, "a")] == [1]
+    assert link.a.unfinished_messages() == []
