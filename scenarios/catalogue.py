@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scenarios import bystanders, datacentre, incast
+from scenarios import allreduce, bystanders, datacentre, incast
 from scenarios.model.scenario import Scenario
 from scenarios.paper.bottleneck import fairness, signaling, synchronization, theory
 from scenarios.paper.data_centre import (
@@ -27,6 +27,7 @@ _MODULES = (
     incast,
     bystanders,
     datacentre,
+    allreduce,
     signaling,
     incast_degree,
     testbed_incast,
@@ -46,4 +47,4 @@ _MODULES = (
 )
 
 SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}
-"""Three to play with, then those of the paper's experiments in its order."""
+"""Four to play with, then those of the paper's experiments in its order."""

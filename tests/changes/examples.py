@@ -163,7 +163,9 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
     },
     {
         "scenarios/catalogue.py": (
-            Before("from scenarios import bystanders, datacentre, incast\n", "from scenarios import pairs\n"),
+            Before(
+                "from scenarios import allreduce, bystanders, datacentre, incast\n", "from scenarios import pairs\n"
+            ),
             Before("    datacentre,\n", "    pairs,\n"),
         ),
     },

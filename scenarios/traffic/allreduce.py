@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Ring all-reduce: ranks add up a vector, by messages that wait for one another (docs/sources.md#all-reduce)."""
+
+from __future__ import annotations
+
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from scenarios.model.flow import FlowRequest
+from scenarios.model.scenario import ScenarioError
+from scenarios.traffic.incast import Incast
+from topologies.model import Host, Topology
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TAG = "allreduce"
+MOST_MESSAGES = 1_000_000
+
+
+class AllReduce(Incast):
+    """A ring all-reduce, and an incast beside it if `degree` asks for one.
+
+    In each of 2 (ranks - 1) steps every rank sends a segment, the ranks-th part of the vector, to the next one: the
+    first half of the steps adds up, the second hands the sums round. A rank sends in a step what it received in the
+    one before, so it waits for that. `chunks` cut a segment, so that a chunk goes on while the next one still comes.
+    """
+
+    ranks: Annotated[int, Field(ge=2, le=10_000)] = Field(8, description="Hosts of the ring.")
+    vector_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(
+        800_000, description="Bytes of the vector that each rank has; a step moves one part in `ranks` of it."
+    )
+    chunks: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        1, description="Messages that a step's segment goes in, one after the other on the same queue pair."
+    )
+    add_us: Annotated[float, Field(ge=0, le=1_000_000)] = Field(
+        0.0, description="What a rank takes for a chunk that it received before it can send it on."
+    )
+    ring: Literal["spread", "packed"] = Field(
+        "spread", description="Ranks dealt over the ToRs in turn, so that all steps cross spines, or h1, h2, ...."
+    )
+    degree: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        0, description="Senders of an incast beside the ring; 0: there is none."
+    )
+    receiver: str | None = Field(None, description="Receiver of the incast; by default the last rank.")
+
+    def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
+        found = self._ring(topology)
+        return found + super().flows(topology, random) if self.degree else found
+
+    def _ring(self, topology: Topology) -> list[FlowRequest]:
+        ranks = [host.name for host in self._ranks(topology)]
+        if self.vector_bytes < self.ranks * self.chunks:
+            raise ScenarioError(
+                f"vector_bytes {self.vector_bytes} is too little for {self.ranks} ranks and {self.chunks} chunks: "
+                "a message has at least a byte"
+            )
+        steps, sizes = 2 * (self.ranks - 1), self._chunk_sizes()
+        if steps * self.ranks * self.chunks > MOST_MESSAGES:
+            raise ScenarioError(f"ranks and chunks: a scenario has at most {MOST_MESSAGES} messages of a ring")
+        return [
+            FlowRequest(
+                source,
+                ranks[(rank + 1) % self.ranks],
+                size_bytes,
+                0,
+                TAG,
+                queue_pair=1,
+                after=(self._place(step - 1, (rank - 1) % self.ranks, chunk),) if step else (),
+                delay_ns=round(self.add_us * 1000) if step else 0,
+            )
+            for step in range(steps)
+            for rank, source in enumerate(ranks)
+            for chunk, size_bytes in enumerate(sizes[(rank - step) % self.ranks])
+        ]
+
+    def _place(self, step: int, rank: int, chunk: int) -> int:
+        """In the list of the ring, from 1, of what a rank sends in a step."""
+        return (step * self.ranks + rank) * self.chunks + chunk + 1
+
+    def _chunk_sizes(self) -> list[list[int]]:
+        """Of each segment: all chunks of the vector, as equal as they can be."""
+        count = self.ranks * self.chunks
+        bounds = [self.vector_bytes * number // count for number in range(count + 1)]
+        sizes = [high - low for low, high in pairwise(bounds)]
+        return [sizes[segment * self.chunks : (segment + 1) * self.chunks] for segment in range(self.ranks)]
+
+    def _ranks(self, topology: Topology) -> list[Host]:
+        hosts = list(topology.hosts)
+        if self.ring == "spread":
+            racks = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
+            hosts = [host for turn in zip_longest(*racks) for host in turn if host is not None]
+        if self.ranks > len(hosts):
+            raise ScenarioError(f"ranks {self.ranks} is above the {len(hosts)} hosts of this network")
+        return hosts[: self.ranks]
+
+    def _receiver(self, topology: Topology) -> Host:
+        return self._ranks(topology)[-1] if self.receiver is None else super()._receiver(topology)

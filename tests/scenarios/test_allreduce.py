@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A ring all-reduce: who sends what to whom, and after what."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from scenarios.model.flow import Flow
+from scenarios.model.numbering import number_flows
+from scenarios.model.scenario import ScenarioError, random_stream
+from scenarios.traffic.allreduce import AllReduce
+from topologies.shapes import shape
+
+NETWORK = shape("clos", {"hosts_per_tor": 6}).build()
+
+
+def _flows(**parameters: Any) -> tuple[Flow, ...]:
+    return number_flows(AllReduce(**parameters).flows(NETWORK, random_stream(1, "workload")))
+
+
+def test_every_part_of_the_vector_passes_every_rank_twice() -> None:
+    """Once to be added up, once with the sum: 2 (N - 1) messages one after the other, each from where the last one
+    went, and all of one size; the sizes of all chunks add up to the vector."""
+    flows = _flows(ranks=5, chunks=3, vector_bytes=100_001, add_us=2.0)
+    following = {number: flow for flow in flows for number in flow.after}
+    sizes = []
+    for first in (flow for flow in flows if not flow.after):
+        way = [first]
+        while (onward := following.get(way[-1].flow_id)) is not None:
+            assert (onward.src, onward.delay_ns) == (way[-1].dst, 2_000)
+            way.append(onward)
+        assert len(way) == 2 * 4
+        assert len({flow.src for flow in way[:5]}) == 5
+        assert {flow.size_bytes for flow in way} == {first.size_bytes}
+        sizes.append(first.size_bytes)
+    assert (len(sizes), sum(sizes)) == (5 * 3, 100_001)
+    assert len(flows) == 5 * 3 * 8
+
+
+@pytest.mark.parametrize(("ring", "racks"), [("packed", 2), ("spread", 8)])
+def test_ranks_are_dealt_over_racks(ring: str, racks: int) -> None:
+    """Of 8 hops round the ring all cross the spines, or only those where a rack ends."""
+    hops = {(flow.src, flow.dst) for flow in _flows(ranks=8, ring=ring)}
+    assert len(hops) == 8
+    assert sum(NETWORK.host[src].switch != NETWORK.host[dst].switch for src, dst in hops) == racks
+
+
+def test_an_incast_may_run_beside_it() -> None:
+    """At its last rank, and the ring is the same as without."""
+    alone, beside = _flows(ranks=4), _flows(ranks=4, degree=3)
+    by_tag: dict[str, list[Flow]] = defaultdict(list)
+    for flow in beside:
+        by_tag[flow.tag].append(flow)
+    assert [(flow.src, flow.dst, flow.size_bytes) for flow in by_tag["allreduce"]] == [
+        (flow.src, flow.dst, flow.size_bytes) for flow in alone
+    ]
+    assert len(by_tag["incast"]) == 3
+    assert {flow.dst for flow in by_tag["incast"]} == {alone[3].src}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"ranks": 13}, "ranks 13 is above the 12 hosts"),
+        ({"ranks": 8, "chunks": 2, "vector_bytes": 15}, "vector_bytes 15 is too little"),
+        ({"ranks": 12, "chunks": 10_000, "vector_bytes": 10_000_000}, "at most 1000000 messages of a ring"),
+    ],
+)
+def test_what_does_not_fit_is_said(parameters: dict[str, int], words: str) -> None:
+    """In one line."""
+    with pytest.raises(ScenarioError, match=words):
+        _flows(**parameters)

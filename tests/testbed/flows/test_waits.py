@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""When what waits for others should begin and end, against arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scenarios.files.flow_file import format_flows
+from scenarios.model.flow import FlowRequest
+from scenarios.model.numbering import number_flows
+from testbed.flows.columns import flow_columns
+from testbed.flows.ideal import IdealTimes, ideal_times_ns
+from testbed.flows.waits import Waits, ideal_waits
+from testbed.plan.plan import RunRequest, plan_run
+from topologies.shapes import shape
+
+NETWORK = shape("star", {"hosts": 4}).build()
+PAYLOAD_BYTES = 1_000
+
+
+def _waits(*requests: FlowRequest) -> tuple[Waits, IdealTimes]:
+    flows = number_flows(requests)
+    times = ideal_times_ns(NETWORK, flow_columns(NETWORK, flows), PAYLOAD_BYTES)
+    return ideal_waits(NETWORK, flows, PAYLOAD_BYTES, nic_bps=None), times
+
+
+def test_a_chain_takes_the_sum_of_its_parts() -> None:
+    """There one way each, the delays between, and the last one's acknowledgment."""
+    waits, times = _waits(
+        FlowRequest("h1", "h2", 50_000, 100, "chain"),
+        FlowRequest("h2", "h3", 9_000, 0, "chain", after=(1,), delay_ns=40),
+        FlowRequest("h2", "h4", 7_000, 0, "chain", after=(2,)),
+    )
+    second_ns = 100 + times.delivered[0] + 40
+    third_ns = second_ns + times.acknowledged[1]  # it has the same source, which knows when that is acknowledged
+    assert waits.start_ns == {0: 100, 1: round(second_ns), 2: round(third_ns)}
+    assert waits.completion_ns == {"chain": round(third_ns + times.acknowledged[2] - 100)}
+
+
+def test_a_host_sends_one_message_after_the_other() -> None:
+    """The second of two that are ready together is behind the first on their wire, and so is what waits for it."""
+    first = FlowRequest("h1", "h2", 50_000, 0, "x")
+    waits, times = _waits(first, replace(first, dst="h3"), FlowRequest("h3", "h4", 1_000, 0, "x", after=(2,)))
+    assert waits.start_ns[2] == round(times.sent[0] + times.delivered[1])
+
+
+def test_other_traffic_has_no_part_in_it() -> None:
+    """Neither where nothing waits, nor beside what does."""
+    lone = FlowRequest("h1", "h2", 50_000, 0, "incast")
+    assert _waits(lone)[0] == Waits({}, {})
+    with_it = _waits(FlowRequest("h1", "h3", 1_000, 5, "x"), FlowRequest("h3", "h1", 1_000, 0, "x", after=(1,)), lone)
+    assert with_it[0].completion_ns.keys() == {"x"}
+    assert len(with_it[0].start_ns) == 2
+
+
+@pytest.mark.parametrize("chunks", [1, 4])
+def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
+    """Each as long as its bytes at line rate, and as the way to the next rank where a host has nothing else to send
+    meanwhile: chunks hide that."""
+    settings = ("ranks=4", f"chunks={chunks}", "vector_bytes=400000", "topology.hosts_per_tor=2")
+    plan = plan_run(RunRequest("allreduce", "irn", clock="virtual", settings=settings))
+    columns = flow_columns(plan.topology, plan.flows)
+    times = ideal_times_ns(plan.topology, columns, plan.transport.payload_bytes)
+    chunk_ns, way_ns, rtt_ns = times.sent[-1], times.delivered[-1], times.acknowledged[-1]
+    step_ns = max(chunks * chunk_ns, way_ns)
+    total_ns = 5 * step_ns + (chunks - 1) * chunk_ns + rtt_ns
+    assert plan.config.ideal_completion_us["allreduce"] == pytest.approx(total_ns / 1000, abs=0.01)
+    assert plan.columns.start_ns[-1] == pytest.approx(5 * step_ns, abs=2) if chunks == 1 else True
+    assert plan.columns.start_ns.max() > columns.start_ns.max()
+
+
+def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> None:
+    """Of a ring of short messages hosts are idle most of the time; of the same messages all at once they are not."""
+    settings = ("vector_bytes=80000",)
+    ring = plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings))
+    listed = tmp_path / "at-once.csv"
+    listed.write_text(format_flows([replace(flow, after=()) for flow in ring.flows], None))
+    at_once = plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings, flow_file=listed))
+    assert ring.config.dilation_choice is not None
+    assert at_once.config.dilation_choice is not None
+    assert 0 < 2 * ring.config.dilation_choice.peak_load < at_once.config.dilation_choice.peak_load

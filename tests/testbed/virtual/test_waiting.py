@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Runs whose messages wait for one another: when they start, what all of them take, and what never starts."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from analysis.formatting import format_us
+from analysis.report.tables import key_figures
+from scenarios.files.flow_file import FILE_NAME
+from telemetry.schema import SCHEMAS
+from testbed.errors import UsageError
+from testbed.execution.execute import StoredRun, execute
+from testbed.execution.hpcc_export import export_hpcc
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.virtual.workers import simulate_shared
+from tests.testbed.virtual.ranks import over_threads
+
+RING = ("ranks=6", "chunks=2", "vector_bytes=120000", "add_us=3", "topology.hosts_per_tor=4")
+BESIDE = (*RING, "degree=3", "message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
+
+
+def _plan(*settings: str, **more: object) -> RunPlan:
+    request = RunRequest("allreduce", "sfc", clock="virtual", settings=settings, **more)  # type: ignore[arg-type]
+    return plan_run(request)
+
+
+def _flows(run: StoredRun) -> pl.DataFrame:
+    return pl.read_parquet(run.folder / "flows.parquet")
+
+
+def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
+    """No message starts before the one that it waits for has come; what it takes more is that acknowledgments have a
+    share of the wire."""
+    plan = _plan(*RING)
+    run = execute(plan, tmp_path, Silent(), page=False)
+    flows = _flows(run)
+    starts, ideals = flows["start_us"].to_list(), flows["ideal_fct_us"].to_list()
+    for flow in plan.flows:
+        for number in flow.after:
+            assert starts[flow.flow_id - 1] >= starts[number - 1] + ideals[number - 1] / 2 + 3
+    completion = run.result.completion["allreduce"]
+    assert completion.took_us == pytest.approx(flows["finish_us"].max())
+    assert completion.slowdown is not None
+    assert 0.999 < completion.slowdown < 1.1
+    told = dict(key_figures(run.result))["allreduce, all of it"]
+    assert told.startswith(f"{format_us(completion.took_us)}, ideal {format_us(completion.ideal_us)}: slowdown 1")
+    with pytest.raises(UsageError, match="knows no flows that wait"):
+        export_hpcc(run.folder, tmp_path / "out")
+
+
+def test_it_is_the_same_run_however_it_is_shared_out(tmp_path: Path) -> None:
+    """Over workers or ranks, beside an incast: each host knows by itself when it may begin. And from its own list."""
+    plan = _plan(*BESIDE)
+    alone = execute(plan, tmp_path / "alone", Silent(), page=False)
+    for name, clock in (("workers", partial(simulate_shared, workers=2)), ("ranks", over_threads(2))):
+        shared = execute(plan, tmp_path / name, Silent(), clock, page=False)
+        for schema in SCHEMAS.values():
+            assert_frame_equal(*(pl.read_parquet(run.folder / schema.file_name) for run in (alone, shared)))
+    assert _plan(*BESIDE, flow_file=alone.folder / FILE_NAME).flows == plan.flows
+    assert alone.result.flows.completed == len(plan.flows)
+
+
+def test_what_never_starts_is_said(tmp_path: Path) -> None:
+    """A run that ends in the middle: a flow without a start is not finished either, and counts as what it is."""
+    run = execute(_plan(*RING, duration_ms=0.04), tmp_path, Silent(), page=False)
+    flows, counts = _flows(run), run.result.flows
+    never = flows["start_us"].null_count()
+    assert 0 < never == counts.never_started < counts.total - counts.completed < counts.total
+    assert flows.filter(pl.col("start_us").is_null())["packets_sent"].sum() == 0
+    assert run.result.completion["allreduce"].took_us is None
+    said = f"{counts.total - counts.completed} of {counts.total} flows did not finish; {never} of them never started"
+    assert any(reason.startswith(said) for reason in run.result.verdict_reasons)
