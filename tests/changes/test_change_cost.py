@@ -11,20 +11,7 @@ import pytest
 
 from tests.changes.change import Change, copy_of_tree
 from tests.changes.examples import CHANGES
-from tests.tree import ROOT
-
-
-def _listed() -> dict[str, set[str]]:
-    """Kind -> places, from CONTRIBUTING's table; `NAME` and `GROUP` stand for what is chosen."""
-    rows = re.findall(r"^\| ([a-zA-Z0-9 ]+) \| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
-    return {kind: set(re.findall(r"`([\w./-]+/[\w./-]+\.\w+)`", places)) for kind, places in rows}
-
-
-LISTED = _listed()
-
-
-def _is_at(place: str, pattern: str) -> bool:
-    return re.fullmatch(re.escape(pattern).replace("NAME", r"\w+").replace("GROUP", r"\w+"), place) is not None
+from tests.changes.places import LISTED, is_at
 
 
 def test_every_listed_kind_has_an_example() -> None:
@@ -36,8 +23,8 @@ def test_every_listed_kind_has_an_example() -> None:
 def test_contributing_lists_exactly_the_places(change: Change) -> None:
     """No place is missing, none is there for nothing."""
     patterns = LISTED[change.kind]
-    assert all(any(_is_at(place, pattern) for pattern in patterns) for place in change.places)
-    assert all(any(_is_at(place, pattern) for place in change.places) for pattern in patterns)
+    assert all(any(is_at(place, pattern) for pattern in patterns) for place in change.places)
+    assert all(any(is_at(place, pattern) for place in change.places) for pattern in patterns)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.kind)

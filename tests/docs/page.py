@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A page that tells people what to make and to type: its blocks, made and typed in a copy of the tree."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OWN_FILE = re.compile(r"# ([\w/]+\.\w+)\n")
+_CHANGED_FILE = re.compile(r"--- ([\w/]+\.py)\n")
+ROOT_WORD = "sudo"
+# In one process, since a new one takes longer to load than these commands to run; and without pages, which are drawn in
+# tests of their own and take longer than the runs.
+_TYPED = """
+import glob, json, runpy, sys
+from analysis.report import pages
+pages.write_run_report = lambda folder, **_: folder / "report.html"
+pages.write_comparison_report = lambda folders, folder, *_: folder / "comparison.html"
+from command.app import main
+
+asked = json.load(sys.stdin)
+for words in asked["commands"]:
+    name, rest = words[0], [found for word in words[1:] for found in sorted(glob.glob(word)) or [word]]
+    print("$", *words, flush=True)
+    if name == "./runner.py":
+        status = main(rest)
+        assert status in asked["statuses"], (status, words)
+    else:
+        assert name == ".venv/bin/python", words
+        runpy.run_path(rest[0])
+"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Of a page: what is to be made, and what is to be typed, by heading of the second level."""
+
+    sections: dict[str, list[tuple[str, str]]]
+    """Kind and text of each block."""
+
+    @classmethod
+    def read(cls, path: Path) -> Page:
+        parts = re.split(r"^## (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        return cls({name: _BLOCK.findall(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)})
+
+    def places(self, section: str) -> set[str]:
+        """Files of the tree that a section makes or changes: those in a folder."""
+        found = (_file_of(text) for kind, text in self.sections[section] if kind != "sh")
+        return {name for name in found if "/" in name}
+
+    def make(self, tree: Path) -> None:
+        """All files, in the order of the page."""
+        for kind, text in self._blocks():
+            if kind == "diff":
+                _change(tree / _file_of(text), text)
+            elif kind != "sh":
+                path = tree / _file_of(text)
+                assert not path.exists(), path
+                path.write_text(text, encoding="utf-8")
+
+    def commands(self) -> list[list[str]]:
+        """Words of each line of a shell."""
+        return [shlex.split(line) for kind, text in self._blocks() if kind == "sh" for line in text.splitlines()]
+
+    def _blocks(self) -> Iterable[tuple[str, str]]:
+        return (block for blocks in self.sections.values() for block in blocks)
+
+
+def _file_of(text: str) -> str:
+    found = _OWN_FILE.match(text) or _CHANGED_FILE.match(text)
+    assert found is not None, f"no file is named: {text[:60]!r}"
+    return found[1]
+
+
+def _change(path: Path, text: str) -> None:
+    """Lines that are kept show where; each part of the change must have exactly one place."""
+    content = path.read_text(encoding="utf-8")
+    for part in text.split("\n", 1)[1].split("@@\n"):
+        lines = part.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] != "+")
+        after = "".join(line[1:] for line in lines if line[0] != "-")
+        assert content.count(before) == 1, f"{path.name} has {content.count(before)} places like\n{before}"
+        content = content.replace(before, after)
+    path.write_text(content, encoding="utf-8")
+
+
+def type_in(tree: Path, commands: list[list[str]], statuses: tuple[int, ...] = (0,)) -> str:
+    """Types commands of a page, one after the other; each must end with one of these. What they print."""
+    done = subprocess.run(
+        [sys.executable, "-c", _TYPED],
+        input=json.dumps({"commands": commands, "statuses": statuses}),
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
