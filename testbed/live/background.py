@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
 from testbed.system.child import Child
+from testbed.system.namespace import in_network_of
 from topologies.model import Host
 
 _READY_SECONDS = 20.0
@@ -60,9 +61,10 @@ class Iperf3:
         within_run = int(self._plan.duration_wall_ns / 1e9) - _MARGIN_SECONDS
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, within_run))
         for role, host in (("server", self.server), ("client", self.client)):
-            arguments = ["mnexec", "-a", str(self._pids[host.name]), sys.executable, "-m", "testbed.live.iperf3_peer"]
+            arguments = [sys.executable, "-m", "testbed.live.iperf3_peer"]
             arguments += [role, str(self.server.ip), str(_PORT), str(seconds)]
-            child = Child(f"iperf3 {role}", arguments, self._run_id, self._logs / f"iperf3-{role}.log")
+            words = in_network_of(self._pids[host.name], *arguments)
+            child = Child(f"iperf3 {role}", words, self._run_id, self._logs / f"iperf3-{role}.log")
             self._children.append(child)
             child.wait_for_line("ready", _READY_SECONDS)
 

@@ -14,6 +14,7 @@ from telemetry.captures.clock import CaptureClock
 from telemetry.captures.pcapng import CaptureError, Direction
 from testbed.recording.captures import FOLDER, SUFFIX, convert
 from testbed.system.child import Child
+from testbed.system.namespace import in_network_of
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port, Topology
 
@@ -83,7 +84,7 @@ class LiveCaptures:
         words = ["tcpdump", "-U", "-Z", "root", "-s", "0", "--nano", "-i", interface_of(self._topology, where)]
         words += ["-w", str(pcap)] if direction is Direction.UNKNOWN else ["-Q", "in", "-w", str(pcap)]
         if where.node in self._pids:
-            words = ["mnexec", "-a", str(self._pids[where.node]), *words]
+            words = in_network_of(self._pids[where.node], *words)
         name = end.node if direction is Direction.UNKNOWN else pcap.stem
         log = self._logs / f"tcpdump-{name}.log"
         child = Child(f"tcpdump of {name}", words, self._run_id, log, errors_are_lines=True)

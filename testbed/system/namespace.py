@@ -40,6 +40,11 @@ def private_network() -> Iterator[None]:
         yield
 
 
+def in_network_of(pid: int, *words: str) -> list[str]:
+    """What starts a program of this machine's in the network namespace of a process, and in nothing else of it."""
+    return ["nsenter", "--target", str(pid), "--net", "--", *words]
+
+
 def disable_ipv6() -> None:
     """Keeps the kernel from sending neighbour discovery into the modelled network, from the current namespace."""
     for each in ("all", "default"):

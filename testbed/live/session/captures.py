@@ -10,6 +10,7 @@ from pathlib import Path
 from testbed.errors import UsageError
 from testbed.live.run import LiveNetwork
 from testbed.system.child import Child
+from testbed.system.namespace import in_network_of
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port
 
@@ -35,7 +36,7 @@ class Captures:
         path = (FOLDER / f"{interface}.pcap").absolute()
         words = ["tcpdump", "--immediate-mode", "-U", "-Z", "root", "-s", "0", "-i", interface, "-w", str(path)]
         if end.node in self._network.plan.topology.host:
-            words = ["mnexec", "-a", str(self._network.emulation.host_pid(end.node)), *words]
+            words = in_network_of(self._network.emulation.host_pid(end.node), *words)
         log = self._network.logs / f"tcpdump-{interface}.log"
         try:
             child = Child(f"tcpdump of {interface}", words, self._network.run_id, log, errors_are_lines=True)

@@ -14,13 +14,13 @@ import time
 from typing import Any
 
 import docker
-from docker.errors import DockerException, ImageNotFound
+from docker.errors import DockerException
 from docker.types import Mount
 
 from hosts.io.links import Links
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
-from testbed.system.containers import engine_listens, labels_of
+from testbed.system.containers import labels_of, missing_image
 from testbed.system.run_ids import RUN_VARIABLE
 from testbed.targets.bmv2.process import READY_SECONDS, SwitchSpec
 from testbed.targets.bmv2.thrift import ThriftConnection
@@ -37,32 +37,9 @@ def image() -> str:
     return os.environ.get(IMAGE_VARIABLE) or USUAL_IMAGE
 
 
-def missing_engine() -> str | None:
-    """None if Docker's engine answers, else why it does not."""
-    if not engine_listens():
-        return "no Docker engine answers"
-    try:
-        docker.from_env().close()
-    except DockerException as error:
-        return f"Docker's engine refuses: {error}"
-    return None
-
-
 def missing_docker() -> str | None:
     """None if the image can be run, else why not."""
-    missing = missing_engine()
-    if missing is not None:
-        return missing
-    client = docker.from_env()
-    try:
-        client.images.get(image())
-    except ImageNotFound:
-        return f"Docker has no image {image()} (docker pull {image()})"
-    except DockerException as error:
-        return f"Docker's engine refuses: {error}"
-    finally:
-        client.close()
-    return None
+    return missing_image(image())
 
 
 def image_version() -> str:

@@ -20,6 +20,7 @@ import pytest
 
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
+from testbed.system.containers import missing_engine
 from testbed.targets.bmv2 import container
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.installation import missing_bmv2
@@ -28,7 +29,7 @@ from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.thrift import ThriftConnection
 from testbed.targets.common.commands import PROGRAM, build_engine
 from tests.testbed import running
-from tests.testbed.targets.bmv2.local_image import containers_of, image_of, libraries_of
+from tests.testbed.local_image import containers_of, image_of, libraries_of
 from topologies.commands import pipeline_commands
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
@@ -154,7 +155,7 @@ class TestLive:
         assert "2 received" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(container.missing_engine() is not None, reason=f"no Docker: {container.missing_engine()}")
+@pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}")
 class TestImage:
     """Runs in containers: of the image that the testbed would take, and of one made of the switch on the PATH."""
 
@@ -170,7 +171,7 @@ class TestImage:
         """What is on the PATH of these tests, in an image."""
         if HERE is None or not libraries_of(HERE):
             pytest.skip("no simple_switch on the PATH to make an image of")
-        with image_of(HERE) as image:
+        with image_of({"usr/bin/simple_switch": HERE}) as image:
             monkeypatch.setenv(container.IMAGE_VARIABLE, image)
             yield image
 

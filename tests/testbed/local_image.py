@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A Docker image of the `simple_switch` on this machine's PATH and the libraries that it loads, nothing else."""
+"""Docker images of programs on this machine and the libraries that they load, nothing else: no registry is asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import subprocess
 import tarfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,12 +19,12 @@ _LOADED = re.compile(r"(?:^|=> )\s*(/\S+) \(0x", re.MULTILINE)
 
 
 @contextmanager
-def image_of(executable: str) -> Iterator[str]:
-    """The name of a new image with this `simple_switch`; it goes with the body."""
+def image_of(programs: Mapping[str, str]) -> Iterator[str]:
+    """The name of a new image with these programs, path there -> path here; it goes with the body."""
     name = f"sfc-testbed-test-{uuid.uuid4().hex[:12]}"
     client = docker.from_env()
     try:
-        client.api.import_image_from_data(_archive(executable), repository=name, tag="local")
+        client.api.import_image_from_data(_archive(programs), repository=name, tag="local")
         try:
             yield f"{name}:local"
         finally:
@@ -48,12 +48,13 @@ def libraries_of(executable: str) -> list[str]:
     return _LOADED.findall(found)
 
 
-def _archive(executable: str) -> bytes:
+def _archive(programs: Mapping[str, str]) -> bytes:
     """A tar of a root file system: links are followed, so that each file stands where it is looked for."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w", dereference=True) as archive:
-        archive.add(Path(executable).resolve(), "usr/bin/simple_switch")
-        for library in libraries_of(executable):
+        for there, here in programs.items():
+            archive.add(Path(here).resolve(), there)
+        for library in sorted({library for here in programs.values() for library in libraries_of(here)}):
             archive.add(library, library.lstrip("/"))
         folder = tarfile.TarInfo("tmp")
         folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
