@@ -43,6 +43,10 @@ Pcap = Annotated[
 BackgroundName = Annotated[
     str | None, typer.Option(help="Unmodified programs beside the flows: iperf3.", show_default=False)
 ]
+HostsImage = Annotated[
+    str | None,
+    typer.Option("--hosts", metavar="docker:IMAGE", help="Hosts are containers of this image.", show_default=False),
+]
 Faults = Annotated[
     list[str] | None,
     typer.Option(

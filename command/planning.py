@@ -74,12 +74,17 @@ def checked(
     for plan in plans:
         shared_out(plan, workers)
     check_room(plans, out, times=times)
-    for clock, switch, mtu_bytes in {(plan.config.clock, plan.config.switch, plan.mtu_bytes) for plan in plans}:
-        capabilities.require(clock, switch, mtu_bytes)
+    for clock, switch, mtu_bytes, hosts in {_asked_of_machine(plan) for plan in plans}:
+        capabilities.require(clock, switch, mtu_bytes, hosts)
     if compiles:
         prepare()
     build_programs(plans)
     return plans
+
+
+def _asked_of_machine(plan: RunPlan) -> tuple[str, str, int, str | None]:
+    """As `capabilities.require` takes it."""
+    return plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts
 
 
 def shared_out(plan: RunPlan, workers: int) -> Clock | None:

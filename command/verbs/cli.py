@@ -11,7 +11,7 @@ from typing import IO, Annotated
 
 import typer
 
-from command.options import Settings, SwitchName
+from command.options import HostsImage, Settings, SwitchName
 from command.output import EXIT_INVALID, console
 from compiled.first_use import prepare
 from testbed.errors import UsageError
@@ -33,6 +33,7 @@ def verb(
         int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the network runs.")
     ] = NETWORK_DILATION,
     settings: Settings = None,
+    hosts: HostsImage = None,
     script: Annotated[
         Path | None,
         typer.Option(
@@ -43,11 +44,19 @@ def verb(
     ] = None,
 ) -> None:
     """Starts a network with a prompt."""
-    request = RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings or ()))
+    request = RunRequest(
+        "none",
+        scheme,
+        switch,
+        topology=topology,
+        dilation=dilation,
+        settings=tuple(settings or ()),
+        hosts=hosts,
+    )
     lines = None if script is None else _open(script)
     plan = plan_network(request)
     check_switch_limits(plan)
-    capabilities.require("real", plan.config.switch, plan.mtu_bytes)
+    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts)
     prepare()
 
     from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked

@@ -23,6 +23,7 @@ from command.options import (
     Duration,
     Faults,
     FlowFile,
+    HostsImage,
     Json,
     Out,
     Retry,
@@ -62,6 +63,7 @@ def verb(
     topology: TopologyName = None,
     flows: FlowFile = None,
     fault: Faults = None,
+    hosts: HostsImage = None,
     out: Out = Path("runs"),
     retry: Retry = False,
     json: Json = False,
@@ -78,6 +80,7 @@ def verb(
         settings=tuple(settings or ()),
         flow_file=flows,
         faults=tuple(fault or ()),
+        hosts=hosts,
     )
     if retry:
         check_retry(request.clock)

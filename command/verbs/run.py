@@ -20,6 +20,7 @@ from command.options import (
     ExchangeName,
     Faults,
     FlowFile,
+    HostsImage,
     Json,
     Out,
     Pcap,
@@ -64,6 +65,7 @@ def verb(
     topology: TopologyName = None,
     flows: FlowFile = None,
     fault: Faults = None,
+    hosts: HostsImage = None,
     out: Out = Path("runs"),
     pcap: Pcap = "",
     background: BackgroundName = None,
@@ -88,6 +90,7 @@ def verb(
         background=background,
         flow_file=flows,
         faults=tuple(fault or ()),
+        hosts=hosts,
     )
     if retry:
         check_retry(request.clock)

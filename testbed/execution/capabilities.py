@@ -15,6 +15,7 @@ from pathlib import Path
 from compiled.cache import CacheRefused, private_cache
 from compiled.first_use import lacking
 from testbed.errors import UsageError
+from testbed.system.containers import engine_listens, missing_engine, missing_image
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.common.wires import has_netem
@@ -101,6 +102,11 @@ def _tool(name: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {_PROVISION}"
 
 
+def _docker() -> str | None:
+    missing = missing_engine()
+    return missing if missing is None or engine_listens() else f"{missing}; apt-get install docker.io brings one"
+
+
 def _mpi() -> str | None:
     if importlib.util.find_spec("mpi4py") is None:
         return "the Python module mpi4py is not installed; .venv/bin/pip install '.[mpi]'"
@@ -110,6 +116,7 @@ def _mpi() -> str | None:
 EVERY_RUN = "every run"
 LIVE_RUN = "--clock real"
 BMV2_RUN = "--switch bmv2"
+CONTAINER_RUN = "--hosts docker:IMAGE"
 
 CAPABILITIES: tuple[Capability, ...] = (
     Capability("C compiler", EVERY_RUN, _compiler),
@@ -126,16 +133,22 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),
     Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem),
+    Capability("Docker", CONTAINER_RUN, _docker),
     Capability("MPI", "--exchange mpi, one run on many machines", _mpi),
 )
 
 
-def require(clock: str, switch: str, mtu_bytes: int = ORDINARY_MTU_BYTES) -> None:
-    """UsageError that names the first thing a run with this clock, this switch and interfaces of this MTU lacks."""
+def require(clock: str, switch: str, mtu_bytes: int = ORDINARY_MTU_BYTES, hosts: str | None = None) -> None:
+    """UsageError that names the first thing a run with this clock, this switch and interfaces of this MTU lacks.
+
+    `hosts` as in `RunRequest`.
+    """
     needed = [EVERY_RUN]
     if clock == "real":
         needed.append(LIVE_RUN)
     needed.append(f"--switch {switch}")
+    if hosts is not None:
+        needed.append(CONTAINER_RUN)
     for capability in CAPABILITIES:
         if capability.needed_for in needed:
             missing = capability.probe()
@@ -144,3 +157,6 @@ def require(clock: str, switch: str, mtu_bytes: int = ORDINARY_MTU_BYTES) -> Non
     refused = _veth(mtu_bytes) if clock == "real" and mtu_bytes > ORDINARY_MTU_BYTES else None
     if refused is not None:
         raise UsageError(f"{LIVE_RUN} needs interfaces for frames this long: {refused}; lower transport.payload_bytes")
+    lacking = None if hosts is None else missing_image(hosts.partition(":")[2])
+    if lacking is not None:
+        raise UsageError(f"--hosts {hosts}: {lacking}")

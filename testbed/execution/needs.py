@@ -193,6 +193,6 @@ def _descriptors(plan: RunPlan) -> int:
     hosts, switches = len(plan.topology.hosts), len(plan.topology.switches)
     agents = agent_count(hosts)
     runner = _SPARE_DESCRIPTORS + 2 * (hosts + switches) + 3 * switches + 2 * (agents + 2 * captures)
-    agent = _SPARE_OF_CHILDREN + (4 if plan.config.background is None else 6) * -(-hosts // agents)
+    agent = _SPARE_OF_CHILDREN + (6 if plan.has_programs else 4) * -(-hosts // agents)
     switch = _SPARE_OF_CHILDREN + max(len(each) for each in plan.topology.ports.values())
     return max(runner, agent, switch)

@@ -128,7 +128,7 @@ def start_agents(
 ) -> list[AgentProcess]:
     """Starts the agents of a run; they are ready when `wait_until_ready` says so.
 
-    With `programs` the hosts' ordinary programs use the NICs, as they do beside a background.
+    With `programs` the hosts' ordinary programs use the NICs, as they do beside a background and in containers.
     """
     configs = agent_configs(
         plan.topology,
@@ -139,7 +139,7 @@ def start_agents(
         switches=switches,
         agents=agent_count(len(plan.topology.hosts)),
         epoch_ns=epoch_ns,
-        programs=programs or plan.config.background is not None,
+        programs=programs or plan.has_programs,
         stalls=host_stalls(plan.topology, plan.faults),
     )
     return [AgentProcess(config, run_id, logs) for config in configs]

@@ -27,6 +27,8 @@ from hosts.io.links import Links, Settings, turn_off_offloads
 from hosts.io.namespaces import network_namespace
 from testbed.errors import RunError
 from testbed.interrupt import Interrupt
+from testbed.live.containers.container import HostContainer, HostContainers
+from testbed.live.containers.node import ContainerTerminal
 from testbed.live.shells import WatchedShell
 from testbed.system.child import how_ended
 from testbed.system.namespace import disable_ipv6, private_network
@@ -43,6 +45,10 @@ _END_SECONDS = 10.0
 
 class HostNode(WatchedShell, Host):  # type: ignore[misc]
     """A host with a namespace of its own."""
+
+
+class ContainerNode(WatchedShell, ContainerTerminal, Host):  # type: ignore[misc]
+    """A host that is a container, with the namespace of that."""
 
 
 class P4SwitchNode(WatchedShell, Switch):  # type: ignore[misc]
@@ -85,11 +91,20 @@ class MadeLink(Link):  # type: ignore[misc]
 class Emulation:
     """Mininet's nodes of a topology, wired and addressed. A link that `wires` cuts ends at the wire's node.
 
-    Every interface takes IP packets of up to `mtu_bytes`.
+    Every interface takes IP packets of up to `mtu_bytes`. With `containers` the hosts are such.
     """
 
-    def __init__(self, topology: Topology, wires: Sequence[Wire], interrupt: Interrupt, *, mtu_bytes: int) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        wires: Sequence[Wire],
+        interrupt: Interrupt,
+        *,
+        mtu_bytes: int,
+        containers: HostContainers | None = None,
+    ) -> None:
         self.topology = topology
+        self.containers = containers
         self._interrupt = interrupt
         self._mtu_bytes = mtu_bytes
         self._wires = {wire.link: wire for wire in wires}
@@ -111,7 +126,7 @@ class Emulation:
     def troubles(self) -> list[str]:
         """Hosts whose shell, and with it what Mininet knows of their namespace, has gone; a line each."""
         gone = [node for node in self.net.hosts if node.shell is not None and node.shell.poll() is not None]
-        return [f"the shell of {node.name} {how_ended(node.shell.returncode)}" for node in gone]
+        return [_obituary(node) for node in gone]
 
     def shell(self, node: str, script: str) -> str:
         """What a script prints in the namespace of a node; Mininet knows no exit status."""
@@ -123,6 +138,8 @@ class Emulation:
         with Links() as links:
             links.remove_pairs()
         self.net.links.clear()
+        if self.containers is not None:
+            self.containers.remove_all()
         for node in self.net.values():
             if node.shell is not None and node.shell.poll() is None:
                 os.killpg(node.pid, signal.SIGHUP)
@@ -173,7 +190,10 @@ class Emulation:
 
     def _add_host(self, name: str) -> None:
         self.checkpoint()
-        self.net.addHost(name, ip=None)
+        if self.containers is None:
+            self.net.addHost(name, ip=None)
+        else:
+            self.net.addHost(name, cls=ContainerNode, ip=None, container=self.containers.start(name))
 
     def _make(self, links: Links, link: LinkData) -> None:
         if link not in self._wires:
@@ -209,6 +229,12 @@ class Emulation:
         interface.mac, interface.ip, interface.prefixLen = host.mac, str(host.ip), "32"
 
 
+def _obituary(node: Any) -> str:
+    if isinstance(node.shell, HostContainer):
+        return node.shell.obituary()
+    return f"the shell of {node.name} {how_ended(node.shell.returncode)}"
+
+
 @contextmanager
 def emulation(
     topology: Topology,
@@ -216,11 +242,12 @@ def emulation(
     interrupt: Interrupt | None = None,
     *,
     mtu_bytes: int = ORDINARY_MTU_BYTES,
+    containers: HostContainers | None = None,
 ) -> Iterator[Emulation]:
     """A live network in a namespace of its own, gone at the end. KeyboardInterrupt if it is not waited for."""
     setLogLevel("critical")
     with private_network():
-        network = Emulation(topology, wires, interrupt or Interrupt(), mtu_bytes=mtu_bytes)
+        network = Emulation(topology, wires, interrupt or Interrupt(), mtu_bytes=mtu_bytes, containers=containers)
         try:
             yield network
         finally:

@@ -39,6 +39,7 @@ from testbed.interrupt import Interrupt
 from testbed.live.agents import AgentProcess, start_agents
 from testbed.live.background import BACKGROUNDS, Background
 from testbed.live.capture import LiveCaptures
+from testbed.live.containers.container import host_containers
 from testbed.live.emulation import Emulation, emulation
 from testbed.plan.plan import RunPlan
 from testbed.recording.captures import capture_folder
@@ -90,7 +91,14 @@ def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt | None = None) 
     os.environ[RUN_VARIABLE] = run_id  # Mininet's shells inherit it
     try:
         target = TARGETS[plan.config.switch](plan, state, logs)
-        with emulation(plan.topology, target.wires, interrupt, mtu_bytes=plan.mtu_bytes) as network:
+        with (
+            host_containers(plan.config.hosts, run_id) as containers,
+            emulation(
+                plan.topology, target.wires, interrupt, mtu_bytes=plan.mtu_bytes, containers=containers
+            ) as network,
+        ):
+            if containers is not None:
+                replace_text(logs / "hosts.json", containers.described())
             epoch_ns = time.monotonic_ns()
             try:
                 switches = target.start(network, epoch_ns)

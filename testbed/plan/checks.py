@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -24,11 +25,12 @@ from topologies.model import Topology, TopologyError
 from topologies.settings import SwitchSettings
 from topologies.shapes import SHAPES, shape
 from wire.input.nearest import nearest
-from wire.input.validation import refusal
+from wire.input.validation import refusal, shown
 
 MAX_SEED = 2**63 - 1
 MAX_DURATION_MS = 3_600_000.0
 BACKGROUND_NAMES = ("iperf3",)
+_IMAGE = re.compile("[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -125,6 +127,17 @@ def check_background(request: RunRequest) -> None:
         raise UsageError(f"no background {request.background!r}; there are {', '.join(BACKGROUND_NAMES)}")
     if request.clock != "real":
         raise UsageError("--background needs --clock real: programs know no virtual time")
+
+
+def check_hosts(hosts: str | None, clock: str) -> None:
+    """Hosts that are containers need the machine's own clock, and the name of an image."""
+    if hosts is None:
+        return
+    kind, _, image = hosts.partition(":")
+    if kind != "docker" or not _IMAGE.fullmatch(image):
+        raise UsageError(f"--hosts is docker:IMAGE, such as docker:debian:12, not {shown(hosts)}")
+    if clock != "real":
+        raise UsageError("--hosts needs --clock real: programs in containers know no virtual time")
 
 
 def validated(model: type[Model], fields: Mapping[str, Any], where: str, known: Iterable[str] = ()) -> Model:

@@ -81,6 +81,7 @@ class RunConfig(BaseModel):
     thresholds_bytes: dict[str, int]
     captures: tuple[str, ...] = ()
     background: str | None = None
+    hosts: str | None = Field(default=None, description="docker:IMAGE: they were containers; null: Mininet's own.")
     faults: tuple[FaultConfig, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     ideal_completion_us: dict[str, float] = Field(

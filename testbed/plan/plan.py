@@ -67,6 +67,11 @@ class RunPlan:
         return captured_ports(self.config.captures, self.topology)
 
     @property
+    def has_programs(self) -> bool:
+        """Whether ordinary programs on the hosts use the NICs, beside the flows."""
+        return self.config.background is not None or self.config.hosts is not None
+
+    @property
     def mtu_bytes(self) -> int:
         """The longest IP packet that the run's interfaces must take; programs get no less than they are used to."""
         return max(ethernet.ORDINARY_MTU_BYTES, self.transport.largest_frame_bytes - ethernet.HEADER_BYTES)
@@ -92,7 +97,8 @@ def plan_run(request: RunRequest) -> RunPlan:
         (derived, scale.transport, scheme.transport, overrides.transport),
     )
     checks.check_background(request)
-    if request.background is not None:
+    checks.check_hosts(request.hosts, request.clock)
+    if request.background is not None or request.hosts is not None:
         # Programs beside a scenario share the class of its data, so that they meet in the same queues.
         settings = replace(settings, transport=replace(settings.transport, program_dscp=DSCP_DATA))
     flows = checks.numbered(listed.requests)
@@ -118,6 +124,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "workload": workload.model_dump(),
         "captures": _checked_captures(request, topology),
         "background": request.background,
+        "hosts": request.hosts,
         "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
@@ -138,6 +145,7 @@ def _checked_captures(request: RunRequest, topology: Topology) -> tuple[str, ...
 
 def plan_network(request: RunRequest) -> RunPlan:
     """A plan without flows, for a network to play with: `topology` and `scheme` count, the scenario does not."""
+    checks.check_hosts(request.hosts, "real")
     scheme = checks.scheme_named(request.scheme)
     overrides = parse_overrides(request.settings)
     if overrides.workload:
@@ -158,6 +166,7 @@ def plan_network(request: RunRequest) -> RunPlan:
         "dilation": choice.factor,
         "seed": request.seed,
         "duration_ms": 0.0,
+        "hosts": request.hosts,
         "workload": {},
         "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}",
     }

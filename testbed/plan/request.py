@@ -44,6 +44,8 @@ class RunRequest:
     settings: Sequence[str] = field(default_factory=tuple)
     captures: Sequence[str] = field(default_factory=tuple)
     background: str | None = None
+    hosts: str | None = None
+    """None: Mininet's own; `docker:IMAGE`: containers."""
     flow_file: Path | None = None
     faults: Sequence[str] = field(default_factory=tuple)
     retry: Retry | None = None
@@ -70,4 +72,6 @@ def repeat_command(request: RunRequest, factor: int) -> str:
         words += ["--pcap", ",".join(request.captures)]
     if request.background is not None:
         words += ["--background", request.background]
+    if request.hosts is not None:
+        words += ["--hosts", request.hosts]
     return shlex.join(words)

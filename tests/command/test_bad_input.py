@@ -129,6 +129,11 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
         (["--set", "degree=1\udcff"], "UTF-8"),
         (["--topology", "a\udcffb"], "UTF-8"),
         (["--flows", "no\nsuch\x1b[31mfile"], "no\\nsuch\\x1b[31mfile"),
+        (["--hosts", "docker:debian"], "--hosts needs --clock real: programs in containers know no virtual time"),
+        (["--hosts", "docker:"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'docker:'"),
+        (["--hosts", "podman:debian"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'podman:debian'"),
+        (["--hosts", "docker:-v /:/host"], "--hosts is docker:IMAGE"),
+        (["--hosts", ""], "--hosts is docker:IMAGE"),
     ],
     ids=lambda value: str(value)[:40].encode("ascii", "backslashreplace").decode(),
 )

@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from testbed.errors import RunError
+from testbed.live.containers.container import HostContainer
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb
 from testbed.live.prompt.words import VerbError, wall_bps
 from testbed.live.session.session import LiveSession
 from testbed.system.child import Child
+from testbed.system.namespace import in_network_of
 from topologies.model import Host
 
 _PINGS_AT_ONCE = 8
@@ -87,6 +89,9 @@ def xterm(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     for word in words:
         if word not in net:
             raise VerbError(f"no node {word!r} in this network")
+        if isinstance(shell := net.get(word).shell, HostContainer):
+            other = f"in another terminal `sudo docker exec -it {shell.engines_name} sh` is a shell of it"
+            raise VerbError(f"{word} is a container; {other}")
     elsewhere = f"in another terminal `sudo mnexec -a {net.get(words[0]).pid} bash` is a shell of {words[0]}"
     if "DISPLAY" not in os.environ:
         raise VerbError(f"there is no display (DISPLAY is not set); {elsewhere}")
@@ -107,7 +112,7 @@ def x11(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
 
 def _ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
     pid = session.network.emulation.host_pid(src.name)
-    words = ["mnexec", "-a", str(pid), "ping", "-c", "1", "-W", str(patience_s), str(dst.ip)]
+    words = in_network_of(pid, "ping", "-c", "1", "-W", str(patience_s), str(dst.ip))
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     found = _ROUND_TRIP.search(done.stdout)
     return _Ping(src, dst, "/".join(found.groups()) if done.returncode == 0 and found else None)
@@ -167,7 +172,7 @@ def _iperf(session: LiveSession, client: Host, server: Host, more: Sequence[str]
     try:
         for role, host in (("server", server), ("client", client)):
             pid = session.network.emulation.host_pid(host.name)
-            words = ["mnexec", "-a", str(pid), sys.executable, "-m", "testbed.live.iperf3_peer", role]
+            words = in_network_of(pid, sys.executable, "-m", "testbed.live.iperf3_peer", role)
             words += [str(server.ip), str(_IPERF_PORT), str(_IPERF_SECONDS), *(more if role == "client" else ())]
             log = session.network.logs / f"iperf-{role}.log"
             children.append(Child(f"iperf {role}", words, session.network.run_id, log))

@@ -27,8 +27,10 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
     with interruptible() as interrupt, open_session(request, interrupt) as session:
         hosts = session.topology.hosts
         switches = f"{len(session.switches)} switch{'es' * (len(session.switches) > 1)}"
+        containers = session.network.emulation.containers
+        kind = "hosts" if containers is None else f"hosts (containers of {containers.image})"
         console.print(
-            f"{switches} and {len(hosts)} hosts are up, {session.dilation.factor} times slower than the model: "
+            f"{switches} and {len(hosts)} {kind} are up, {session.dilation.factor} times slower than the model: "
             f"try `pingall`, `incast {hosts[-1].name} {len(hosts) - 1} 250KB`, `queues`, `flows`, "
             "`help`, `exit`",
             soft_wrap=True,

@@ -308,8 +308,14 @@ def open_network(
     switch: str = "auto",
     dilation: int = NETWORK_DILATION,
     settings: Sequence[str] = (),
+    hosts: str | None = None,
 ) -> Iterator[LiveSession]:
-    """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4"."""
-    request = RunRequest("none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings))
+    """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4".
+
+    With `hosts` "docker:IMAGE" its hosts are containers.
+    """
+    request = RunRequest(
+        "none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings), hosts=hosts
+    )
     with open_session(request) as session:
         yield session

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from pathlib import Path
 
@@ -82,3 +83,26 @@ def test_frames_that_no_interface_carries_are_refused() -> None:
     capabilities.require("real", "soft", mtu_bytes=65_535)
     with pytest.raises(UsageError, match=r"at an MTU of 65536 B: Invalid argument; lower transport\.payload_bytes"):
         capabilities.require("real", "soft", mtu_bytes=65_536)
+
+
+def test_containers_need_an_engine_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said with what to do; one elsewhere cannot be wired, one that the SDK cannot speak with is of no use."""
+    [probe] = [each.probe for each in capabilities.CAPABILITIES if each.needed_for == capabilities.CONTAINER_RUN]
+    for place in (f"unix://{tmp_path}/none", "tcp://192.0.2.1:2375"):
+        monkeypatch.setenv("DOCKER_HOST", place)
+        assert probe() == "no Docker engine answers; apt-get install docker.io brings one"
+    with socket.socket(socket.AF_UNIX) as engine:
+        engine.bind(str(tmp_path / "engine"))
+        engine.listen()
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/engine")
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        assert probe() == "the Python module docker is not installed; .venv/bin/pip install docker"
+
+
+@running.needs_mininet
+def test_a_run_on_containers_without_an_engine_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `require`, before anything starts; one without containers is not."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
+    capabilities.require("real", "soft")
+    with pytest.raises(UsageError, match="--hosts docker:IMAGE needs Docker: no Docker engine answers"):
+        capabilities.require("real", "soft", hosts="docker:debian")

@@ -10,6 +10,7 @@ import pytest
 
 from testbed.errors import UsageError
 from testbed.plan.plan import RunRequest, plan_run
+from wire.constants import DSCP_DATA
 
 VIRTUAL = RunRequest("incast", clock="virtual")
 
@@ -101,6 +102,15 @@ def test_command_says_what_was_asked_for_beside_the_flows() -> None:
     command = plan_run(RunRequest("incast", captures=("h1", "h16"), background="iperf3")).config.command
     assert "--pcap h1,h16" in command
     assert "--background iperf3" in command
+
+
+def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
+    """Programs in them go through the NICs, in the class of the flows; the command names the image."""
+    plan = plan_run(RunRequest("incast", hosts="docker:an/image:1"))
+    assert plan.has_programs
+    assert plan.transport.program_dscp == DSCP_DATA
+    assert "--hosts docker:an/image:1" in plan.config.command
+    assert not plan_run(RunRequest("incast")).has_programs
 
 
 def test_real_clock_is_slower_for_more_senders() -> None:

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Containers as hosts: programs in them go through the NICs, and none of them outlives its run. Needs Docker's engine.
+
+The image is made of programs of this machine, so that no registry is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from testbed.errors import RunError, UsageError
+from testbed.system.containers import missing_engine
+from tests.testbed import running
+from tests.testbed.local_image import containers_of, image_of
+
+PROGRAMS = {name: shutil.which(name) for name in ("cat", "dash", "id", "iperf3", "sleep")}
+pytestmark = [
+    *running.NEEDS_MININET,
+    pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}"),
+    pytest.mark.skipif(None in PROGRAMS.values(), reason=f"not all of {', '.join(PROGRAMS)} are here"),
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # Mininet's, where Python still has it
+]
+STAR = ("--topology", "star", "--set", "topology.hosts=3", "--set", "degree=2", "--dilation", "10000")
+LONG = (*STAR, "--set", "message_bytes=100000000", "--duration", "1000")
+LINE_RATE_WALL_BPS = 100_000_000_000 / 10_000
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[str]:
+    """A shell, iperf3 and little else."""
+    programs = {f"bin/{name}": path for name, path in PROGRAMS.items() if path is not None}
+    with image_of(programs | {"bin/sh": programs["bin/dash"]}) as name:
+        yield name
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing(image: str) -> Iterator[None]:
+    """Every test here ends with the machine as it was."""
+    before = running.remains()
+    yield
+    assert running.left_since(before) == {}
+    assert containers_of(image) == []
+
+
+def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
+    """Two unmodified iperf3 to one host: no faster than its link, signalled, and obedient."""
+    from testbed.live.session.session import open_network
+
+    thresholds = ("switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
+    settings = ("topology.hosts=3", *thresholds)
+    with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings=settings) as net:
+        h1, h2, h3 = (net.network.emulation.net.get(name) for name in ("h1", "h2", "h3"))
+        assert h1.cmd("cat /bin/bash").strip().endswith("No such file or directory")  # the image has none
+        for port in (6001, 6002):
+            h1.cmd(f"iperf3 -s -1 -J -p {port} > /{port} &")
+        h3.sendCmd(f"iperf3 -c {h1.IP()} -p 6002 -t 2")
+        assert "iperf Done." in h2.cmd(f"iperf3 -c {h1.IP()} -p 6001 -t 2")
+        assert "iperf Done." in h3.waitOutput()
+        h1.cmd("wait")
+        received = [json.loads(h1.cmd(f"cat /{port}"))["end"]["sum_received"] for port in (6001, 6002)]
+        assert all(each["bytes"] > 100_000 for each in received)
+        assert all(each["bits_per_second"] < 2 * LINE_RATE_WALL_BPS for each in received), received
+        _, signals = net.journal.signals_since(0)
+        assert {each.host for each in signals if each.flow_id is None and each.obeyed} == {"h2", "h3"}
+        with pytest.raises(UsageError, match="h1 is a container: `cmd` starts programs in it"):
+            h1.popen("sleep 1")
+        with pytest.raises(RunError, match=r"the container of h1 \(.*\) ended with status 3: its first process"):
+            h1.cmd("exit 3")
+
+
+def test_a_container_may_do_little(image: str) -> None:
+    """What it may use of the machine is bounded, nothing of Docker's network is in it; its shell does not end early."""
+    from testbed.live.session.session import open_network
+
+    with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings=["topology.hosts=2"]) as net:
+        [state] = {_limits(each) for each in containers_of(image)}
+        assert state == ("none", False, ("ALL",), ("no-new-privileges",), True, True)
+        node = net.network.emulation.net.get("h1")
+        status = node.cmd("cat /proc/self/status")
+        effective = int(next(line for line in status.splitlines() if line.startswith("CapEff")).split()[1], 16)
+        admin, raw = 1 << 12, 1 << 13
+        assert not effective & admin
+        assert effective & raw
+        _outlives_what_is_typed(node)
+        devices = node.cmd("cat /proc/net/dev").splitlines()[2:]
+        assert {line.split(":")[0].strip() for line in devices} == {"lo", "h1-eth0", "h1-tap0"}
+
+
+def _outlives_what_is_typed(node: Any) -> None:
+    """The container's shell: wrong lines, ends of programs in the background, Ctrl-C, input for a program."""
+    for line in ('echo "unclosed', "if", "set -o nothing", "break", "continue", "return", "sleep 0.01 &", "sleep 0.1"):
+        node.cmd(line)
+    node.sendCmd("sh -c 'echo begun; exec sleep 600'; ended=$?")
+    while "begun" not in node.monitor():
+        pass
+    node.sendInt()
+    node.waitOutput()
+    assert node.cmd("echo $ended").strip() == "130"
+    node.sendCmd("read word")
+    node.write("typed\n")
+    node.waitOutput()
+    assert node.cmd("echo $word").strip() == "typed"
+
+
+def _limits(container: str) -> tuple[Any, ...]:
+    client = docker.from_env()
+    try:
+        found = client.containers.get(container).attrs["HostConfig"]
+    finally:
+        client.close()
+    dropped, options = tuple(found["CapDrop"]), tuple(found["SecurityOpt"])
+    is_bounded = found["Memory"] > 0, found["PidsLimit"] > 0
+    return found["NetworkMode"], found["Privileged"], dropped, options, *is_bounded
+
+
+def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
+    """All flows arrive, every packet is accounted for; the folder says which image it was."""
+    words = ("--hosts", f"docker:{image}", *STAR, "--json", "--out", str(tmp_path))
+    done = running.run("run", "incast", *words)
+    assert done.stdout, done.stderr
+    result = json.loads(done.stdout)
+    assert result["flows"]["completed"] == result["flows"]["total"] > 0
+    assert result["unexplained_loss"] == 0
+    [folder] = tmp_path.iterdir()
+    config = json.loads((folder / "config.json").read_text())
+    assert f"--hosts docker:{image}" in config["command"]
+    assert json.loads((folder / "logs" / "hosts.json").read_text())["id"].startswith("sha256:")
+
+
+def test_a_container_that_dies_makes_the_run_invalid(image: str, tmp_path: Path) -> None:
+    """The reason names the host and the image, how it ended, and what not to do."""
+    child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
+    running.wait_until_measuring(tmp_path)
+    client = docker.from_env()
+    try:
+        [victim] = [each for each in client.containers.list(filters={"ancestor": image}) if each.name.endswith("-h2")]
+        victim.kill()
+    finally:
+        client.close()
+    assert child.wait(100) == 3, (tmp_path / "log").read_text()
+    [path] = tmp_path.glob("runs/*/result.json")
+    reason = json.loads(path.read_text())["verdict_reasons"][0]
+    assert f"the container of h2 ({image}) was ended by SIGKILL: its first process" in reason
+
+
+def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path) -> None:
+    """They are the engine's children, so that they do not die with the runner."""
+    child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
+    assert len(containers_of(image)) == 3
+    child.kill()
+    child.wait()
+    assert len(containers_of(image)) == 3
+    cleaned = running.run("clean")
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert containers_of(image) == []
+
+
+def test_an_image_that_is_not_there_is_refused(image: str, tmp_path: Path) -> None:
+    """Exit 2, one line, nothing created."""
+    done = running.run("run", "incast", "--hosts", "docker:sfc-testbed/none", "--out", str(tmp_path / "runs"))
+    assert done.returncode == 2
+    assert "--hosts docker:sfc-testbed/none: Docker has no image sfc-testbed/none" in done.stderr
+    assert not (tmp_path / "runs").exists()
