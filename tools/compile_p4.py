@@ -3,47 +3,38 @@
 """`python -m tools.compile_p4` compiles the programs of switch-bmv2 with p4c from the PATH, else from its Docker image.
 
 Writes the declarations of counters first (`tools.counters`). Into switch-bmv2/artifacts go `NAME.json`, its lines not
-indented, and `NAME.p4info.txtpb` for each program, and `sources.sha256`, the hash of the sources they come from.
+indented, and `NAME.p4info.txtpb` for each program, and `sources.sha256`, the hash of the sources they come from: every
+run is refused while the sources have another (`testbed.program.sources`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from testbed.program.sources import ARTIFACTS, COMPILER, HASH_FILE, LANGUAGE, ROOT, SOURCES, source_hash
 from tools import counters
 
-ROOT = Path(__file__).resolve().parent.parent
-SOURCES = Path("switch-bmv2")
+__all__ = ["PROGRAMS", "ROOT", "SOURCES", "compiler_command", "main", "source_hash", "without_indentation"]
+
 PROGRAMS = ("sfc", "wire")
-ARTIFACTS = SOURCES / "artifacts"
 IMAGE = "p4lang/p4c:latest"
-
-
-def source_hash(root: Path = ROOT) -> str:
-    """SHA-256 over the names and contents of all P4 sources."""
-    digest = hashlib.sha256()
-    for path in sorted((root / SOURCES).rglob("*.p4")):
-        digest.update(f"{path.relative_to(root)}\n".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> list[str] | None:
     """How to call p4c in `root` for one program of it, or None where there is neither p4c nor Docker."""
-    arguments = ["--std", "p4-16", "--p4runtime-files", str(output / f"{program}.p4info.txtpb")]
+    arguments = [*LANGUAGE, "--p4runtime-files", str(output / f"{program}.p4info.txtpb")]
     if program != "sfc":  # takes a few of its declarations
         arguments.append("--Wdisable=unused")
     arguments += ["-o", str(output / f"{program}.json"), str(SOURCES / f"{program}.p4")]
-    if shutil.which("p4c-bm2-ss"):
-        return ["p4c-bm2-ss", *arguments]
+    if shutil.which(COMPILER):
+        return [COMPILER, *arguments]
     if shutil.which("docker"):
         mount = ["--volume", f"{root}:/work", "--volume", f"{output}:{output}", "--workdir", "/work"]
-        return ["docker", "run", "--rm", *mount, IMAGE, "p4c-bm2-ss", *arguments]
+        return ["docker", "run", "--rm", *mount, IMAGE, COMPILER, *arguments]
     return None
 
 
@@ -63,7 +54,7 @@ def main() -> int:
             return 1
         written = ROOT / ARTIFACTS / f"{program}.json"
         written.write_text(without_indentation(written.read_text()))
-    (ROOT / ARTIFACTS / "sources.sha256").write_text(source_hash() + "\n")
+    (ROOT / HASH_FILE).write_text(source_hash() + "\n")
     return 0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from compiled.cache import CacheRefused, private_cache
 from compiled.first_use import lacking
 from testbed.errors import UsageError
+from testbed.program.sources import check_artifacts
 from testbed.system.containers import engine_listens, missing_engine, missing_image
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
@@ -94,6 +95,14 @@ def _mininet() -> str | None:
     return None if importlib.util.find_spec("mininet") else f"the Python module mininet is not installed; {_PROVISION}"
 
 
+def _artifacts() -> str | None:
+    try:
+        check_artifacts()
+    except UsageError as error:
+        return str(error)
+    return None
+
+
 def _netem() -> str | None:
     return None if has_netem() else "this kernel has no qdisc netem"
 
@@ -129,6 +138,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("mnexec", LIVE_RUN, _tool("mnexec")),
     Capability("node shells", LIVE_RUN, _node_shell),
     Capability("tshark", "looking at captures", _tool("tshark")),
+    Capability("P4 program", "every run of it", _artifacts),
     Capability("p4c", "make p4 (or Docker)", _tool("p4c-bm2-ss")),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),

@@ -29,6 +29,7 @@ from testbed.plan.network_settings import NetworkSettings, network_settings, on_
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
 from testbed.plan.switch_targets import check_faults
+from testbed.program.sources import check_artifacts
 from topologies.features import FixedPointError, feature_commands
 from topologies.model import Port, Topology
 from topologies.settings import SwitchSettings
@@ -181,6 +182,7 @@ def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], 
                 pass
     except FixedPointError as error:
         raise UsageError(f"{error} at dilation {told['dilation']}; another --dilation may do") from error
+    check_artifacts()
     config = RunConfig(
         **told,
         topology=topology.name,

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The P4 sources of this tree, how p4c is called, and whether the committed artifacts were compiled from the sources.
+
+`tools.compile_p4` compiles them and stores beside the artifacts the hash of what they were compiled from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from testbed.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = Path("switch-bmv2")
+ARTIFACTS = SOURCES / "artifacts"
+HASH_FILE = ARTIFACTS / "sources.sha256"
+OWN_PROGRAM = ARTIFACTS / "sfc.json"
+"""The program that switches run unless somebody gives another one. All paths are below `ROOT`."""
+
+COMPILER = "p4c-bm2-ss"
+LANGUAGE = ("--std", "p4-16")
+HOW_TO_GET_IT = "docs/bmv2.md says how to get it"
+
+
+def source_hash(root: Path = ROOT) -> str:
+    """SHA-256 over the names and contents of all P4 sources."""
+    digest = hashlib.sha256()
+    for path in sorted((root / SOURCES).rglob("*.p4")):
+        digest.update(f"{path.relative_to(root)}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def can_compile() -> bool:
+    """Whether `make p4` finds a compiler."""
+    return any(shutil.which(name) for name in (COMPILER, "docker"))
+
+
+def check_artifacts(root: Path = ROOT) -> None:
+    """UsageError where a P4 source was edited and not compiled: a run would go by what it said before."""
+    stored = root / HASH_FILE
+    if stored.exists() and stored.read_text().strip() == source_hash(root):
+        return
+    compiles = (
+        "`make p4` compiles them"
+        if can_compile()
+        else f"`make p4` compiles them where there is {COMPILER} or Docker ({HOW_TO_GET_IT}); without, undo the change"
+    )
+    raise UsageError(f"the P4 sources in {SOURCES}/ are not those that {OWN_PROGRAM} was compiled from: {compiles}")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A run goes by the P4 that lies there: sources that were edited and not compiled are refused, not ignored."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from command.app import main
+from testbed.errors import UsageError
+from testbed.plan import plan
+from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts
+
+_SAID = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with our sources, of which one include has been edited."""
+    shutil.copytree(ROOT / SOURCES, tmp_path / SOURCES)
+    check_artifacts(tmp_path)
+    include = tmp_path / SOURCES / "include" / "control" / "bts" / "bts_cause.p4"
+    include.write_text(include.read_text().replace("> meta.q_th_bytes", ">= meta.q_th_bytes"))
+    return tmp_path
+
+
+def _shadow(folder: Path, monkeypatch: pytest.MonkeyPatch, *programs: str) -> None:
+    """A PATH with these alone."""
+    for name in programs:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("programs", "advice"),
+    [
+        (("p4c-bm2-ss",), ": `make p4` compiles them"),
+        (("docker",), ": `make p4` compiles them"),
+        ((), " where there is p4c-bm2-ss or Docker (docs/bmv2.md says how to get it); without, undo the change"),
+    ],
+)
+def test_what_to_do_about_it_depends_on_what_is_there(
+    programs: tuple[str, ...], advice: str, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line."""
+    (tmp_path / "bin").mkdir()
+    _shadow(tmp_path / "bin", monkeypatch, *programs)
+    with pytest.raises(UsageError) as refused:
+        check_artifacts(tree)
+    assert str(refused.value).startswith(_SAID)
+    assert str(refused.value).endswith(advice)
+
+
+def test_a_new_file_counts_and_so_does_a_lost_hash(tree: Path) -> None:
+    """Whatever is not known to be current is not."""
+    shutil.rmtree(tree / SOURCES)
+    shutil.copytree(ROOT / SOURCES, tree / SOURCES)
+    (tree / SOURCES / "include" / "mine.p4").write_text("")
+    with pytest.raises(UsageError):
+        check_artifacts(tree)
+    (tree / SOURCES / "include" / "mine.p4").unlink()
+    check_artifacts(tree)
+    (tree / HASH_FILE).unlink()
+    with pytest.raises(UsageError):
+        check_artifacts(tree)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "incast", "--clock", "virtual"],
+        ["run", "incast"],
+        ["compare", "incast", "--clock", "virtual"],
+        ["validate", "incast"],
+        ["reproduce", "signaling"],
+        ["cli"],
+    ],
+    ids=" ".join,
+)
+def test_every_verb_refuses_before_anything_starts(
+    words: list[str], tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, one line, nothing written."""
+    place = tree / "place"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"runner.py: {_SAID}")
+    assert len(said.err.splitlines()) == 1
+    assert not list(place.iterdir())
