@@ -89,3 +89,8 @@ def flatten(tree: object, path: str = "") -> dict[str, str]:
             return flatten({str(number): value for number, value in enumerate(tree)}, path)
         return {path: " ".join(str(value) for value in tree)}
     return {path: NOTHING if tree is None else str(tree)}
+
+
+def variant_of(scheme: str, program: str | None) -> str:
+    """What a run is called among others: its scheme, and the P4 program where it is not the testbed's own."""
+    return scheme if program is None else f"{scheme} ({program})"

@@ -55,6 +55,12 @@ Faults = Annotated[
         help="What goes wrong, see `list`: link:tor1-spine1,down=200us, loss:all,rate=1%. docs/workloads.md has all.",
     ),
 ]
+P4_HELP = "P4 program of the switches instead of ours: PROGRAM.json as p4c compiles it, or FILE.p4 where p4c is."
+P4Program = Annotated[str | None, typer.Option("--p4", metavar="FILE", help=P4_HELP, show_default=False)]
+P4Programs = Annotated[
+    list[str] | None,
+    typer.Option("--p4", metavar="FILE", help=f"{P4_HELP} Repeated: each scheme with each; `built-in` is ours."),
+]
 Retry = Annotated[
     bool,
     typer.Option("--retry", help="Run again what was late, at the D that would have done; above --dilation too."),

@@ -137,7 +137,7 @@ def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None =
     """Runs a plan, with progress on the terminal unless it is to be quiet."""
     if quiet:
         return execute(plan, out, Silent(), clock)
-    with LiveProgress(f"{plan.config.scenario} {plan.config.scheme}", console) as progress:
+    with LiveProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
         return execute(plan, out, progress, clock)
 
 

@@ -26,9 +26,9 @@ def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:
 
 
 def named(plans: Sequence[RunPlan]) -> list[str]:
-    """Schemes, with their seeds where there are several."""
+    """Schemes and programs, with their seeds where there are several."""
     has_seeds = len({plan.config.seed for plan in plans}) > 1
-    return [f"{plan.config.scheme}{f', seed {plan.config.seed}' if has_seeds else ''}" for plan in plans]
+    return [f"{plan.config.variant}{f', seed {plan.config.seed}' if has_seeds else ''}" for plan in plans]
 
 
 def _several(text: str) -> list[int]:

@@ -20,6 +20,7 @@ from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import plan_run
 from testbed.plan.request import RunRequest
 from testbed.plan.switch_targets import SWITCH_TARGETS, switch_target
+from testbed.program.given import GivenProgram
 from testbed.validation.run import Pair
 
 ALL = "all"
@@ -39,6 +40,8 @@ class Wish:
     seed: int | None = None
     settings: tuple[str, ...] = ()
     """After those of the experiment, which they replace."""
+    program: GivenProgram | None = None
+    """Of the switches on both clocks; None: the testbed's own."""
 
 
 def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
@@ -94,5 +97,6 @@ def _pair(wish: Wish, scenario: str, scheme: str, point: Point | None) -> Pair:
         dilation=wish.dilation or base.dilation,
         seed=base.seed if wish.seed is None else wish.seed,
         settings=(*base.settings, *wish.settings),
+        program=wish.program,
     )
     return Pair(request, place)

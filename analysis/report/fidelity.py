@@ -71,12 +71,13 @@ def _identity(run: ValidatedRun) -> tuple[str | int, ...]:
 
 
 def runs_below(folders: Sequence[Path]) -> Iterator[ValidatedRun]:
-    """Those of every validation.json, oldest file first. ResultError if there is none, or one cannot be read."""
+    """Those of every validation.json with the testbed's own P4 program, oldest file first. ResultError if there is no
+    file, or one cannot be read."""
     paths = sorted((path for each in folders for path in each.rglob(FILE_NAME)), key=lambda path: path.stat().st_mtime)
     if not paths:
         raise ResultError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
     for path in paths:
-        yield from read_validation(path).runs
+        yield from (run for run in read_validation(path).runs if run.program is None)
 
 
 def document(runs: Sequence[ValidatedRun]) -> str:

@@ -34,7 +34,7 @@ def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[Life
 
 def _title(result: RunResult, flow: Mapping[str, Any]) -> str:
     size = format_bytes(flow["size_bytes"])
-    run = f"{result.scenario} · {result.scheme} · {result.clock} clock"
+    run = f"{result.scenario} · {result.variant} · {result.clock} clock"
     return f"flow {flow['flow_id']} ({flow['tag']}): {size} from {flow['src']} to {flow['dst']} · {run}"
 
 

@@ -27,6 +27,7 @@ from analysis.plots.lateness import plot_lateness
 from analysis.plots.svg import color_variables, to_svg
 from analysis.report import first_sentence, page
 from analysis.report.physics import physics_tables
+from analysis.report.programs import program_rows, program_tables
 from analysis.results.comparison import Comparison, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.stored import CONFIG_FILE, Run, load_run
@@ -83,7 +84,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
         cards=page.run_cards(run.result),
         plots=place_figures(folder, figures, captions, pictures=pictures),
         tables=[*page.run_tables(run.result), *physics_tables(run.config)],
-        settings=page.setting_rows(run.result),
+        settings=[*page.setting_rows(run.result), *program_rows(run.config)],
         configuration=page.configuration_rows(run),
         command=run.command,
         files=_files(folder),
@@ -106,6 +107,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes:
     runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
+    labels = [row.label for row in comparison.rows]
     replace_text(out / COMPARISON_FILE, comparison.model_dump_json(indent=2) + "\n")
     write_csv(out / "comparison.csv", _comparison_rows(comparison))
     html = render(
@@ -116,7 +118,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes:
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],
         plots=place_figures(out, figures, captions),
-        tables=page.comparison_tables(comparison, results),
+        tables=[*page.comparison_tables(comparison, results), *program_tables(labels, [run.config for run in runs])],
         runs=[
             run_row(out, row.label, run.folder, run.command, row.verdict)
             for row, run in zip(comparison.rows, runs, strict=True)
@@ -195,9 +197,9 @@ def _loaded(folder: Path, comparison: Comparison, result: RunResult) -> Run:
 
 
 def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """By their labels; where there are several seeds, by their schemes."""
+    """By their labels; where there are several seeds, by schemes and programs."""
     return [
-        (run.result.scheme if comparison.over_seeds else row.label, run)
+        (run.result.variant if comparison.over_seeds else row.label, run)
         for row, run in zip(comparison.rows, runs, strict=True)
         if _is_in_plots(comparison, run.result)
     ]

@@ -24,6 +24,7 @@ from analysis.formatting import (
 )
 from analysis.metrics.completion import CompletionFigures
 from analysis.report.physics import physics_rows
+from analysis.report.programs import given_program_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
@@ -33,13 +34,12 @@ VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold 
 
 def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType:
     """One run: verdict with reasons, network and limits from config.json, key figures, slowdown by traffic class."""
-    title = f"{result.scenario} · {result.scheme}"
+    title = f"{result.scenario} · {result.variant}"
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
-    return Group(
-        Text(title, style="bold"), verdict, _figures([*physics_rows(config), *key_figures(result)]), _slowdowns(result)
-    )
+    figures = [*given_program_rows(config), *physics_rows(config), *key_figures(result)]
+    return Group(Text(title, style="bold"), verdict, _figures(figures), _slowdowns(result))
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:

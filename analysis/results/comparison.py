@@ -160,13 +160,14 @@ def _ratio_over_seeds(estimate: Estimate | None) -> Ratio | None:
 
 
 def run_labels(results: Sequence[RunResult]) -> list[str]:
-    """The scheme of each run, and what tells it apart where schemes repeat; a number as the last resort."""
+    """The scheme of each run and the program that it was given, and what tells it apart where these repeat; a number as
+    the last resort."""
     differing = [name for name in _LABEL_FIELDS if len({getattr(result, name) for result in results}) > 1]
-    schemes = Counter(result.scheme for result in results)
+    variants = Counter(result.variant for result in results)
     labels = []
     for result in results:
-        parts = [result.scheme]
-        if schemes[result.scheme] > 1:
+        parts = [result.variant]
+        if variants[result.variant] > 1:
             parts += [f"{name} {getattr(result, name)}" for name in differing]
         labels.append(", ".join(parts))
     repeated = Counter(labels)

@@ -28,6 +28,8 @@ class RunIdentity:
     """Folder of the late run that this one tried again, at a greater D."""
     ideal_completion_us: Mapping[str, float] = field(default_factory=dict)
     """By tag, of messages that wait for one another: of all of them, undisturbed."""
+    program: str | None = None
+    """The P4 program, where it is not the testbed's own."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class SchemeOverSeeds(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     scheme: str
+    """With the program, where one was given."""
     seeds: tuple[int, ...]
     verdict: Level
     """The worst of its runs."""
@@ -52,10 +53,11 @@ class SchemeOverSeeds(BaseModel):
 
 
 def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
-    """In order of first appearance; nothing unless the runs differ in scheme and seed only, and in seed at all."""
+    """In order of first appearance; nothing unless the runs differ in scheme, program and seed only, and in seed at
+    all."""
     runs: dict[str, dict[int, RunResult]] = {}
     for result in results:
-        runs.setdefault(result.scheme, {})[result.seed] = result
+        runs.setdefault(result.variant, {})[result.seed] = result
     are_distinct = sum(len(each) for each in runs.values()) == len(results)
     are_alike = all(len({getattr(result, name) for result in results}) == 1 for name in _ALIKE_FIELDS)
     if not are_distinct or not are_alike or all(len(each) == 1 for each in runs.values()):

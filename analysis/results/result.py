@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
+from analysis.formatting import variant_of
 from analysis.metrics.buffers import BufferFigures
 from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Figure, Figures, Interval
@@ -137,6 +138,8 @@ class RunResult(Figures):
     schema_version: Literal[1] = RESULT_VERSION
     scenario: str
     scheme: str
+    program: str | None = None
+    """By the name that its runs have; None: the testbed's own."""
     scale: str
     switch: str
     clock: Clock
@@ -177,6 +180,11 @@ class RunResult(Figures):
     spacing: SpacingByPart = Field(default_factory=lambda: SpacingByPart(host=None, switch=None))
     wall_s: Figure | None
     packets_per_s: Figure | None
+
+    @property
+    def variant(self) -> str:
+        """What the run is called among others of its scenario."""
+        return variant_of(self.scheme, self.program)
 
     @property
     def dropped(self) -> int | None:

@@ -26,6 +26,7 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
     return ValidatedRun(
         scenario=result.scenario,
         scheme=result.scheme,
+        program=result.program,
         switch=result.switch,
         scale=result.scale,
         place=place,

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from analysis.formatting import variant_of
 from analysis.metrics.figures import Figure, Figures
 from analysis.results.result import MAX_FILE_BYTES, Level, ResultError
 from telemetry.atomic_file import replace_text
@@ -63,6 +64,8 @@ class ValidatedRun(Figures):
 
     scenario: str
     scheme: str
+    program: str | None = None
+    """As in result.json, on both clocks."""
     switch: str
     """Of the live run; the virtual one is always of softswitch."""
     scale: str
@@ -93,7 +96,8 @@ class ValidatedRun(Figures):
     @property
     def label(self) -> str:
         """`incast sfc`, and the place where there is one."""
-        return ", ".join(part for part in (f"{self.scenario} {self.scheme}", self.place) if part)
+        what = f"{self.scenario} {variant_of(self.scheme, self.program)}"
+        return ", ".join(part for part in (what, self.place) if part)
 
     @property
     def lateness(self) -> float | None:

@@ -11,14 +11,16 @@ from typing import IO, Annotated
 
 import typer
 
-from command.options import HostsImage, Settings, SwitchName
+from command.options import HostsImage, P4Program, Settings, SwitchName
 from command.output import EXIT_INVALID, console
 from compiled.first_use import prepare
 from testbed.errors import UsageError
 from testbed.execution import capabilities
+from testbed.execution.room import build_programs
 from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import RunRequest, plan_network
 from testbed.plan.request import MAX_DILATION, NETWORK_DILATION
+from testbed.program.given import program_given
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
 MAX_SCRIPT_BYTES = 1_000_000
@@ -29,6 +31,7 @@ def verb(
     topology: Annotated[str, typer.Option(help="Network, see `list`.")] = "clos",
     scheme: Annotated[str, typer.Option(help="Scheme that switches and hosts begin with.")] = "sfc",
     switch: SwitchName = "auto",
+    p4: P4Program = None,
     dilation: Annotated[
         int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the network runs.")
     ] = NETWORK_DILATION,
@@ -52,12 +55,14 @@ def verb(
         dilation=dilation,
         settings=tuple(settings or ()),
         hosts=hosts,
+        program=program_given(p4),
     )
     lines = None if script is None else _open(script)
     plan = plan_network(request)
     check_switch_limits(plan)
     capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts)
     prepare()
+    build_programs([plan])
 
     from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked
 

@@ -26,6 +26,7 @@ from command.options import (
     HostsImage,
     Json,
     Out,
+    P4Programs,
     Retry,
     ScaleName,
     ScenarioName,
@@ -42,6 +43,7 @@ from testbed.execution.execute import StoredRun, give_to_caller, make_folder
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible, raise_again
 from testbed.plan.plan import RunPlan, RunRequest
+from testbed.program.given import programs_given
 
 
 def verb(
@@ -51,6 +53,7 @@ def verb(
         str, typer.Option(help="Schemes, separated by commas; the first is the base of ratios.")
     ] = "irn,sfc",
     switch: SwitchName = "auto",
+    p4: P4Programs = None,
     clock: ClockName = "real",
     dilation: DilationFactor = "auto",
     scale: ScaleName = "ci",
@@ -68,7 +71,7 @@ def verb(
     retry: Retry = False,
     json: Json = False,
 ) -> None:
-    """Runs a scenario under each scheme, with each seed."""
+    """Runs a scenario under each scheme with each P4 program, with each seed."""
     request = RunRequest(
         scenario,
         switch=switch,
@@ -87,7 +90,13 @@ def verb(
     chosen = chosen_seeds(seed, seeds)
     # Seed by seed, so that an interruption leaves whole comparisons.
     names = [name.strip() for name in schemes.split(",")]
-    requests = [replace(request, scheme=name, seed=each) for each in chosen for name in names]
+    programs = programs_given(p4 or ()) or [None]
+    requests = [
+        replace(request, scheme=name, seed=each, program=program)
+        for each in chosen
+        for name in names
+        for program in programs
+    ]
     plans = checked(requests, out)
     say_dilations(plans)
     runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from command.options import (
     HostsImage,
     Json,
     Out,
+    P4Program,
     Pcap,
     Retry,
     RunWorkers,
@@ -49,6 +51,7 @@ from command.retrying import execute_retrying
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible
 from testbed.plan.plan import RunRequest
+from testbed.program.given import program_given
 
 
 def verb(
@@ -56,6 +59,7 @@ def verb(
     *,
     scheme: Annotated[str, typer.Option(help="Scheme, see `list`; +none or +window chooses the rate control.")] = "sfc",
     switch: SwitchName = "auto",
+    p4: P4Program = None,
     clock: ClockName = "real",
     dilation: DilationFactor = "auto",
     scale: ScaleName = "ci",
@@ -95,6 +99,7 @@ def verb(
     if retry:
         check_retry(request.clock)
     ranks = ranks_of(exchange, workers)
+    request = replace(request, program=program_given(p4))  # here, where of several ranks only the first is left
     [plan] = checked([request], out, workers=workers, compiles=ranks is None)
     clock_of_workers = shared_out(plan, workers) if ranks is None else over_ranks(plan, ranks)
     say_dilations([plan])

@@ -12,7 +12,7 @@ import typer
 
 from analysis.report.validation import write_validation_page
 from command.dilation import say_dilations
-from command.options import DilationFactor, Out, Retry, ScaleName, Settings, SwitchName, Workers
+from command.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, dilation_of
 from command.progress import JobProgress
@@ -22,6 +22,7 @@ from reproduction.validation import ALL, Wish, pairs_of
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import executor_for
+from testbed.program.given import program_given
 from testbed.validation.duration import announcement, not_longer
 from testbed.validation.run import StoredValidation, validate
 
@@ -34,6 +35,7 @@ def verb(
         typer.Option(help="Schemes, separated by commas.", show_default="those of the scenario's experiment"),
     ] = None,
     switch: SwitchName = "auto",
+    p4: P4Program = None,
     dilation: DilationFactor = "auto",
     scale: ScaleName = "ci",
     seed: Annotated[
@@ -69,7 +71,8 @@ def verb(
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
     """Runs the same flows on both clocks, live and virtual, and says how far their figures are apart."""
-    wish = Wish(scenario, _names(schemes), switch, scale, dilation_of(dilation), seed, tuple(settings or ()))
+    own = (dilation_of(dilation), seed, tuple(settings or ()))
+    wish = Wish(scenario, _names(schemes), switch, scale, *own, program=program_given(p4))
     pairs, left_out = pairs_of(wish)
     if longest is not None:
         pairs, too_long = not_longer(pairs, longest)

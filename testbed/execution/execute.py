@@ -90,6 +90,11 @@ def make_folder(parent: Path, name: str) -> Path:
     raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
 
+def _folder_name(config: RunConfig) -> str:
+    parts = (config.scenario, config.scheme, config.program_name)
+    return "-".join(part for part in parts if part is not None)
+
+
 def execute(
     plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None, *, page: bool = True
 ) -> StoredRun:
@@ -101,7 +106,7 @@ def execute(
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
-        folder = make_folder(parent.absolute(), f"{plan.config.scenario}-{plan.config.scheme}")
+        folder = make_folder(parent.absolute(), _folder_name(plan.config))
         with _failing_in_one_line(plan, folder, interrupt):
             try:
                 result = _measure(plan, folder, progress, interrupt, run)
@@ -216,4 +221,5 @@ def run_identity(config: RunConfig) -> RunIdentity:
         window_us=config.measured_window_us,
         retry_of=config.retry_of,
         ideal_completion_us=config.ideal_completion_us,
+        program=config.program_name,
     )

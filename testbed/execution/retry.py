@@ -31,5 +31,6 @@ def retry_of(request: RunRequest, folder: Path, result: RunResult) -> RunRequest
 
 def told(folder: Path, result: RunResult) -> str:
     """The line about it."""
-    late = f"{result.scenario} {result.scheme} was late at D = {result.dilation} ({result.verdict}, kept in {folder})"
+    what = f"{result.scenario} {result.variant}"
+    late = f"{what} was late at D = {result.dilation} ({result.verdict}, kept in {folder})"
     return f"{late}; once more at D = {result.faithful_dilation}"

@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compiled.cache import cache_dir
-from softswitch.build import build_executable
+from softswitch.build import BuildError, build_executable
+from softswitch.codegen import CodegenError
 from testbed.errors import UsageError
 from testbed.execution.needs import Needs, needs_of, sum_of
 from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import RunPlan
+from testbed.program.given import GivenProgram, program_file
 from testbed.system.limits import check_file_size, check_process, raise_open_files
 from testbed.system.out_of_room import out_of_room
 from testbed.system.run_ids import STATE_ROOT, state_root
-from testbed.targets.common.commands import PROGRAM, build_engine
+from testbed.targets.common.commands import build_engine
 
 _LONGEST_PATH_BYTES = 3_800
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -54,15 +56,26 @@ def _check_switches(plan: RunPlan) -> None:
 
 
 def build_programs(plans: Sequence[RunPlan]) -> None:
-    """Compiles what the runs will load, unless it is there. UsageError if the system has no room for that."""
+    """Compiles what the runs will load, unless it is there. UsageError if the system has no room for that, or
+    softswitch cannot do what a program given asks of it."""
+    wanted = {(plan.config.clock, plan.program): None for plan in plans if plan.config.switch == "soft"}
     try:
-        for clock in {plan.config.clock for plan in plans if plan.config.switch == "soft"}:
-            build_executable(PROGRAM) if clock == "real" else build_engine()
+        for clock, program in wanted:
+            _build(clock, program)
     except OSError as error:
         said = out_of_room(error, [cache_dir()])
         if said is None:
             raise
         raise UsageError(f"the switch's program cannot be compiled: {said}") from error
+
+
+def _build(clock: str, program: GivenProgram | None) -> None:
+    try:
+        build_executable(program_file(program)) if clock == "real" else build_engine(program)
+    except (BuildError, CodegenError) as error:
+        if program is None:
+            raise
+        raise UsageError(f"--p4 {program.word}: softswitch cannot run it: {error}") from error
 
 
 def check_output(parent: Path, needs: Needs | None = None) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Iterable
 from importlib import metadata
@@ -11,8 +12,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from analysis.formatting import variant_of
 from scenarios.faults.fault import Fault
 from testbed.plan.request import ClockName
+from testbed.program.given import GivenProgram
+from testbed.program.sources import OWN_PROGRAM, ROOT
 from wire.units import NS_PER_US
 
 CONFIG_SCHEMA = "sfc-testbed/config/1"
@@ -55,6 +59,16 @@ class DilationConfig(BaseModel):
     enough: int | None = Field(default=None, description="Where the one asked for will not do: one that would.")
 
 
+class ProgramConfig(BaseModel):
+    """The P4 program of the run's switches."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str | None = Field(description="By which its runs are told apart; null: the testbed's own.")
+    path: str
+    sha256: str = Field(description="Of the compiled program.")
+
+
 class RunConfig(BaseModel):
     """The file. Model units."""
 
@@ -65,6 +79,7 @@ class RunConfig(BaseModel):
     scheme: str
     scale: str
     switch: str
+    program: ProgramConfig | None = Field(default=None, description="null: an older release did not tell.")
     clock: ClockName
     dilation: int
     dilation_given: bool = Field(default=False, description="By whoever asked for the run, not chosen for it.")
@@ -90,6 +105,16 @@ class RunConfig(BaseModel):
     command: str
     versions: dict[str, str]
 
+    @property
+    def variant(self) -> str:
+        """What the run is called among others of its scenario."""
+        return variant_of(self.scheme, self.program_name)
+
+    @property
+    def program_name(self) -> str | None:
+        """None: the testbed's own."""
+        return None if self.program is None else self.program.name
+
 
 def fault_configs(faults: Iterable[Fault]) -> tuple[FaultConfig, ...]:
     """A row for each time that a fault holds."""
@@ -103,6 +128,14 @@ def fault_configs(faults: Iterable[Fault]) -> tuple[FaultConfig, ...]:
         for fault in faults
         for span in fault.spans()
     )
+
+
+def program_config(program: GivenProgram | None) -> ProgramConfig:
+    """Of what was given, else of the testbed's own program as it lies in the tree."""
+    if program is not None:
+        return ProgramConfig(name=program.name, path=program.path, sha256=program.sha256)
+    own = hashlib.sha256((ROOT / OWN_PROGRAM).read_bytes()).hexdigest()
+    return ProgramConfig(name=None, path=str(OWN_PROGRAM), sha256=own)
 
 
 def versions() -> dict[str, str]:

@@ -7,6 +7,7 @@ Starts nothing; bad input is a UsageError.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -21,14 +22,16 @@ from testbed.flows.columns import FlowColumns, flow_columns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
-from testbed.plan.config import RunConfig, fault_configs, versions
+from testbed.plan.config import RunConfig, fault_configs, program_config, versions
 from testbed.plan.dilation import choose_dilation, dilation_config
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName, RunRequest, repeat_command
-from testbed.plan.switch_targets import check_faults
+from testbed.plan.switch_targets import SWITCH_TARGETS, check_faults
+from testbed.program.fit import check_fits
+from testbed.program.given import GivenProgram
 from testbed.program.sources import check_artifacts
 from topologies.features import FixedPointError, feature_commands
 from topologies.model import Port, Topology
@@ -51,6 +54,8 @@ class RunPlan:
     transport: TransportSettings
     dilation: Dilation
     faults: tuple[Fault, ...] = ()
+    program: GivenProgram | None = None
+    """Of the switches; None: the testbed's own."""
 
     @property
     def duration_wall_ns(self) -> int:
@@ -131,7 +136,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
         "command": repeat_command(request, choice.factor),
     }
-    return replace(_plan(told, topology, flows, settings), faults=faults)
+    return replace(_plan(told, topology, flows, settings, request.program), faults=faults)
 
 
 def _waits(topology: Topology, flows: Sequence[Flow], transport: TransportSettings) -> Waits:
@@ -169,12 +174,22 @@ def plan_network(request: RunRequest) -> RunPlan:
         "duration_ms": 0.0,
         "hosts": request.hosts,
         "workload": {},
-        "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}",
+        "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{_p4_option(request)}",
     }
-    return _plan(told, topology, (), settings)
+    return _plan(told, topology, (), settings, request.program)
 
 
-def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], settings: NetworkSettings) -> RunPlan:
+def _p4_option(request: RunRequest) -> str:
+    return "" if request.program is None else f" --p4 {shlex.quote(request.program.word)}"
+
+
+def _plan(
+    told: Mapping[str, Any],
+    topology: Topology,
+    flows: tuple[Flow, ...],
+    settings: NetworkSettings,
+    program: GivenProgram | None,
+) -> RunPlan:
     """With the rest of config.json, which is the same for every run. UsageError for what the data plane cannot hold."""
     try:
         for switch in topology.switches:
@@ -182,9 +197,14 @@ def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], 
                 pass
     except FixedPointError as error:
         raise UsageError(f"{error} at dilation {told['dilation']}; another --dilation may do") from error
-    check_artifacts()
+    target = SWITCH_TARGETS[told["switch"]]
+    if program is None or target.has_wires:
+        check_artifacts()
+    if program is not None:
+        check_fits(program, topology, settings.switch, Dilation(told["dilation"]), target.registers)
     config = RunConfig(
         **told,
+        program=program_config(program),
         topology=topology.name,
         topology_parameters=dict(topology.parameters),
         physics=settings.config,
@@ -193,4 +213,5 @@ def _plan(told: Mapping[str, Any], topology: Topology, flows: tuple[Flow, ...], 
         thresholds_bytes=settings.thresholds_bytes,
         versions=versions(),
     )
-    return RunPlan(config, topology, flows, settings.switch, settings.transport, Dilation(config.dilation))
+    dilation = Dilation(config.dilation)
+    return RunPlan(config, topology, flows, settings.switch, settings.transport, dilation, program=program)

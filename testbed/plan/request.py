@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from analysis.formatting import variant_of
+from testbed.program.given import GivenProgram
+
 ClockName = Literal["real", "virtual"]
 MAX_DILATION = 10_000_000
 NETWORK_DILATION = 10_000
@@ -50,6 +53,13 @@ class RunRequest:
     faults: Sequence[str] = field(default_factory=tuple)
     retry: Retry | None = None
     """Of a run that was late: its D counts instead of `dilation`."""
+    program: GivenProgram | None = None
+    """Of the switches; None: the testbed's own."""
+
+    @property
+    def variant(self) -> str:
+        """What tells its runs from those of another scheme or program."""
+        return variant_of(self.scheme, None if self.program is None else self.program.name)
 
 
 def repeat_command(request: RunRequest, factor: int) -> str:
@@ -74,4 +84,6 @@ def repeat_command(request: RunRequest, factor: int) -> str:
         words += ["--background", request.background]
     if request.hosts is not None:
         words += ["--hosts", request.hosts]
+    if request.program is not None:
+        words += ["--p4", request.program.word]
     return shlex.join(words)

@@ -36,6 +36,10 @@ class SwitchTarget:
     """Why a header takes no less time on its wire than the packet it was cut from; None: it does."""
     no_outage: str | None = None
     """Why a switch can neither be restarted within a run nor made to stand still; None: it can."""
+    registers: tuple[str, ...] = ()
+    """Of the program, that it reads to know how deep queues are."""
+    has_wires: bool = False
+    """Whether it may want another program of the tree between the ends of links."""
 
 
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
@@ -50,6 +54,8 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
             acks_apart=True,
             no_trimming="a queue of BMv2 counts packets, so a header takes as long as the packet it was cut from",
             no_outage="a queue of BMv2 can be neither emptied nor held",
+            registers=("buffer_bytes", "queue_bytes"),
+            has_wires=True,
         ),
     )
 }

@@ -17,8 +17,9 @@ from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
+from testbed.program.given import program_file
 from testbed.system.child import Child
-from testbed.targets.common.commands import PROGRAM, SAMPLE_NS, switch_commands
+from testbed.targets.common.commands import SAMPLE_NS, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.interfaces import SWITCH_INTERFACE
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
@@ -118,7 +119,7 @@ class SoftswitchTarget:
         self._plan = plan
         self._state = state
         self._logs = logs
-        self._executable = build_executable(PROGRAM)
+        self._executable = build_executable(program_file(plan.program))
         self._switches: list[SoftswitchProcess] = []
 
     def start(self, network: LiveNodes, epoch_ns: int) -> Sequence[RunningSwitch]:

@@ -46,7 +46,7 @@ class Pair:
     @property
     def label(self) -> str:
         where = f", {self.place}" if self.place else ""
-        return f"{self.request.scenario} {self.request.scheme}{where}"
+        return f"{self.request.scenario} {self.request.variant}{where}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def validate(
     folder = make_folder(out.absolute(), f"{name}-validation")
     (folder / "logs").rmdir()  # the runs have theirs
     requests = [pair.virtual for pair in pairs] + [pair.live for pair in pairs]
-    jobs = [Job(f"{request.scenario} {request.scheme}, {request.clock}", request, folder) for request in requests]
+    jobs = [Job(f"{request.scenario} {request.variant}, {request.clock}", request, folder) for request in requests]
     comparisons = _Comparisons(pairs, left_out, folder)
     done = run_jobs_retrying(jobs, executor, tell, tell_retry, comparisons.take)
     with interruptible():

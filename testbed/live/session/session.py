@@ -31,6 +31,7 @@ from testbed.live.session.links import links_between, set_link
 from testbed.live.session.processes import end_programs
 from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.request import NETWORK_DILATION, RunRequest
+from testbed.program.given import program_given
 from topologies.commands import change_commands
 from topologies.model import Host, Link, Port, SwitchPort
 from topologies.physics import passes_ns
@@ -309,13 +310,22 @@ def open_network(
     dilation: int = NETWORK_DILATION,
     settings: Sequence[str] = (),
     hosts: str | None = None,
+    p4: str | None = None,
 ) -> Iterator[LiveSession]:
-    """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4".
+    """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4", `p4` is
+    a file.
 
     With `hosts` "docker:IMAGE" its hosts are containers.
     """
     request = RunRequest(
-        "none", scheme, switch, topology=topology, dilation=dilation, settings=tuple(settings), hosts=hosts
+        "none",
+        scheme,
+        switch,
+        topology=topology,
+        dilation=dilation,
+        settings=tuple(settings),
+        hosts=hosts,
+        program=program_given(p4),
     )
     with open_session(request) as session:
         yield session

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softswitch.control import CommandError
+from testbed.program.declared import Program, Table
 from testbed.targets.bmv2 import errors, values
-from testbed.targets.bmv2.program import Program, Table
 from testbed.targets.bmv2.slots import LEAST_QUEUE_PACKETS
 from testbed.targets.bmv2.thrift import Refusal, ThriftConnection, ThriftError, interface
 

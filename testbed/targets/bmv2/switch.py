@@ -14,11 +14,11 @@ from softswitch.control import CommandError
 from telemetry.queue_samples import samples_file
 from testbed.errors import RunError
 from testbed.plan.plan import RunPlan
+from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
 from testbed.targets.bmv2.process import SwitchHost, SwitchSpec
-from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.slots import port_slots, slot_commands
 from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.counters import SwitchCounts, read_counts

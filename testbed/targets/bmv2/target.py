@@ -12,14 +12,15 @@ from scenarios.faults.fault import LinkedFault
 from testbed.errors import RunError
 from testbed.faults.planned import PlannedLines
 from testbed.plan.plan import RunPlan
+from testbed.program.declared import Program
+from testbed.program.given import program_file
 from testbed.targets.bmv2.installation import Installation, find_bmv2
 from testbed.targets.bmv2.poller import poll_interval_ns
 from testbed.targets.bmv2.probes import PROBE_PORT, Prober, make_probe_port
 from testbed.targets.bmv2.process import LocalSwitch, SwitchHost, SwitchSpec
-from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.slots import worst_rate_error
 from testbed.targets.bmv2.switch import Bmv2Switch
-from testbed.targets.common.commands import PROGRAM, SAMPLE_NS
+from testbed.targets.common.commands import SAMPLE_NS
 from testbed.targets.common.interfaces import interface_of
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
@@ -52,6 +53,7 @@ class Bmv2Target:
         self._plan = plan
         self._state = state
         self._logs = logs
+        self._program = program_file(plan.program)
         self._has_netem = has_netem()
         delays_bts = plan.switch_settings.makes_bts and any(each.bts_latency_ns for each in plan.topology.switches)
         if plan.faults or delays_bts:  # which is done where a link is cut in two
@@ -78,7 +80,7 @@ class Bmv2Target:
             self._delay_by_netem(network)
         for process in self._wire_processes:
             process.wait_until_ready()
-        program = Program.read(PROGRAM)
+        program = Program.read(self._program)
         for each in self._switches:
             network.checkpoint()
             each.set_up(program, epoch_ns, self._logs / f"{each.name}-commands.txt")
@@ -143,7 +145,7 @@ class Bmv2Target:
             name=name,
             device_id=index,
             thrift_port=_FIRST_THRIFT_PORT + index,
-            program=PROGRAM,
+            program=self._program,
             interfaces=interfaces,
             state=self._state,
             log=self._logs / name,

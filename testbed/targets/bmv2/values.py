@@ -4,37 +4,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 from typing import Any
 
 from softswitch.control import CommandError
-from testbed.targets.bmv2.program import Action, Key
+from testbed.program.declared import Action, Key
+from testbed.program.words import number
 from testbed.targets.bmv2.thrift import interface
 
 _MAC_BITS = 48
 _IP_BITS = 32
-_MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
-
-
-def number(word: str, bits: int) -> int:
-    """A number, decimal or hexadecimal, a MAC address or an IP address, that fits a field."""
-    if _MAC.fullmatch(word):
-        value = int(word.replace(":", ""), 16)
-    elif ":" in word or word.count(".") == 3:
-        try:
-            value = int(IPv6Address(word) if ":" in word else IPv4Address(word))
-        except AddressValueError as error:
-            raise CommandError(f"{word!r} is not an address: {error}") from None
-    else:
-        try:
-            value = int(word, 0)
-        except ValueError:
-            raise CommandError(f"{word!r} is not a number") from None
-    if not 0 <= value < 1 << bits:
-        raise CommandError(f"{word!r} does not fit {bits} bits")
-    return value
 
 
 def encoded(word: str, bits: int) -> bytes:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from softswitch.build import build_library
 from testbed.plan.plan import RunPlan
+from testbed.program.given import GivenProgram, program_file
+from testbed.program.sources import OWN_PROGRAM, ROOT
 from topologies.commands import pipeline_commands, wire_commands
 
-PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "sfc.json"
+PROGRAM = ROOT / OWN_PROGRAM
 SAMPLE_NS = 10_000
 
 
@@ -20,6 +22,6 @@ def switch_commands(plan: RunPlan, switch: str) -> list[str]:
     return lines + wire_commands(plan.topology, switch, plan.dilation)
 
 
-def build_engine() -> Path:
-    """softswitch with our program as a shared object, for runs in virtual time."""
-    return build_library(PROGRAM)
+def build_engine(program: GivenProgram | None = None) -> Path:
+    """softswitch with a program as a shared object, for runs in virtual time; None: our own."""
+    return build_library(program_file(program))

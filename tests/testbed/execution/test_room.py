@@ -126,7 +126,7 @@ def test_more_runs_than_fit_are_refused_beforehand(tmp_path: Path) -> None:
 def test_a_full_place_for_the_compiled_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused before the run's folder is made."""
 
-    def full() -> Path:
+    def full(_: object) -> Path:
         raise OSError(errno.ENOSPC, "no room for the C compiler")
 
     monkeypatch.setattr(room, "build_engine", full)

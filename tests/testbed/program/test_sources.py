@@ -13,7 +13,10 @@ import pytest
 from command.app import main
 from testbed.errors import UsageError
 from testbed.plan import plan
+from testbed.plan.request import RunRequest
+from testbed.program.given import GivenProgram
 from testbed.program.sources import HASH_FILE, ROOT, SOURCES, check_artifacts
+from tests.testbed.program.own import OURS
 
 _SAID = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
 
@@ -76,6 +79,7 @@ def test_a_new_file_counts_and_so_does_a_lost_hash(tree: Path) -> None:
         ["run", "incast", "--clock", "virtual"],
         ["run", "incast"],
         ["compare", "incast", "--clock", "virtual"],
+        ["compare", "incast", "--clock", "virtual", "--p4", "built-in"],
         ["validate", "incast"],
         ["reproduce", "signaling"],
         ["cli"],
@@ -96,3 +100,12 @@ def test_every_verb_refuses_before_anything_starts(
     assert said.err.startswith(f"runner.py: {_SAID}")
     assert len(said.err.splitlines()) == 1
     assert not list(place.iterdir())
+
+
+def test_a_program_that_is_given_needs_no_artifacts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So an edit can be tried by `--p4 switch-bmv2/sfc.p4` before it is compiled for good."""
+    monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
+    given = GivenProgram("mine.json", "/mine.json", "mine", OURS)
+    assert plan.plan_run(RunRequest("incast", clock="virtual", program=given)).config.program_name == "mine"
+    with pytest.raises(UsageError):
+        plan.plan_run(RunRequest("incast", switch="bmv2", program=given))  # wire.p4 may stand in its links

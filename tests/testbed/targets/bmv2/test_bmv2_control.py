@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from softswitch.control import CommandError
+from testbed.program.declared import Program
 from testbed.targets.bmv2.control import Bmv2Control
-from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.slots import slot_commands
 from testbed.targets.bmv2.thrift import Refusal, ThriftError, interface
 from testbed.targets.common.commands import PROGRAM

@@ -20,12 +20,12 @@ import pytest
 
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
+from testbed.program.declared import Program
 from testbed.system.containers import missing_engine
 from testbed.targets.bmv2 import container
 from testbed.targets.bmv2.control import Bmv2Control
 from testbed.targets.bmv2.installation import missing_bmv2
 from testbed.targets.bmv2.process import SwitchSpec
-from testbed.targets.bmv2.program import Program
 from testbed.targets.bmv2.thrift import ThriftConnection
 from testbed.targets.common.commands import PROGRAM, build_engine
 from tests.testbed import running

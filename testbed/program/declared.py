@@ -54,6 +54,14 @@ class Array:
     size: int
 
 
+class UnknownName(CommandError):
+    """A program has no such thing."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no {what} {name!r}, there are: {', '.join(known) or 'none'}")
+        self.briefly = f"no {what} {name!r}"
+
+
 class Program:
     """What the control plane may name."""
 
@@ -120,4 +128,4 @@ def _resolve(name: str, known: Iterable[str], what: str) -> str:
         return found[0]
     if found:
         raise CommandError(f"{what} {name!r} could be {', '.join(found)}")
-    raise CommandError(f"no {what} {name!r}, there are: {', '.join(names) or 'none'}")
+    raise UnknownName(what, name, names)

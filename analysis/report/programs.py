@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Which P4 program the switches of a run had, as config.json tells it; one of an older release does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analysis.report.page import DataTable
+
+_SHOWN_DIGITS = 12
+
+
+def program_rows(config: Mapping[str, object]) -> list[tuple[str, str]]:
+    """For a page: path and hash, whosever the program is."""
+    path, digest, _ = _told(config)
+    return [("P4 program", f"{path}, SHA-256 {digest}")] if path else []
+
+
+def given_program_rows(config: Mapping[str, object]) -> list[tuple[str, str]]:
+    """For a terminal: only of a program that was given."""
+    path, digest, is_given = _told(config)
+    return [("P4 program", f"{path}, SHA-256 {digest[:_SHOWN_DIGITS]}...")] if is_given else []
+
+
+def program_tables(labels: Sequence[str], configs: Sequence[Mapping[str, object]]) -> list[DataTable]:
+    """For a comparison's page: every run's, where one of them was given."""
+    told = [_told(config) for config in configs]
+    if not any(is_given for *_, is_given in told):
+        return []
+    rows = [(label, path, digest) for label, (path, digest, _) in zip(labels, told, strict=True)]
+    return [DataTable("P4 programs of the switches", ("run", "file", "SHA-256 of the compiled program"), rows)]
+
+
+def _told(config: Mapping[str, object]) -> tuple[str, str, bool]:
+    """Path and hash, empty where they are not told, and whether somebody gave it."""
+    found = config.get("program")
+    if not isinstance(found, Mapping):
+        return "", "", False
+    return str(found.get("path", "")), str(found.get("sha256", "")), found.get("name") is not None

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Whether a program has what a run says to its switches and asks them: tables, actions, counters, registers.
+
+Names and widths alone: what the program does with its entries is its author's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from softswitch.control import CommandError
+from testbed.errors import UsageError
+from testbed.program.declared import Action, Array, Key, Program, Table, UnknownName
+from testbed.program.given import GivenProgram
+from testbed.program.words import number
+from topologies.commands import pipeline_commands
+from topologies.model import Topology
+from topologies.settings import SwitchSettings
+from wire.counters import COUNTERS, PEAKS
+from wire.dilation import Dilation
+
+_ENTRIES = ("table_add", "table_set_default")
+"""Other commands are about the switch below the program."""
+
+
+def check_fits(
+    given: GivenProgram, topology: Topology, settings: SwitchSettings, dilation: Dilation, registers: Iterable[str]
+) -> None:
+    """UsageError that names the first thing the program lacks. `registers` are those that a target reads by itself."""
+    program = given.declared()
+    try:
+        for name in registers:
+            program.register(name)
+        for switch in topology.switches:
+            _check_cells(program, [port.number for port in topology.ports[switch.name]])
+            for line in pipeline_commands(topology, switch.name, settings, dilation):
+                _check_line(program, switch.name, line)
+    except UnknownName as error:
+        raise UsageError(f"--p4 {given.word}: the program has {error.briefly}") from error
+    except CommandError as error:
+        raise UsageError(f"--p4 {given.word}: {error}") from error
+
+
+def _check_cells(program: Program, ports: Sequence[int]) -> None:
+    """What is read at the end of a run."""
+    for counter in COUNTERS:
+        index = max(counter.index(event, port) for event in counter.events for port in (0, *ports))
+        _check_cell("counter", program.counter(counter.name), index)
+    for peak in PEAKS:
+        _check_cell("register", program.register(peak.register), peak.index)
+
+
+def _check_cell(what: str, array: Array, index: int) -> None:
+    if index >= array.size:
+        raise CommandError(f"its {what} {array.name} has {array.size} cells, and {index} is read")
+
+
+def _check_line(program: Program, switch: str, line: str) -> None:
+    command, *words = line.split()
+    if command not in _ENTRIES:
+        return
+    try:
+        table = program.table(words[0])
+        action = program.action(table, words[1])
+        arrow = words.index("=>") if "=>" in words else 1
+        _check_keys(table, words[2:arrow])
+        _check_parameters(action, words[arrow + 1 :])
+    except UnknownName as error:
+        error.briefly += f", which {switch} needs for `{line}`"
+        raise
+    except CommandError as error:
+        raise CommandError(f"{error}, which {switch} needs for `{line}`") from error
+
+
+def _check_keys(table: Table, words: Sequence[str]) -> None:
+    """A default action has none."""
+    if not words:
+        return
+    if len(words) != len(table.keys):
+        raise CommandError(f"table {table.name} has {len(table.keys)} keys, not {len(words)}")
+    for word, key in zip(words, table.keys, strict=True):
+        _check_key(table, word, key)
+
+
+def _check_key(table: Table, word: str, key: Key) -> None:
+    value, slash, _ = word.partition("/")
+    wanted = "lpm" if slash else "exact"
+    if key.match_type != wanted:
+        raise CommandError(f"key {key.name} of table {table.name} is {key.match_type}, not {wanted}")
+    number(value, key.bits)
+
+
+def _check_parameters(action: Action, words: Sequence[str]) -> None:
+    if len(words) != len(action.parameter_bits):
+        raise CommandError(f"action {action.name} has {len(action.parameter_bits)} parameters, not {len(words)}")
+    for word, bits in zip(words, action.parameter_bits, strict=True):
+        number(word, bits)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Programs that somebody gives with `--p4`: read or compiled, checked to be programs at all, and named.
+
+What it holds travels with a run's plan, so that an edit of the file meanwhile, or another machine, changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from testbed.errors import UsageError
+from testbed.program.declared import Program
+from testbed.program.p4c import CompileError, compile_source, program_folder
+from testbed.program.sources import COMPILER, OWN_PROGRAM, ROOT
+from wire.input.bounded_file import FileRefused, read_bounded_text
+
+BUILT_IN = "built-in"
+"""The word for the testbed's own program, to compare others against it."""
+MOST_BYTES = 64_000_000
+_JSON_MAJOR = 2
+_LONGEST_NAME = 32
+_DIGITS = 24
+
+
+@dataclass(frozen=True)
+class GivenProgram:
+    """A program as BMv2 JSON."""
+
+    word: str
+    """As it was typed."""
+    path: str
+    name: str
+    """By which its runs are told apart."""
+    text: str = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        """Of the compiled program."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def declared(self) -> Program:
+        """What the control plane may name."""
+        return Program(json.loads(self.text))
+
+    def file(self) -> Path:
+        """Where it lies for those who build or load it: in the cache, by its content. CacheRefused, OSError."""
+        folder = program_folder()
+        path = folder / f"program-{self.sha256[:_DIGITS]}.json"
+        if not path.exists():
+            with TemporaryDirectory(prefix=".", dir=folder) as made:
+                part = Path(made) / path.name
+                part.write_text(self.text, encoding="utf-8")
+                part.replace(path)
+        return path
+
+
+def program_file(program: GivenProgram | None) -> Path:
+    """Of what was given, else of the testbed's own program."""
+    return ROOT / OWN_PROGRAM if program is None else program.file()
+
+
+def program_given(word: str | None) -> GivenProgram | None:
+    """What `--p4` names; None: the testbed's own. UsageError for what is no program."""
+    return None if word is None else programs_given([word])[0]
+
+
+def programs_given(words: Sequence[str]) -> list[GivenProgram | None]:
+    """What several `--p4` name, each by a name that no other has. UsageError for what is no program."""
+    paths = [None if word == BUILT_IN else Path(os.path.normpath(Path(word).absolute())) for word in words]
+    for place, path in enumerate(paths):
+        if path in paths[:place]:
+            raise UsageError(f"--p4 {words[place]}: named twice")
+    names = iter(_names([path for path in paths if path is not None]))
+    return [
+        None if path is None else GivenProgram(word, str(path), next(names), _read(word))
+        for word, path in zip(words, paths, strict=True)
+    ]
+
+
+_SPELLINGS: tuple[Callable[[Path], str], ...] = (
+    lambda path: path.stem,
+    lambda path: path.name,
+    lambda path: f"{path.parent.name}-{path.stem}",
+    lambda path: f"{path.parent.name}-{path.name}",
+)
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """The shortest spelling that tells all apart; they are part of folders' names."""
+    for spelled in _SPELLINGS:
+        names = [re.sub(r"[^\w.+-]", "_", spelled(path))[:_LONGEST_NAME] for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    raise UsageError(f"--p4: two of the programs are named alike, {names[0]!r} among them; rename one of them")
+
+
+def _read(word: str) -> str:
+    try:
+        text = read_bounded_text(Path(word), MOST_BYTES)
+        if word.endswith(".p4"):
+            text = compile_source(Path(word))
+    except FileNotFoundError as error:
+        raise UsageError(f"--p4 {word}: {error.strerror}") from error
+    except FileRefused as error:
+        raise UsageError(f"--p4 {word} {error}") from error
+    except CompileError as error:
+        raise UsageError(f"--p4 {word}: {error}") from error
+    _check_is_program(word, text)
+    return text
+
+
+def _check_is_program(word: str, text: str) -> None:
+    """What p4c writes for BMv2, in all that is read of it before a switch is."""
+    try:
+        document = json.loads(text)
+        if document["__meta__"]["version"][0] == _JSON_MAJOR:
+            Program(document)
+            return
+    except json.JSONDecodeError as error:
+        raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {error}") from error
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        pass
+    raise UsageError(f"--p4 {word}: not a program as {COMPILER} compiles it (BMv2 JSON of version {_JSON_MAJOR})")

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Compiles a P4 source that somebody gives, as `make p4` compiles ours; includes are sought beside it, then in ours.
+
+What was compiled is kept in the cache by what p4c's preprocessor makes of the source: our own program takes p4c
+seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from compiled.cache import CacheRefused, private_cache
+from testbed.program.sources import COMPILER, HOW_TO_GET_IT, LANGUAGE, ROOT, SOURCES
+
+_PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
+"""p4c makes a shell's command of the names that its preprocessor is to read (docs/security.md)."""
+_SHOWN_LINES = 3
+_DIGITS = 24
+
+
+class CompileError(Exception):
+    """There is no program, and why, in one line."""
+
+
+def program_folder() -> Path:
+    """Where programs are kept. CacheRefused."""
+    folder = private_cache() / "programs"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def compile_source(source: Path) -> str:
+    """The BMv2 JSON of a P4 source."""
+    if shutil.which(COMPILER) is None:
+        raise CompileError(f"no {COMPILER} on the PATH to compile it ({HOW_TO_GET_IT}); a compiled .json needs none")
+    includes = ROOT / SOURCES
+    for name in (source.name, str(includes)):
+        if not _PLAIN.fullmatch(name):
+            raise CompileError(f"p4c takes names of letters, digits and . _ / + @ % : = , - alone, not {name!r}")
+    # Called where the source lies, so that errors and the program's own notes have short names.
+    words = [COMPILER, *LANGUAGE, "-I", str(includes), f"./{source.name}"]
+    folder = source.absolute().parent
+    try:
+        kept = program_folder() / f"source-{_digest(words, folder)}.json"
+        if not kept.exists():
+            _compile(words, folder, kept)
+        return kept.read_text(encoding="utf-8")
+    except CacheRefused as error:
+        raise CompileError(str(error)) from error
+
+
+def _digest(words: list[str], folder: Path) -> str:
+    """Of all that decides what p4c makes: its version, how it is called, the source with everything it includes."""
+    parts = [" ".join(words)]
+    for option in ("--version", "-E"):
+        parts.append(_called([*words, option], folder).stdout)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+
+
+def _compile(words: list[str], folder: Path, kept: Path) -> None:
+    with TemporaryDirectory(prefix=".", dir=kept.parent) as place:
+        made = Path(place) / kept.name
+        done = _called([*words, "-o", str(made)], folder)
+        if done.returncode != 0 or not made.exists():
+            raise CompileError(_said(done))
+        made.replace(kept)
+
+
+def _called(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="backslashreplace", check=False)
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    """The first lines, without those that only point."""
+    lines = [" ".join(line.split()) for line in (done.stderr + done.stdout).splitlines()]
+    telling = [line for line in lines if line.strip(" ^")]
+    shown = "; ".join(telling[:_SHOWN_LINES]) or f"it ended with {done.returncode} and said nothing"
+    return f"{COMPILER}: {shown}"

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""`--p4`: what is no program is refused in a line, several programs get names that tell them apart."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiled.cache import cache_dir
+from testbed.errors import UsageError
+from testbed.plan.plan import RunRequest, plan_network, plan_run
+from testbed.program.given import GivenProgram, program_file, program_given, programs_given
+from testbed.program.p4c import program_folder
+from tests.switch_bmv2.program.recompile import needs_p4c
+from tests.testbed.program.own import OURS, renamed
+
+_PORT = """
+#include <core.p4>
+#include <v1model.p4>
+#include "include/types.p4"
+#include "include/constants.p4"
+struct h_t {}
+struct m_t { bytes_t held; }
+parser P(packet_in p, out h_t h, inout m_t m, inout standard_metadata_t s) { state start { transition accept; } }
+control V(inout h_t h, inout m_t m) { apply {} }
+control I(inout h_t h, inout m_t m, inout standard_metadata_t s) { apply { s.egress_spec = LIMIT; } }
+control E(inout h_t h, inout m_t m, inout standard_metadata_t s) { apply {} }
+control D(packet_out p, in h_t h) { apply {} }
+V1Switch(P(), V(), I(), E(), V(), D()) main;
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where names are typed."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _refusal(word: str) -> str:
+    with pytest.raises(UsageError) as refused:
+        program_given(word)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "neither P4 (its name ends in .p4) nor JSON"),
+        ("control c() {}", "neither P4 (its name ends in .p4) nor JSON"),
+        ("{}", "not a program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
+        ("[1, 2]", "not a program"),
+        ("[" * 100_000, "not a program"),
+        (renamed('"version" : [2,', '"version" : [3,'), "not a program"),
+        (renamed('"pipelines"', '"pipes"'), "not a program"),
+        (renamed('"header_types"', '"header_kinds"'), "not a program"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_is_no_program(content: str, expected: str, folder: Path) -> None:
+    """By what stands in it."""
+    (folder / "x.json").write_text(content)
+    assert _refusal("x.json").startswith(f"--p4 x.json: {expected}")
+
+
+def test_what_cannot_be_read(folder: Path) -> None:
+    """A name that leads nowhere, a folder, bytes."""
+    (folder / "bytes").write_bytes(b"\xff")
+    assert _refusal("nothing.json") == "--p4 nothing.json: No such file or directory"
+    assert _refusal("nothing.p4") == "--p4 nothing.p4: No such file or directory"
+    assert _refusal(".") == "--p4 . is not a regular file"
+    assert _refusal("bytes") == "--p4 bytes is not UTF-8 text (byte 0)"
+
+
+def test_a_source_without_a_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line says what would do."""
+    (folder / "x.p4").write_text("")
+    monkeypatch.setenv("PATH", str(folder))
+    assert _refusal("x.p4") == (
+        "--p4 x.p4: no p4c-bm2-ss on the PATH to compile it (docs/bmv2.md says how to get it); a compiled .json needs "
+        "none"
+    )
+
+
+def test_a_name_that_a_shell_would_take_apart_never_reaches_p4c(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which hands it to one."""
+    monkeypatch.setattr("testbed.program.p4c.shutil.which", lambda name: name)
+    (folder / "$(touch made).p4").write_text("")
+    assert "p4c takes names of letters" in _refusal("$(touch made).p4")
+    assert not (folder / "made").exists()
+
+
+@needs_p4c
+def test_p4c_s_first_errors_are_the_line(folder: Path) -> None:
+    """With file and line, without the marks that point."""
+    (folder / "x.p4").write_text("#include <core.p4>\ncontrol c(in bit<8> a) { apply { b = a; } }\n")
+    said = _refusal("x.p4")
+    assert said.startswith("--p4 x.p4: p4c-bm2-ss: ")
+    assert "x.p4(2)" in said and "^" not in said and "\n" not in said
+
+
+@needs_p4c
+def test_a_source_finds_the_includes_beside_it_before_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is called from; compiled once, until anything of it changes."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    (folder / "mine" / "include").mkdir(parents=True)
+    (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 7\n")
+    (folder / "mine" / "port.p4").write_text(_PORT)
+    given = program_given("mine/port.p4")
+    assert given is not None and given.name == "port"
+    assert (given.path, "0x0007" in given.text) == (str(folder / "mine" / "port.p4"), True)
+    kept = set(program_folder().iterdir())
+    assert program_given("mine/port.p4") == given
+    assert set(program_folder().iterdir()) == kept
+    (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 9\n")
+    changed = program_given("mine/port.p4")
+    assert changed is not None and "0x0009" in changed.text
+
+
+def test_several_programs_have_names_of_their_own(folder: Path) -> None:
+    """The shortest that tell all apart; ours has none."""
+    for place in ("a", "b"):
+        (folder / place).mkdir()
+        for name in ("x.json", "y.json", "my prog.json", "x.bmv2"):
+            (folder / place / name).write_text(OURS)
+
+    def names(*words: str) -> list[str | None]:
+        return [None if each is None else each.name for each in programs_given(words)]
+
+    assert names("a/x.json", "built-in", "a/y.json") == ["x", None, "y"]
+    assert names("a/x.json", "a/x.bmv2") == ["x.json", "x.bmv2"]
+    assert names("a/x.json", "b/x.json") == ["a-x", "b-x"]
+    assert names("a/my prog.json") == ["my_prog"]
+    for twice in (("a/x.json", "./a/x.json"), ("built-in", "built-in")):
+        with pytest.raises(UsageError, match="named twice"):
+            names(*twice)
+
+
+def test_what_was_read_is_what_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept by its content: an edit afterwards changes neither the run nor its record."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    (folder / "x.json").write_text(OURS)
+    given = program_given("x.json")
+    (folder / "x.json").write_text("{}")
+    assert given is not None
+    assert program_file(given) == program_file(replace(given, word="y.json"))
+    assert program_file(given).is_relative_to(cache_dir())
+    assert program_file(given).read_text() == OURS
+    assert program_file(None) != program_file(given)
+
+
+def test_config_and_command_repeat_the_run(folder: Path) -> None:
+    """Path and hash of what runs; ours is told as well."""
+    given = GivenProgram("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
+    digest = hashlib.sha256(OURS.encode()).hexdigest()
+    request = RunRequest("incast", clock="virtual", program=given)
+    config = plan_run(request).config
+    assert config.program is not None
+    assert config.program.model_dump() == {"name": "my_prog", "path": given.path, "sha256": digest}
+    assert config.variant == "sfc (my_prog)"
+    assert config.command.endswith(" --p4 'my prog.json'")
+    assert plan_network(request).config.command.endswith(" --p4 'my prog.json'")
+    own = plan_run(replace(request, program=None)).config
+    assert own.program is not None
+    assert own.program.model_dump() == {"name": None, "path": "switch-bmv2/artifacts/sfc.json", "sha256": digest}
+    assert (own.variant, "--p4" in own.command) == ("sfc", False)
