@@ -61,6 +61,12 @@ P4Programs = Annotated[
     list[str] | None,
     typer.Option("--p4", metavar="FILE", help=f"{P4_HELP} Repeated: each scheme with each; `built-in` is ours."),
 ]
+ClaimsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--claims", metavar="FILE.py", help="Your own claims, which are held against the runs.", show_default=False
+    ),
+]
 Retry = Annotated[
     bool,
     typer.Option("--retry", help="Run again what was late, at the D that would have done; above --dilation too."),

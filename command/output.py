@@ -20,7 +20,7 @@ EXIT_CODES: Mapping[int, str] = {
     EXIT_UNEXPECTED: "an error nobody expected: one line, its traceback is in the file it names",
     EXIT_BAD_INPUT: "bad input: one line, nothing was started or written",
     EXIT_INVALID: "not to be trusted: a verdict is invalid, a job or a line of --exec failed, stored files are damaged",
-    EXIT_CLAIM: "--strict: a claim of the paper does not hold (reproduce), a figure misses its tolerance (validate)",
+    EXIT_CLAIM: "--strict: a claim does not hold (reproduce, compare), a figure misses its tolerance (validate)",
     EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM, whatever the verdict: one line says what was kept",
 }
 """Where two apply, the higher one is given. README.md and `--help` show this table."""

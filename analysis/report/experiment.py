@@ -65,6 +65,7 @@ def write_experiment_page(
         "experiment.html.j2",
         page=page,
         held=sum(row.holds for row in page.claims),
+        claims=[(row.claim, row.paper, row.measured, row.holds) for row in page.claims],
         plots=place_figures(folder, drawn, captions),
         runs=[run_row(folder, run.label, run.folder, run.command, run.verdict) for run in page.runs],
     )

@@ -28,7 +28,7 @@ from analysis.plots.svg import color_variables, to_svg
 from analysis.report import first_sentence, page
 from analysis.report.physics import physics_tables
 from analysis.report.programs import program_rows, program_tables
-from analysis.results.comparison import Comparison, compare, headline_class
+from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.stored import CONFIG_FILE, Run, load_run
 from telemetry.atomic_file import replace_file, replace_text
@@ -94,16 +94,18 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     return folder / REPORT_FILE
 
 
-def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = ()) -> Path:
+def write_comparison_report(
+    folders: Sequence[Path], out: Path, missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
+) -> Path:
     """Writes the comparison of run folders into the folder `out` (made if missing) and gives the page's path.
 
-    `missing_schemes` were to be compared as well: the page names them.
+    `missing_schemes` were to be compared as well: the page names them. `claims` are about these runs.
 
     The first run is the one that ratios refer to. Beside the page: PNG plots, comparison.csv, comparison.json. Raises
     ValueError for no folder and ResultError if one has no readable result.json.
     """
     results = [read_result(folder) for folder in folders]
-    comparison = compare(results, missing_schemes)
+    comparison = compare(results, missing_schemes, claims)
     runs = [_loaded(folder, comparison, result) for folder, result in zip(folders, results, strict=True)]
     out.mkdir(parents=True, exist_ok=True)
     figures, captions = _comparison_figures(comparison, runs)
@@ -114,6 +116,7 @@ def write_comparison_report(folders: Sequence[Path], out: Path, missing_schemes:
         "comparison.html.j2",
         comparison=comparison,
         first=first_sentence.of_comparison(comparison),
+        claims=comparison.claim_rows,
         problems=[
             f"{row.label}: {text}" for row, run in zip(comparison.rows, runs, strict=True) for text in run.problems
         ],

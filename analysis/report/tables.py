@@ -53,7 +53,11 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
     warnings = (Text(f"! {warning}", style="yellow") for warning in comparison.warnings)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
-    return Group(table, *others, *meaning, *warnings)
+    return Group(table, *others, *meaning, *_claims(comparison), *warnings)
+
+
+def _claims(comparison: Comparison) -> list[RenderableType]:
+    return [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
 
 
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
@@ -139,10 +143,10 @@ def format_estimate(name: str, estimate: Estimate | None) -> str:
     return f"{value} ±{three_digits(half / scale)} {unit}".rstrip()
 
 
-def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]]) -> RenderableType:
-    """An experiment's claims: what is claimed, what the paper says, what was measured, whether it holds."""
+def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]], says: str = "paper") -> RenderableType:
+    """Claims: what is claimed, what the paper or whoever else says, what was measured, whether it holds."""
     table = Table(title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for heading, width in (("claim", 3), ("paper", 2), ("measured", 3)):
+    for heading, width in (("claim", 3), (says, 2), ("measured", 3)):
         table.add_column(heading, ratio=width, overflow="fold")
     table.add_column("holds", no_wrap=True)
     for claim, paper, measured, holds in claims:

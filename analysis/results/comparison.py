@@ -65,6 +65,18 @@ class ClassRow(BaseModel):
     p99_slowdown: Figure | None
 
 
+class HeldClaim(BaseModel):
+    """A claim that somebody made about the runs, and what they say to it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    claim: str
+    expected: str
+    measured: str
+    value: Figure | None
+    holds: bool
+
+
 class Comparison(BaseModel):
     """Runs in the order given."""
 
@@ -83,6 +95,12 @@ class Comparison(BaseModel):
     """A sentence on each scheme but the first, computed from the figures."""
     other_classes: tuple[ClassRow, ...] = ()
     """Of the classes whose slowdown `rows` do not tell, class by class."""
+    claims: tuple[HeldClaim, ...] = ()
+
+    @property
+    def claim_rows(self) -> list[tuple[str, str, str, bool]]:
+        """For a table."""
+        return [(each.claim, each.expected, each.measured, each.holds) for each in self.claims]
 
     @property
     def has_incast(self) -> bool:
@@ -98,7 +116,9 @@ def headline_class(result: RunResult) -> str:
     return max(names, key=lambda name: result.fct_slowdown[name].flows)
 
 
-def compare(results: Sequence[RunResult], missing_schemes: Sequence[str] = ()) -> Comparison:
+def compare(
+    results: Sequence[RunResult], missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
+) -> Comparison:
     """The comparison of at least one result, and the schemes that have none. Raises ValueError for no result."""
     if not results:
         raise ValueError("there is no run to compare")
@@ -120,6 +140,7 @@ def compare(results: Sequence[RunResult], missing_schemes: Sequence[str] = ()) -
         over_seeds=averaged,
         meaning=tuple(said for contrast in contrasts if (said := sentence(contrast)) is not None),
         other_classes=tuple(_other_classes(results, labels, classes, traffic_class)),
+        claims=tuple(claims),
     )
 
 

@@ -18,6 +18,7 @@ from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from command.dilation import say_dilations
 from command.options import (
+    ClaimsFile,
     ClockName,
     DilationFactor,
     Duration,
@@ -34,10 +35,11 @@ from command.options import (
     SwitchName,
     TopologyName,
 )
-from command.output import console, say
+from command.output import EXIT_CLAIM, console, say
 from command.planning import checked, clock_of, dilation_of, end_by_outcome
 from command.retrying import execute_retrying
 from command.seeds import chosen_seeds, named
+from reproduction.own_claims import judged, read_claims
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
 from testbed.execution.retry import check_retry
@@ -68,7 +70,9 @@ def verb(
     fault: Faults = None,
     hosts: HostsImage = None,
     out: Out = Path("runs"),
+    claims: ClaimsFile = None,
     retry: Retry = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
     """Runs a scenario under each scheme with each P4 program, with each seed."""
@@ -85,6 +89,7 @@ def verb(
         faults=tuple(fault or ()),
         hosts=hosts,
     )
+    claimed = () if claims is None else read_claims(claims)
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
@@ -102,10 +107,11 @@ def verb(
     runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
     with _kept(runs, missing):
         folder = make_folder(out, f"{scenario}-compare")
-        page = write_comparison_report([run.folder for run in runs], folder, missing)
+        held = judged(claimed, [run.folder for run in runs])
+        page = write_comparison_report([run.folder for run in runs], folder, missing, held)
         give_to_caller(folder)
     with interruptible():  # all is stored: what is left is to say so
-        comparison = compare([run.result for run in runs], missing)
+        comparison = compare([run.result for run in runs], missing, held)
         if json:
             sys.stdout.write(comparison.model_dump_json(indent=2) + "\n")
         else:
@@ -114,6 +120,8 @@ def verb(
     if runs[-1].interrupted or missing:
         raise Interrupted(f"{_without(missing)}{runs[-1].kept}; the comparison is in {folder}")
     end_by_outcome(runs)
+    if strict and not all(claim.holds for claim in held):
+        raise typer.Exit(EXIT_CLAIM)
 
 
 def _run_all(

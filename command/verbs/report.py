@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +19,16 @@ from analysis.results.comparison import compare
 from analysis.results.stored import load_run
 from analysis.results.swept import is_sweep, read_sweep_results
 from analysis.validation.record import FILE_NAME, is_validation, read_validation
-from command.options import folder_of
+from command.options import ClaimsFile, folder_of
 from command.output import EXIT_INVALID, as_line, console, errors, say
 from command.reproductions import print_reproduction
 from command.stored import check_page, refused_in_one_line
 from command.validations import print_validation
 from reproduction.judge import judge_again
+from reproduction.model.experiment import Claim
+from reproduction.own_claims import judged, read_claims
 from reproduction.record import is_reproduction
+from testbed.errors import UsageError
 from testbed.execution.execute import give_to_caller, make_folder
 from testbed.execution.room import check_output
 from testbed.execution.unfinished import finish_run
@@ -38,8 +42,12 @@ def verb(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder of a comparison's report.")
     ] = None,
+    claims: ClaimsFile = None,
 ) -> None:
     """Writes a page from what is stored, as far as it can be read. Each file that cannot is a line on stderr."""
+    if claims is not None and len(folders) == 1:
+        raise UsageError("--claims: name several runs; an experiment has its own claims")
+    claimed = () if claims is None else read_claims(claims)
     with refused_in_one_line(folders[0]):
         if len(folders) == 1 and is_reproduction(folders[0]):
             _report_reproduction(folders[0])
@@ -50,7 +58,7 @@ def verb(
         elif len(folders) == 1:
             _report_run(folders[0])
         else:
-            _report_comparison(folders, out)
+            _report_comparison(folders, out, claimed)
 
 
 def _end(problems: list[str], *, is_invalid: bool = False) -> None:
@@ -99,12 +107,13 @@ def _report_run(folder: Path) -> None:
     _end([f"{folder}: {problem}" for problem in stored.problems], is_invalid=stored.result.verdict == "invalid")
 
 
-def _report_comparison(folders: list[Path], out: Path | None) -> None:
+def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[Claim]) -> None:
     runs = [load_run(folder).without_traces() for folder in folders]
     if out is not None:
         check_output(out)
         check_page(out)
-    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"))
-    console.print(comparison_table(compare([run.result for run in runs])))
+    held = judged(claimed, folders)
+    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), claims=held)
+    console.print(comparison_table(compare([run.result for run in runs], claims=held)))
     say(f"report: {page}")
     _end([f"{run.folder}: {problem}" for run in runs for problem in run.problems])

@@ -68,22 +68,18 @@ def repeat_command(request: RunRequest, factor: int) -> str:
     if request.switch != "auto":
         words += ["--switch", request.switch]
     words += ["--scale", request.scale, "--seed", str(request.seed), "--dilation", str(factor)]
-    if request.duration_ms is not None:
-        words += ["--duration", f"{request.duration_ms:g}"]
-    if request.topology is not None:
-        words += ["--topology", request.topology]
-    for setting in request.settings:
-        words += ["--set", setting]
-    if request.flow_file is not None:
-        words += ["--flows", str(request.flow_file)]
-    for fault in request.faults:
-        words += ["--fault", fault]
-    if request.captures:
-        words += ["--pcap", ",".join(request.captures)]
-    if request.background is not None:
-        words += ["--background", request.background]
-    if request.hosts is not None:
-        words += ["--hosts", request.hosts]
-    if request.program is not None:
-        words += ["--p4", request.program.word]
+    options = {
+        "--duration": None if request.duration_ms is None else f"{request.duration_ms:g}",
+        "--topology": request.topology,
+        "--set": request.settings,
+        "--flows": None if request.flow_file is None else str(request.flow_file),
+        "--fault": request.faults,
+        "--pcap": ",".join(request.captures) or None,
+        "--background": request.background,
+        "--hosts": request.hosts,
+        "--p4": None if request.program is None else request.program.word,
+    }
+    for option, told in options.items():
+        for word in (told,) if isinstance(told, str) else told or ():
+            words += [option, word]
     return shlex.join(words)

@@ -27,15 +27,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+CLAIMS = """
+from reproduction.model.claims import Ratio
+from reproduction.model.quantities import PEAK_BUFFER
+
+CLAIMS = (
+    Ratio("it holds less", "less", PEAK_BUFFER, scheme="sfc (early)", base="sfc", at_most=0.8),
+    Ratio("it holds nearly nothing", "a hundredth", PEAK_BUFFER, scheme="sfc (early)", base="sfc", at_most=0.01),
+)
+"""
+
+
 def test_a_program_runs_beside_ours_and_does_something_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An earlier trigger holds less. Tables, pages, folders, results, and configurations tell them apart."""
-    words = ("--schemes", "sfc", "--p4", "built-in", "--p4", "early.json")
-    assert main(["compare", *SMALL, *words, "--json", "--out", "runs"]) == 0
+    """An earlier trigger holds less. Tables, pages, folders, results, configurations and claims tell them apart."""
+    (folder / "claims.py").write_text(CLAIMS)
+    words = ("--schemes", "sfc", "--p4", "built-in", "--p4", "early.json", "--claims", "claims.py")
+    assert main(["compare", *SMALL, *words, "--strict", "--json", "--out", "runs"]) == 4
     comparison = Comparison.model_validate_json(capsys.readouterr().out)
     ours, own = comparison.rows
     assert (ours.label, own.label, own.scheme) == ("sfc", "sfc (early)", "sfc")
     assert own.bts_sent and ours.bts_sent and own.bts_sent > ours.bts_sent
-    assert ours.max_buffer_bytes and own.max_buffer_bytes and own.max_buffer_bytes < 0.8 * ours.max_buffer_bytes
+    assert [each.holds for each in comparison.claims] == [True, False]
     assert comparison.warnings == ()
     assert comparison.meaning[0].startswith("sfc (early) against sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
@@ -47,6 +59,7 @@ def test_a_program_runs_beside_ours_and_does_something_else(folder: Path, capsys
     for page in (run.folder / "report.html", *(folder / "runs").glob("incast-compare-*/report.html")):
         assert given.sha256 in page.read_text()
         assert "sfc (early)" in page.read_text()
+    assert "it holds nearly nothing" in page.read_text()
 
 
 @pytest.mark.parametrize("verb", ["run", "compare", "validate", "cli"])

@@ -49,11 +49,12 @@ _RIGHT = {
     "--run": ("folder", "file", "nothing", "loop"),
     "--background": ("iperf3",),
     "--p4": ("built-in", "file", "sweep.yaml", "folder", "dangling", "loop", "nothing"),
+    "--claims": ("file", "flows.csv", "folder", "dangling", "loop", "nothing"),
     "--workers": ("1", "2"),
     "--scheduler": ("tcp://127.0.0.1:1",),
 }
 """What a person would type there; with it a command gets as far as its next word."""
-_PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows", "--run", "--p4"}
+_PATHS = {"file", "folders", "folder", "--exec", "--out", "--flows", "--run", "--p4", "--claims"}
 
 
 @cache
