@@ -65,3 +65,17 @@ def sharing(goodput: pl.DataFrame, flows: pl.DataFrame) -> Values:
         if len(active) >= 2 and shares.any():
             found.append(jain_index(shares))
     return np.array(found)
+
+
+def rates_without_gaps(rates: pl.DataFrame) -> tuple[Values, Values]:
+    """Of one class of `tag_rates`: begins of all intervals from time 0 to the last one's end, and the rates in them.
+
+    Zero where an interval has no row, and at the end. Those of old live runs began before the run.
+    """
+    begins, ends, values = (rates[name].to_numpy() for name in ("from_us", "until_us", "gbps"))
+    width = ends[0] - begins[0]
+    slots = np.rint(begins / width).astype(np.int64)
+    first = min(0, slots[0])
+    filled = np.zeros(slots[-1] - first + 2)
+    filled[slots - first] = values
+    return width * (first + np.arange(filled.size)), filled

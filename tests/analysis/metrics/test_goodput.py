@@ -8,7 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.metrics.goodput import flow_rates, jain_index, receiver_throughput_gbps, sharing, tag_rates
+from analysis.metrics.goodput import (
+    flow_rates,
+    jain_index,
+    rates_without_gaps,
+    receiver_throughput_gbps,
+    sharing,
+    tag_rates,
+)
 from analysis.plots.goodput import GoodputRun, plot_goodput
 from telemetry.schema import FLOWS, GOODPUT
 from tests.analysis.conftest import FlowsMaker
@@ -57,6 +64,14 @@ def test_jain_index() -> None:
     """1 for equal shares, 1 / n for one taker."""
     assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
     assert jain_index(np.array([3.0, 0.0, 0.0])) == pytest.approx(1 / 3)
+
+
+def test_rates_have_no_gaps() -> None:
+    """Nor a late beginning: the plot of a figure begins at time 0."""
+    rates = pl.DataFrame({"from_us": [10.0, 30.0], "until_us": [20.0, 40.0], "gbps": [5.0, 7.0]})
+    begins, values = rates_without_gaps(rates)
+    assert list(begins) == [0.0, 10.0, 20.0, 30.0, 40.0]
+    assert list(values) == [0.0, 5.0, 0.0, 7.0, 0.0]
 
 
 def test_sharing_is_of_flows_under_way_all_the_interval() -> None:

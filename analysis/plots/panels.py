@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Figures of panels (a), (b), ... as papers print them, with one legend below. Knows numbers and names, no trace.
+
+Dashes and markers tell curves apart as well as colours do, so that a print without colour can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from string import ascii_lowercase
+from textwrap import fill
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from analysis.plots.canvas import STYLE, WIDTH_INCHES, draw_level, log_y, say, share_legend, styled
+from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, SOLID, Dashes, scheme_color
+from analysis.plots.series import MAXIMUM_STEPS, Points, Steps, thin
+
+Kind = Literal["points", "marks", "steps", "shares"]
+"""Points joined by lines; points alone; values that each hold until their time; a cumulative distribution."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+_MARKS_A_CURVE = 9
+"""On curves that have many points."""
+_ROW_INCHES = 3.0
+_LEGEND_INCHES = 0.7
+_LABEL_CHARACTERS = 28
+"""As many stand beside a panel."""
+_SMALL = 8
+"""Size of the names of bins, of which a panel has ten."""
+
+
+@dataclass(frozen=True)
+class CurveLook:
+    """What a curve is told from others by."""
+
+    color: str
+    dashes: Dashes = SOLID
+    marker: str = MARKERS[0]
+    is_filled: bool = True
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of one curve; of a distribution `x` alone, ascending."""
+
+    label: str
+    look: CurveLook
+    x: Points = field(repr=False)
+    y: Points = field(repr=False, default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of a figure."""
+
+    title: str
+    x_label: str
+    y_label: str
+    kind: Kind
+    curves: Sequence[Curve]
+    ticks: Sequence[str] = ()
+    """Names of the places 0, 1, ... on the x axis; none: the axis is of numbers."""
+    is_log: bool = False
+    """The y axis."""
+    level: tuple[str, float] | None = None
+    """A line across it, with its name."""
+    empty: str = "nothing was measured"
+
+    @property
+    def drawn(self) -> list[Curve]:
+        """Curves that have a point."""
+        return [curve for curve in self.curves if np.isfinite(curve.x if self.kind == "shares" else curve.y).any()]
+
+
+_SCHEME_DASHES = {
+    "irn": DASH_CYCLE[2],
+    "onramp": DASH_CYCLE[1],
+    "pfc": DASH_CYCLE[1],
+    "ndp": DASH_CYCLE[1],
+    "egress-bts": DASH_CYCLE[4],
+    "ingress-bts": DASH_CYCLE[3],
+    "sfc-est": DASH_CYCLE[3],
+}
+_SCHEME_MARKERS = {
+    "irn": "o",
+    "onramp": "s",
+    "pfc": "s",
+    "ndp": "s",
+    "egress-bts": "v",
+    "ingress-bts": "D",
+    "sfc-est": "D",
+}
+
+
+def scheme_look(scheme: str) -> CurveLook:
+    """A scheme's colour, dashes and marker: those of its flow control. With DCQCN the marker is hollow."""
+    name, _, control = scheme.partition("+")
+    return CurveLook(
+        scheme_color(scheme), _SCHEME_DASHES.get(name, SOLID), _SCHEME_MARKERS.get(name, "^"), control != "dcqcn"
+    )
+
+
+def numbered_looks(count: int) -> list[CurveLook]:
+    """Looks for curves that have none of their own, such as one scheme under several settings."""
+    return [
+        CurveLook(
+            OTHER_COLORS[number % len(OTHER_COLORS)],
+            DASH_CYCLE[number % len(DASH_CYCLE)],
+            MARKERS[number % len(MARKERS)],
+        )
+        for number in range(count)
+    ]
+
+
+@styled
+def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Figure:
+    """The panels in rows of `columns`, by default all in one. Those of one quantity have one scale."""
+    wide = columns or len(panels)
+    rows = ceil(len(panels) / wide)
+    figure = Figure(figsize=(WIDTH_INCHES, _ROW_INCHES * rows + _LEGEND_INCHES))
+    FigureCanvasAgg(figure)
+    for number, panel in enumerate(panels):
+        axes = figure.add_subplot(rows, wide, number + 1)
+        letter = f"({ascii_lowercase[number]}) " if len(panels) > 1 else ""
+        axes.set_title(f"{letter}{panel.title}")
+        _draw(axes, panel, _alike(panels, panel))
+    names = {curve.label for panel in panels for curve in panel.drawn if not curve.label.startswith("_")}
+    share_legend(figure, columns=4 if len(names) <= 4 else 3)
+    return figure
+
+
+def _alike(panels: Sequence[Panel], panel: Panel) -> tuple[float, float]:
+    """Lowest and highest value of the panels with this panel's y axis."""
+    same = [each for each in panels if (each.y_label, each.kind) == (panel.y_label, panel.kind)]
+    values = [curve.y[np.isfinite(curve.y)] for each in same for curve in each.drawn]
+    values += [np.array([each.level[1]]) for each in same if each.level and each.drawn]
+    found = np.concatenate(values) if values else np.empty(0)
+    return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+
+
+def _draw(axes: Axes, panel: Panel, limits: tuple[float, float]) -> None:
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(fill(panel.y_label, _LABEL_CHARACTERS))
+    if not panel.drawn:
+        say(axes, fill(panel.empty, _LABEL_CHARACTERS))
+        return
+    for curve in panel.drawn:
+        _draw_curve(axes, panel.kind, curve)
+    if panel.ticks:
+        _name_places(axes, panel.ticks)
+    elif panel.kind == "points":
+        places = np.unique(np.concatenate([curve.x for curve in panel.drawn]))
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+    if panel.kind == "shares":
+        axes.set_ylim(0, 1.02)
+        axes.set_xlim(left=0)
+    elif panel.is_log:
+        log_y(axes, min(limits[0], 1.0) / 1.05, max(limits[1], 2.0) * 1.3)
+    else:
+        axes.set_ylim(0, limits[1] * 1.08 or 1.0)
+    if panel.kind == "steps":
+        axes.set_xlim(0, max(float(curve.x[-1]) for curve in panel.drawn))
+    if panel.level is not None:
+        draw_level(axes, *panel.level, is_left=panel.kind == "points")
+
+
+def _draw_curve(axes: Axes, kind: Kind, curve: Curve) -> None:
+    look = curve.look
+    style: dict[str, Any] = {
+        "color": look.color,
+        "linestyle": "none" if kind == "marks" else look.dashes,
+        "marker": look.marker,
+        "markersize": 5,
+        "markerfacecolor": look.color if look.is_filled else STYLE["axes.facecolor"],
+        "label": curve.label,
+    }
+    if kind in ("points", "marks"):
+        axes.plot(curve.x, curve.y, **style)
+        return
+    x, y = _thinned(curve) if kind == "steps" else _shares(curve.x)
+    every = max(1, x.size // _MARKS_A_CURVE)
+    where: Literal["pre", "post"] = "pre" if kind == "steps" else "post"
+    axes.step(x, y, where=where, linewidth=1.5, markevery=(every // 2, every), **style)
+
+
+def _thinned(curve: Curve) -> tuple[Points, Points]:
+    steps = thin(Steps(curve.x, curve.y))
+    return steps.times_us, steps.values
+
+
+def _shares(values: Points) -> tuple[Points, Points]:
+    """From the share 0 at the lowest value."""
+    shares = np.arange(1, values.size + 1) / values.size
+    kept = np.unique(np.linspace(0, values.size - 1, min(values.size, MAXIMUM_STEPS)).astype(np.int64))
+    return np.concatenate([values[:1], values[kept]]), np.concatenate([[0.0], shares[kept]])
+
+
+def _name_places(axes: Axes, ticks: Sequence[str]) -> None:
+    are_many = len(ticks) > 5
+    style: dict[str, Any] = {"rotation": 50, "ha": "right", "rotation_mode": "anchor", "fontsize": _SMALL}
+    axes.set_xticks(np.arange(len(ticks)), list(ticks), **(style if are_many else {}))
+    axes.set_xlim(-0.5, len(ticks) - 0.5)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Figures of panels: letters, one scale for one quantity, one legend, and curves that print can tell apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels, scheme_look
+
+LOOK = CurveLook("#332288")
+
+
+def _panel(title: str, *values: float, y_label: str = "Peak (MB)") -> Panel:
+    x = np.arange(float(len(values)))
+    return Panel(title, "Degree", y_label, "points", [Curve("SFC", LOOK, x, np.array(values))])
+
+
+@pytest.mark.parametrize(
+    "schemes",
+    [
+        ("onramp", "egress-bts", "ingress-bts", "sfc"),
+        ("irn", "onramp", "sfc", "sfc-est"),
+        tuple(f"{flow}+{control}" for flow in ("irn", "onramp", "sfc") for control in ("hpcc", "dcqcn")),
+        ("pfc+dcqcn", "sfc-p+dcqcn"),
+        ("ndp", "sfc+hpcc"),
+    ],
+    ids="+".join,
+)
+def test_curves_differ_without_their_colours(schemes: tuple[str, ...]) -> None:
+    """Schemes that the paper has in one figure: by dashes, by marker, or by whether it is hollow."""
+    looks = [scheme_look(scheme) for scheme in schemes]
+    assert len({(look.dashes, look.marker, look.is_filled) for look in looks}) == len(schemes)
+
+
+def test_numbered_curves_differ_without_their_colours() -> None:
+    """As many as there are pairs of thresholds, and more."""
+    looks = numbered_looks(5)
+    assert len({look.dashes for look in looks}) == len({look.marker for look in looks}) == 5
+
+
+def test_panels_have_letters_and_one_scale_for_one_quantity() -> None:
+    """A panel of another quantity has its own; a lone panel has no letter."""
+    figure = plot_panels([_panel("ours", 1, 2), _panel("theirs", 1, 9), _panel("delay", 1, 100, y_label="Delay (us)")])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["(a) ours", "(b) theirs", "(c) delay"]
+    ours, theirs, delay = (axes.get_ylim() for axes in figure.axes)
+    assert ours == theirs != delay
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["SFC"]
+    [alone] = plot_panels([_panel("alone", 1)]).axes
+    assert alone.get_title(loc="left") == "alone"
+
+
+def test_a_level_is_in_sight() -> None:
+    """Also where all values lie far below it."""
+    panel = _panel("drops", 1, 2)
+    high = Panel(panel.title, panel.x_label, panel.y_label, panel.kind, panel.curves, level=("drops begin", 16.0))
+    [axes] = plot_panels([high]).axes
+    assert axes.get_ylim()[1] > 16
+    assert [text.get_text() for text in axes.texts] == ["drops begin"]
+
+
+def test_a_distribution_begins_at_its_lowest_value_and_ends_at_all() -> None:
+    """Whatever is left out of it between."""
+    values = np.sort(np.random.default_rng(1).exponential(size=9_000))
+    panel = Panel("receivers", "Gb/s", "Share", "shares", [Curve("SFC", LOOK, values)])
+    [line] = plot_panels([panel]).axes[0].lines
+    x, y = (np.asarray(line.get_data()[axis]) for axis in (0, 1))
+    assert (x[0], y[0]) == (values[0], 0.0)
+    assert (x[-1], y[-1]) == (values[-1], 1.0)
+    assert x.size < values.size
+
+
+def test_what_was_not_measured_is_a_sentence() -> None:
+    """A curve of no point does not count."""
+    panel = Panel(
+        "peak", "Degree", "MB", "points", [Curve("SFC", LOOK, np.arange(2.0), np.full(2, np.nan))], (), empty="no"
+    )
+    [axes] = plot_panels([panel]).axes
+    assert [text.get_text() for text in axes.texts] == ["no"]
