@@ -29,16 +29,16 @@ _MODULES = (
     testbed_hol,
     hadoop_50,
     rpc_30,
-    websearch_50,
     hadoop_80,
     hadoop_50_light,
     parameters,
     long_rtt,
     synchronization,
+    websearch_50,
     resources,
     fairness,
-    theory,
     ndp,
+    theory,
 )
 
 EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

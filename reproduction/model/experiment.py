@@ -165,13 +165,16 @@ class Experiment:
 
     title: str
     paper: str
-    """Where in the paper: `Fig. 1`."""
+    """Where in the paper: `Fig. 1`, by the numbers that its LaTeX source gives."""
     scenario: Scenario
     grids: Mapping[ScaleName, Grid | Grids]
     claims: tuple[Claim, ...]
     figures: tuple[FigureSpec, ...] = ()
+    """The paper's own first."""
     notes: tuple[str, ...] = ()
     """What a reader must know to judge the figures, such as how a smaller scale was derived."""
+    shows: str = ""
+    """What the paper's figure shows, and what the paper reads from it."""
 
     @property
     def name(self) -> str:

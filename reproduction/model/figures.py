@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The figures that experiments ask for, by the paper's axes. Bridges from results to the plots of `analysis`."""
+"""The figures that experiments ask for: the paper's, panel by panel, and others beside them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from analysis.plots.distributions import DistributedRun, plot_distributions
-from analysis.plots.goodput import GoodputRun, plot_goodput
-from analysis.plots.run import PlottedRun, plot_buffers_compared, plot_fct_by_size_compared
+from analysis.plots.panels import plot_panels
+from analysis.plots.run import PlottedRun, plot_buffers_compared
 from analysis.plots.sweep import SweepLine, plot_sweep
-from analysis.results.comparison import headline_class
 from reproduction.model.experiment import FigureSpec, Measurement, NotMeasured, Results
+from reproduction.model.panels import PanelMaker
 from reproduction.model.quantities import Quantity, measured_flows
+
+
+def paper_figure(caption: str, *panels: PanelMaker, columns: int | None = None) -> FigureSpec:
+    """A figure of the paper: its panels in its order, in rows of `columns`."""
+
+    def draw(results: Results) -> Figure:
+        return plot_panels([panel(results) for panel in panels], columns=columns)
+
+    return FigureSpec("figure", caption, draw)
 
 
 def buffer_over_time(where: Mapping[str, Any] | None = None, name: str = "buffer") -> FigureSpec:
@@ -28,17 +37,6 @@ def buffer_over_time(where: Mapping[str, Any] | None = None, name: str = "buffer
     return FigureSpec(name, f"Shared buffer of the hottest switch over time{_said(where)}.", draw)
 
 
-def fct_by_size(where: Mapping[str, Any] | None = None, name: str = "fct-by-size") -> FigureSpec:
-    """P95 and P99 slowdown of the traffic that is not incast, over ten message size bins."""
-
-    def draw(results: Results) -> Figure:
-        chosen = _at(results, where)
-        tag = headline_class(chosen[0].run.result) if chosen else "all"
-        return plot_fct_by_size_compared([_plotted(each) for each in chosen], tag)
-
-    return FigureSpec(name, f"Tail FCT slowdown by message size{_said(where)}.", draw)
-
-
 def distributions(where: Mapping[str, Any] | None = None, name: str = "distributions") -> FigureSpec:
     """Cumulative distributions of buffers, receiver throughput and feedback delay."""
 
@@ -46,17 +44,6 @@ def distributions(where: Mapping[str, Any] | None = None, name: str = "distribut
         return plot_distributions([_distributed(each) for each in _at(results, where)])
 
     return FigureSpec(name, f"Per-switch buffer, receiver throughput and BTS feedback delay{_said(where)}.", draw)
-
-
-def goodput_over_time(where: Mapping[str, Any] | None = None, name: str = "goodput") -> FigureSpec:
-    """What the receivers of each traffic class got over time, a panel a run."""
-
-    def draw(results: Results) -> Figure:
-        return plot_goodput(
-            [GoodputRun(each.point.label, each.run.flows, each.run.goodput) for each in _at(results, where)]
-        )
-
-    return FigureSpec(name, f"Goodput of every traffic class over time{_said(where)}.", draw)
 
 
 def against(axis: str, of: Quantity, where: Mapping[str, Any] | None = None, name: str = "") -> FigureSpec:

@@ -14,7 +14,7 @@ from analysis.formatting import format_bytes, format_number
 from analysis.metrics.buffers import hottest_switch, whole_buffer
 from analysis.metrics.flows import of_class, slowdowns, started_between
 from analysis.metrics.goodput import receiver_throughput_gbps
-from analysis.metrics.percentiles import minimum_count, percentile
+from analysis.metrics.percentiles import Values, minimum_count, percentile
 from analysis.results.comparison import headline_class
 from analysis.results.result import counted
 from analysis.results.stored import Run
@@ -87,19 +87,25 @@ def _steady(run: Run) -> float:
     return float(depths.to_numpy().mean())
 
 
-def receiver_quantile(percent: float) -> Quantity:
-    """A percentile, over all receivers, of what each got from the start of its first flow to the end of its last.
+def receivers_gbps(run: Run) -> Values:
+    """What each receiver got from the start of its first flow to the end of its last, ascending (Gb/s).
 
     So nothing that a scheme still holds at the end of a window is taken for lost, and a link that stood idle while
     something waited for it shows. (Over a common window in which every backlog leaves, all schemes would be alike.)
     """
+    if run.flows["finish_us"].null_count():
+        raise NotMeasured(f"{run.flows['finish_us'].null_count()} flows did not finish")
+    span_us = pl.col("finish_us").max() - pl.col("start_us").min()
+    got = run.flows.group_by("dst").agg(gbps=8 * pl.col("size_bytes").sum() / (1000 * span_us))
+    values: Values = got["gbps"].sort().to_numpy()
+    return values
+
+
+def receiver_quantile(percent: float) -> Quantity:
+    """A percentile, over all receivers, of what each got."""
 
     def measure(run: Run) -> float:
-        if run.flows["finish_us"].null_count():
-            raise NotMeasured(f"{run.flows['finish_us'].null_count()} flows did not finish")
-        span_us = pl.col("finish_us").max() - pl.col("start_us").min()
-        got = run.flows.group_by("dst").agg(gbps=8 * pl.col("size_bytes").sum() / (1000 * span_us))
-        return float(np.percentile(got["gbps"].to_numpy(), percent))
+        return float(np.percentile(receivers_gbps(run), percent))
 
     return Quantity(f"P{percent:g} of receivers' throughput", measure, RECEIVER_THROUGHPUT.write, "Gb/s")
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One bottleneck at a time (Figs. 1, 13, 14, appendix C)."""
+"""One bottleneck at a time (Figs. 1, 13, 15, appendix C)."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 14: groups of senders join and leave one link; SFC leaves their shares as congestion control makes them."""
+"""Fig. 15: groups of senders join and leave one link; SFC leaves their shares as congestion control makes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from analysis.metrics.goodput import jain_index, sharing
 from analysis.results.stored import Run
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results
-from reproduction.model.figures import buffer_over_time, goodput_over_time
+from reproduction.model.figures import buffer_over_time, paper_figure
+from reproduction.model.panels import goodput_by_class
 from reproduction.model.quantities import BTS_TRIGGERED, RECEIVER_THROUGHPUT, Quantity
 from scenarios.paper.bottleneck.fairness import SCENARIO
 
@@ -52,7 +53,9 @@ SHARING = Quantity("Jain's index of all senders, mean over time", _sharing, lamb
 
 EXPERIMENT = Experiment(
     title="Fairness: groups join and leave",
-    paper="Fig. 14",
+    paper="Fig. 15",
+    shows="Throughput over time of four groups of four senders that join and leave one 100G link, DCQCN+W, (a) with "
+    "SFC, (b) without. SFC has no effect on shares and convergence. With HPCC it is never triggered.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
@@ -79,7 +82,14 @@ EXPERIMENT = Experiment(
         ),
         Bound("with HPCC nothing triggers SFC", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
     ),
-    figures=(goodput_over_time(), buffer_over_time()),
+    figures=(
+        paper_figure(
+            "What the four senders of each group got together.",
+            goodput_by_class("with SFC", _WITH),
+            goodput_by_class("without SFC", _WITHOUT),
+        ),
+        buffer_over_time(),
+    ),
     notes=(
         "Inside a group, shares are mean rates over a flow's life (its size over its FCT); over time they are goodput "
         "in intervals of 100 us.",

@@ -16,7 +16,8 @@ from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
-from reproduction.model.figures import buffer_over_time, distributions
+from reproduction.model.figures import distributions, paper_figure
+from reproduction.model.panels import Shown, over_time
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
 from scenarios.paper.bottleneck.signaling import DEGREE, SCENARIO
 
@@ -82,9 +83,23 @@ def _egress_peak(results: Results) -> Measured:
     return Measured(ratio, 0.75 <= ratio <= 1.33, f"{format_bytes(peak)} against {format_bytes(settled)}")
 
 
+_CURVES = Shown(
+    {
+        "onramp+window": "OnRamp",
+        "egress-bts+window": "Egress BTS",
+        "ingress-bts+window": "Ingress BTS",
+        "sfc+window": "Ingress BTS + Cache",
+    },
+    _OURS,
+)
+
 EXPERIMENT = Experiment(
     title="Signaling: 63:1 incast without congestion control",
     paper="Fig. 1",
+    shows="Queue depth over the first 4 ms of a 63:1 incast without congestion control, for OnRamp, Egress BTS, "
+    "Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about 13 MB within 2 ms. Egress BTS keeps "
+    "oscillating and peaks where OnRamp settles. Ingress BTS is steady within 1 ms and lower, with the cache lower "
+    "still.",
     scenario=SCENARIO,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(
@@ -132,7 +147,19 @@ EXPERIMENT = Experiment(
             at_most=0.98,
         ),
     ),
-    figures=(buffer_over_time(_OURS), distributions(_OURS)),
+    figures=(
+        paper_figure(
+            "Queue depth of the bottleneck, the highest in every 10 us.",
+            over_time(
+                "63:1 incast, no congestion control",
+                _CURVES,
+                y_label="Queue depth (MB)",
+                switch=_BOTTLENECK,
+                until_ms=4.0,
+            ),
+        ),
+        distributions(_OURS),
+    ),
     notes=(
         f"No rate control; {WINDOW_BYTES:,} B in flight a sender at most, the paper's 13 MB over its 63 senders. "
         "OnRamp's 13 MB are therefore no finding; what is one is when it settles, and how the others compare.",

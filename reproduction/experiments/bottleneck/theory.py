@@ -222,6 +222,8 @@ _IN_PACKETS = "in whole packets, of which the first k notify nobody"
 EXPERIMENT = Experiment(
     title="Theory: buffer bounds",
     paper="Appendix C",
+    shows="Formulas, no measurement: the buffer that a congestion needs when senders hear of it by acknowledgements, "
+    "by BTS from the congested switch, in a synchronized incast, and from the cache of their own ToR.",
     scenario=SCENARIO,
     grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
     claims=(

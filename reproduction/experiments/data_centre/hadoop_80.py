@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Experiment, Grid, Measured, NotMeasured, Results
-from reproduction.model.figures import fct_by_size
+from reproduction.model.figures import paper_figure
+from reproduction.model.panels import by_size, flow_controls
 from reproduction.model.quantities import slowdown
 from scenarios.paper.data_centre.hadoop_80 import SCENARIO
 
@@ -29,6 +30,9 @@ def _best_size_bin(results: Results) -> Measured:
 EXPERIMENT = Experiment(
     title="Microbursts: Hadoop at 80 %, no incast",
     paper="Fig. 9",
+    shows="P95 FCT slowdown by message size at 80 % load without incast, (a) with HPCC, (b) with DCQCN+W, for IRN (no "
+    "flow control), OnRamp and SFC. With HPCC all are alike. With DCQCN+W OnRamp lowers it by up to 60 %, and SFC by "
+    "20 % more below 32 KB.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
@@ -60,6 +64,12 @@ EXPERIMENT = Experiment(
             at_most=0.8,
         ),
     ),
-    figures=(fct_by_size(),),
+    figures=(
+        paper_figure(
+            "P95 FCT slowdown by message size.",
+            by_size("HPCC, P95", flow_controls("hpcc"), 95),
+            by_size("DCQCN+W, P95", flow_controls("dcqcn"), 95),
+        ),
+    ),
     notes=('"Up to 60 %" counts as held when some size bin gains at least 50 %.',),
 )

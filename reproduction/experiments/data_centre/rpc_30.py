@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 7: tail latency of rpc traffic with 8 % of 128:1 incasts."""
+"""Fig. 8: tail latency of rpc traffic with 8 % of 128:1 incasts."""
 
 from __future__ import annotations
 
 from reproduction.experiments.data_centre.tail_latency import tail_latency
 from scenarios.paper.data_centre.rpc_30 import SCENARIO
 
-EXPERIMENT = tail_latency(SCENARIO, "rpc at 30 %", "Fig. 7")
+EXPERIMENT = tail_latency(SCENARIO, "rpc at 30 %", "Fig. 8")

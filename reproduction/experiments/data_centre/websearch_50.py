@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 8: tail latency of websearch traffic with 8 % of 128:1 incasts."""
+"""Fig. 14: tail latency of websearch traffic with 8 % of 128:1 incasts."""
 
 from __future__ import annotations
 
 from reproduction.experiments.data_centre.tail_latency import tail_latency
 from scenarios.paper.data_centre.websearch_50 import SCENARIO
 
-EXPERIMENT = tail_latency(SCENARIO, "websearch at 50 %", "Fig. 8")
+EXPERIMENT = tail_latency(SCENARIO, "websearch at 50 %", "Fig. 14")

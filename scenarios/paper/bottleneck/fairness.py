@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Groups of senders join and leave one link (Fig. 14)."""
+"""Groups of senders join and leave one link (Fig. 15)."""
 
 from __future__ import annotations
 

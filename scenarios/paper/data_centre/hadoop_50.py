@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""hadoop messages at 50 % load with 8 % of 128:1 incasts (Fig. 6)."""
+"""hadoop messages at 50 % load with 8 % of 128:1 incasts (Fig. 7)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""SFC and NDP under Hadoop messages and incasts of any synchronization (Fig. 15)."""
+"""SFC and NDP under Hadoop messages and incasts of any synchronization (Fig. 16)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""rpc messages at 30 % load with 8 % of 128:1 incasts (Fig. 7)."""
+"""rpc messages at 30 % load with 8 % of 128:1 incasts (Fig. 8)."""
 
 from __future__ import annotations
 

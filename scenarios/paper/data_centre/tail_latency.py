@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Three workloads with heavy incasts, which differ in their messages only (Figs. 6 to 8)."""
+"""Three workloads with heavy incasts, which differ in their messages only (Figs. 7, 8 and 14)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""All-to-all traffic beside an incast that PFC spreads into the fabric (Fig. 5)."""
+"""All-to-all traffic beside an incast that PFC spreads into the fabric (Fig. 6)."""
 
 from __future__ import annotations
 

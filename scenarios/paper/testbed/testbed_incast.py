@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Incasts of 8 to 40 senders with 25 flows each on the paper's 48-node testbed (Fig. 4)."""
+"""Incasts of 8 to 40 senders with 25 flows each on the paper's 48-node testbed (Fig. 5)."""
 
 from __future__ import annotations
 

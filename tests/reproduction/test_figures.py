@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The figures of experiments are the paper's: as many panels, and curves of the same names."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.model.experiment import Measurement, Results
+from reproduction.model.panels import Shown, beside_paper
+from reproduction.model.quantities import PEAK_BUFFER
+from tests.analysis.conftest import FlowsMaker, make_flows, make_goodput, make_queues
+
+__all__ = ["make_flows", "make_goodput", "make_queues"]
+
+_THREE = ["IRN (no FC)", "OnRamp", "SFC"]
+_TAIL = (3, _THREE)
+FIGURES = {
+    "signaling": (1, ["OnRamp", "Egress BTS", "Ingress BTS", "Ingress BTS + Cache"]),
+    "incast-degree": (
+        2,
+        [f"{control} {words}" for control in ("DCQCN+W", "HPCC") for words in ("alone", "+ OnRamp", "+ SFC")],
+    ),
+    "testbed-incast": (3, ["PFC", "SFC-P"]),
+    "testbed-hol": (2, ["PFC", "SFC-P"]),
+    "hadoop-50": _TAIL,
+    "rpc-30": _TAIL,
+    "websearch-50": _TAIL,
+    "hadoop-80": (2, _THREE),
+    "hadoop-50-light": (4, _THREE),
+    "parameters": (1, [f"Q_tg, Q_th (BDP) = {pair}" for pair in ("0.5, 1", "1, 2", "2, 4", "1, 4")]),
+    "long-rtt": (2, _THREE),
+    "synchronization": (4, [*_THREE, "SFC + estimator"]),
+    "resources": (3, ["SFC, here", "the paper"]),
+    "fairness": (2, ["hadoop", "incast"]),
+    "ndp": (2, ["NDP", "SFC"]),
+}
+"""Panels and names; the made-up runs of `fairness` have two classes instead of four groups."""
+
+
+def _run(flows: FlowsMaker, queues: FlowsMaker, goodput: FlowsMaker) -> Any:
+    frame = flows(incast=60)
+    bins = [SimpleNamespace(p99=3.0)]
+    result = SimpleNamespace(
+        fct_slowdown={"hadoop": SimpleNamespace(flows=2_000), "incast": SimpleNamespace(flows=60)},
+        fct_slowdown_by_size={"hadoop": bins},
+        measured_window_us=None,
+        max_buffer_bytes=1_000_000,
+        bts=SimpleNamespace(sent=20, suppressed=80, max_suppression_entries=30, max_cache_entries=2),
+    )
+    trace = queues(duration_us=400).with_columns(switch=queues(duration_us=400)["switch"].replace("tor2", "s2"))
+    return SimpleNamespace(flows=frame.drop_nulls(), queues=trace, goodput=goodput(frame), result=result, config={})
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_has_the_panels_and_names_of_the_papers(
+    name: str, make_flows: FlowsMaker, make_queues: FlowsMaker, make_goodput: FlowsMaker
+) -> None:
+    """Whatever else an experiment runs; every panel has both axes named."""
+    experiment = EXPERIMENTS[name]
+    run = _run(make_flows, make_queues, make_goodput)
+    results = Results("ci", tuple(Measurement(point, run) for point in experiment.grids["ci"].points()))
+    figure = experiment.figures[0].draw(results)
+    panels, names = FIGURES[name]
+    assert len(figure.axes) == panels
+    assert all(axes.get_xlabel() and axes.get_ylabel() and axes.lines for axes in figure.axes)
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == names
+
+
+def test_every_figure_of_the_paper_has_one_here() -> None:
+    """Figures 3, 4 and 17 are drawings, Table 1 is of parameters; appendix C has formulas only."""
+    places = [experiment.paper for experiment in EXPERIMENTS.values()]
+    numbers = [1, 2, *range(5, 17)]
+    assert places == [*(f"Fig. {number}" for number in numbers[:-2]), "Table 2", "Fig. 15", "Fig. 16", "Appendix C"]
+    assert {name for name, experiment in EXPERIMENTS.items() if experiment.figures} == set(FIGURES)
+    assert all(experiment.shows for experiment in EXPERIMENTS.values())
+
+
+def test_a_place_that_was_not_run_has_no_figure_of_the_papers() -> None:
+    """A column of its table alone would say nothing."""
+    point = SimpleNamespace(scheme="sfc", place={"workload": "rpc"})
+    run = SimpleNamespace(result=SimpleNamespace(max_buffer_bytes=2_000_000))
+    results = Results("ci", (Measurement(point, run),))  # type: ignore[arg-type]
+    panel = beside_paper("", Shown({"sfc": "SFC"}), "workload", PEAK_BUFFER, {"rpc": 1.0, "hadoop": 9.0})(results)
+    assert [(curve.label, list(curve.y)) for curve in panel.curves] == [("SFC", [2.0]), ("the paper", [1.0])]
