@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from reproduction.model.experiment import Experiment, Point
 from scenarios.model.scenario import ScaleName
@@ -23,13 +24,17 @@ class ExperimentJob:
     experiment: str
     point: Point
     request: RunRequest
+    changed: tuple[str, ...] = ()
+    """Settings that are not the experiment's."""
 
     @property
     def label(self) -> str:
         return f"{self.experiment} {self.point.label}"
 
 
-def request_for(experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None) -> RunRequest:
+def request_for(
+    experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None, changed: Sequence[str] = ()
+) -> RunRequest:
     """What `run` would be asked for to make this point."""
     chosen = clock or point.clock
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
@@ -42,15 +47,30 @@ def request_for(experiment: Experiment, scale: ScaleName, point: Point, clock: s
         seed=point.seed,
         duration_ms=point.settings.get("duration_ms"),
         topology=point.settings.get("topology"),
-        settings=as_settings(settings),
+        settings=(*as_settings(settings), *changed),
     )
 
 
-def jobs_of(experiment: Experiment, scale: ScaleName, clock: str | None = None) -> list[ExperimentJob]:
-    """The runs that can be made. UsageError if the experiment has no such scale, or a run cannot be planned."""
+def jobs_of(
+    experiment: Experiment,
+    scale: ScaleName,
+    clock: str | None = None,
+    *,
+    seed: int | None = None,
+    changed: Sequence[str] = (),
+) -> list[ExperimentJob]:
+    """The runs that can be made; `changed` settings stand behind the experiment's own.
+
+    UsageError if the experiment has no such scale, or a run cannot be planned.
+    """
     if scale not in experiment.grids:
         raise UsageError(
             f"experiment {experiment.name} has no scale {scale!r}; there are {', '.join(experiment.grids)}"
         )
     points = experiment.grids[scale].points()
-    return [ExperimentJob(experiment.name, point, request_for(experiment, scale, point, clock)) for point in points]
+    if seed is not None:
+        points = (replace(point, seed=seed) for point in points)
+    return [
+        ExperimentJob(experiment.name, point, request_for(experiment, scale, point, clock, changed), tuple(changed))
+        for point in points
+    ]

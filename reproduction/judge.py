@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from pydantic import BaseModel
@@ -45,6 +46,8 @@ class Case(BaseModel):
     scale: ScaleName
     folder: Path
     runs: tuple[tuple[str, JobResult], ...]
+    changed: tuple[str, ...] = ()
+    """Settings that are not the experiment's."""
 
 
 def judge_case(case: Case) -> None:
@@ -58,6 +61,7 @@ def judge_case(case: Case) -> None:
         )
     results = [result for _, result in case.runs]
     found, measured = conclude(experiment, case.scale, [jobs[label] for label, _ in case.runs], results)
+    found = found.model_copy(update={"changed": case.changed})
     write_reproduction(case.folder, experiment, found, measured)
     give_to_caller(case.folder)
 
@@ -73,7 +77,7 @@ def judge_again(folder: Path) -> StoredReproduction:
     runs = tuple((run.label, JobFinished(folder=Path(run.folder))) for run in before.runs)
     scale: ScaleName = before.scale  # type: ignore[assignment]
     try:
-        judge_case(Case(experiment=before.experiment, scale=scale, folder=folder, runs=runs))
+        judge_case(Case(experiment=before.experiment, scale=scale, folder=folder, runs=runs, changed=before.changed))
     except ResultError as error:
         raise UsageError(str(error)) from error
     return read_reproduction(folder)
@@ -119,9 +123,18 @@ def conclude(
             runs=tuple(runs),
             failures=tuple(failures),
             notes=experiment.notes,
+            **_instead_of_defaults(measurements),
         ),
         measured,
     )
+
+
+def _instead_of_defaults(measurements: Sequence[Measurement]) -> dict[str, Any]:
+    """What `reproduce` was asked for beyond the scale: the runs know."""
+    if not measurements:
+        return {}
+    clocks = [each.run.result.clock for each in measurements if each.run.result.clock != each.point.clock]
+    return {"seed": measurements[0].run.result.seed, "clock": clocks[0] if clocks else None}
 
 
 def findings(experiment: Experiment, results: Results) -> tuple[ClaimFinding, ...]:
@@ -151,11 +164,13 @@ def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction
         scale=found.scale,
         claims=[ClaimRow(row.claim, row.paper, row.measured, row.holds) for row in found.claims],
         runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in found.runs],
-        remarks=[
-            *found.notes,
+        remarks=found.notes,
+        command=found.command,
+        shows=experiment.shows,
+        failures=[
+            *(f"Not the experiment's own setting: {setting}" for setting in found.changed),
             *(f"Failed: {failure}" for failure in found.failures),
         ],
-        command=f"./runner.py reproduce {found.experiment} --scale {found.scale}",
     )
     rows = [
         {**{f"axis.{key}": str(value) for key, value in each.point.place.items()}, **result_row(each.run.result)}

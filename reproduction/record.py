@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +58,18 @@ class Reproduction(BaseModel):
     runs: tuple[RunOfExperiment, ...]
     failures: tuple[str, ...]
     notes: tuple[str, ...]
+    seed: int = 1
+    clock: str | None = None
+    """Where it was not the scale's own."""
+    changed: tuple[str, ...] = ()
+    """Settings that are not the experiment's: what was found tests a reason and reproduces nothing."""
+
+    @property
+    def command(self) -> str:
+        """What repeats it."""
+        words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale, "--seed", str(self.seed)]
+        words += ["--clock", self.clock] if self.clock else []
+        return shlex.join([*words, *(word for setting in self.changed for word in ("--set", setting))])
 
     @property
     def all_hold(self) -> bool:

@@ -67,7 +67,8 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
         if done.is_interrupted and not any(isinstance(result, JobFinished) for _, result in runs):
             continue
         folder = make_folder(out, f"{name}-{scale}-reproduction")
-        cases.append(Case(experiment=name, scale=scale, folder=folder, runs=runs))
+        changed = next(job.changed for job in jobs if job.experiment == name)
+        cases.append(Case(experiment=name, scale=scale, folder=folder, runs=runs, changed=changed))
     return cases
 
 

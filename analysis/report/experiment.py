@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The page of an experiment: claim by claim what the paper says, what was measured and whether it holds, and figures.
+"""The page of an experiment: what the paper shows, our plot, our figures, the verdict, and how to repeat it.
 
 Takes plain data. Beside the page lie every figure as PNG, the claims and the runs' figures as CSV.
 """
@@ -49,13 +49,21 @@ class ExperimentPage:
     claims: Sequence[ClaimRow]
     runs: Sequence[RunLink]
     remarks: Sequence[str]
+    """What a reader must know to judge the figures."""
     command: str
+    shows: str = ""
+    """What the paper shows and says."""
+    failures: Sequence[str] = ()
+    """Of runs."""
 
 
 def write_experiment_page(
     folder: Path, page: ExperimentPage, figures: Sequence[tuple[str, str, Figure]], runs: pl.DataFrame
 ) -> Path:
-    """Writes report.html, two CSVs and a PNG a figure (name, caption, figure) into a folder; gives the page."""
+    """Writes report.html, two CSVs and a PNG a figure (name, caption, figure) into a folder; gives the page.
+
+    The first figure is the paper's; others follow at the end.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(folder / "claims.csv", pl.DataFrame([vars(row) for row in page.claims], orient="row"))
     write_csv(folder / "runs.csv", runs)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from command.dilation import say_dilations
-from command.options import Json, Out, Retry, ScaleName, SchedulerAddress, Workers
+from command.options import Json, Out, Retry, ScaleName, SchedulerAddress, Settings, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, clock_of
 from command.progress import JobProgress
@@ -35,12 +35,18 @@ def verb(
     workers: Workers = None,
     scheduler: SchedulerAddress = None,
     retry: Retry = False,
+    seed: Annotated[int | None, typer.Option(help="Seed instead of the scale's own, 1.", show_default=False)] = None,
+    settings: Settings = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
     """Runs experiments and holds their claims against what was measured."""
     chosen = None if clock is None else clock_of(clock)
-    jobs = [job for name in _experiments(experiment) for job in jobs_of(EXPERIMENTS[name], scale, chosen)]  # type: ignore[arg-type]
+    jobs = [
+        job
+        for name in _experiments(experiment)
+        for job in jobs_of(EXPERIMENTS[name], scale, chosen, seed=seed, changed=settings or ())  # type: ignore[arg-type]
+    ]
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
     say_dilations(checked([job.request for job in jobs], out))

@@ -7,8 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+from matplotlib.figure import Figure
 
-from analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
+from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
 
 
 def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
@@ -27,3 +28,40 @@ def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
     html = write_experiment_page(tmp_path / "experiment", page, [], pl.DataFrame()).read_text()
     assert '<a href="../run-b/report.html">b</a>' in html
     assert "<code>" not in html
+
+
+def test_a_page_goes_from_the_paper_to_the_command_that_repeats_it(tmp_path: Path) -> None:
+    """What it shows, our plot, our figures, the verdict, how to repeat it; other plots come last."""
+    page = ExperimentPage(
+        "incast",
+        "Incast",
+        "Fig. 2",
+        "ci",
+        claims=[ClaimRow("the peak grows", "linear", "R² 1.000", True)],
+        runs=[],
+        remarks=["Mind the scale."],
+        command="./runner.py reproduce incast --scale ci --seed 1",
+        shows="Peaks over degrees.",
+        failures=["Changed: load=0.1"],
+    )
+    figures = []
+    for name, caption in (("figure", "Our plot."), ("more", "A plot beside it.")):
+        figure = Figure(figsize=(6, 3))
+        figure.subplots().plot([0, 1], [1, 2])
+        figures.append((name, caption, figure))
+    html = write_experiment_page(tmp_path, page, figures, pl.DataFrame()).read_text()
+    order = [
+        html.index(words)
+        for words in (
+            "Changed: load=0.1",
+            "Peaks over degrees.",
+            "Our plot.",
+            "R² 1.000",
+            ">holds</td>",
+            "Mind the scale.",
+            "reproduce incast --scale ci --seed 1",
+            "A plot beside it.",
+        )
+    ]
+    assert order == sorted(order)
+    assert {"figure.png", "more.png"} <= {path.name for path in tmp_path.iterdir()}
