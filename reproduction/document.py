@@ -3,7 +3,8 @@
 """docs/reproduction.md from stored reproductions: `python -m reproduction.document FOLDER...`.
 
 Every figure in the document stands in a reproduction.json below the folders given. The newest one of each experiment
-and scale counts. What a person adds as the likely reason of a failure is in `docs/stored/reproduction-remarks.yaml`.
+and scale counts, those with changed settings do not. Reasons of failures and the runs that tested them are in
+`docs/stored/reproduction-remarks.yaml`.
 """
 
 from __future__ import annotations
@@ -13,25 +14,27 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import yaml
-
+from analysis.formatting import NOTHING
+from analysis.report.markdown import markdown_table
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.record import FILE_NAME, ClaimFinding, Reproduction, StoredReproduction, read_reproduction
+from reproduction.record import FILE_NAME, Reproduction, StoredReproduction, read_reproduction
+from reproduction.remarks import Remark, Remarks, read_remarks
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "reproduction.md"
 PICTURES = DOCUMENT.parent / "images" / "reproduction"
-REMARKS = ROOT / "docs" / "stored" / "reproduction-remarks.yaml"
 _SCALES = ("ci", "laptop", "paper")
 
 _HEAD = """<!-- Made by `python -m reproduction.document`; edit docs/stored/reproduction-remarks.yaml instead. -->
 # The paper's claims, held against this testbed
 
-Every figure here was measured in a run. A claim that does not hold at a scale is listed as such, with the likely reason
-where there is one. `./runner.py reproduce EXPERIMENT --scale SCALE` repeats an experiment and writes its page with
-plots on the paper's axes; the virtual clock gives the same figures again for the same seed.
+Every figure here was measured in a run. A claim that does not hold at a scale is listed as such, with a reason and the
+runs that tested it, also where they refute it. Each experiment is one figure of the paper: what that shows, our plot on
+its axes under its names, our figures, whether the claims hold, and the command that repeats it. The virtual clock gives
+the same figures again for the same seed. The paper's figures have the numbers that its LaTeX source gives them; 3, 4
+and 17 are drawings.
 
 Read "holds" with this in mind. Settings were not fixed beforehand. At scale ci about half of the claims failed in a
 first pass, mostly for want of senders or of any incast, and degrees, incast spacing and packet size were set after
@@ -42,8 +45,7 @@ formula were added when the reason for its missing the paper's 3 MB was found. O
 first pass in which it did nothing under any congestion control. Slopes, and what counts as meaningful, were given
 margins when a difference of 1 % counted as held. The mechanisms of [the paper, line by line](paper.md) changed last:
 the estimator, the filter's timer, the grain of pauses, what a BTS takes, the class of acknowledgements. More claims
-fail since, and no setting was changed for them; scales that have no row here have not been run with them yet. A reason
-for a failure names the run that tested it, or says that none did.
+fail since, and no setting was changed for them; scales that have no row here have not been run with them yet.
 """
 
 
@@ -53,6 +55,8 @@ def newest(folders: Sequence[Path]) -> list[StoredReproduction]:
     found: dict[tuple[str, str], StoredReproduction] = {}
     for path in paths:
         stored = read_reproduction(path.parent)
+        if stored.reproduction.changed:
+            continue
         found[stored.reproduction.experiment, stored.reproduction.scale] = stored
     if not found:
         raise UsageError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
@@ -61,11 +65,7 @@ def newest(folders: Sequence[Path]) -> list[StoredReproduction]:
     return [found[name, scale] for *_, name, scale in sorted(known)]
 
 
-def document(
-    reproductions: Sequence[Reproduction],
-    remarks: Mapping[str, Mapping[str, str]],
-    pictures: Mapping[tuple[str, str], str],
-) -> str:
+def document(reproductions: Sequence[Reproduction], remarks: Remarks, pictures: Mapping[tuple[str, str], str]) -> str:
     """The whole text; `pictures` are paths from the document, by experiment and scale."""
     parts = [_HEAD, _overview(reproductions)]
     for name in dict.fromkeys(each.experiment for each in reproductions):
@@ -74,47 +74,68 @@ def document(
     return "\n".join(parts)
 
 
-def _overview(reproductions: Iterable[Reproduction]) -> str:
-    lines = ["| experiment | paper | scale | claims that hold | runs |", "|---|---|---|---|---|"]
-    for each in reproductions:
-        held = sum(claim.holds for claim in each.claims)
-        link = f"[{each.experiment}](#{each.experiment})"
-        lines.append(
-            f"| {link} | {each.paper_place} | {each.scale} | {held} of {len(each.claims)} | {len(each.runs)} |"
+def _overview(reproductions: Sequence[Reproduction]) -> str:
+    """A row a figure and a column a scale, and their sums."""
+    by_place = {(each.experiment, each.scale): each for each in reproductions}
+    places = {each.experiment: each.paper_place for each in reproductions}
+    rows = [
+        (
+            place,
+            f"[{name}](#{name})",
+            *(_held([by_place[name, scale]]) if (name, scale) in by_place else NOTHING for scale in _SCALES),
         )
-    return "\n".join(lines) + "\n"
+        for name, place in places.items()
+    ]
+    sums = (_held([each for each in reproductions if each.scale == scale]) for scale in _SCALES)
+    headings = ("the paper", "experiment", *(f"claims that hold, {scale}" for scale in _SCALES))
+    return markdown_table(headings, [*rows, ("all", "", *sums)])
+
+
+def _held(reproductions: Sequence[Reproduction]) -> str:
+    claims = [claim for each in reproductions for claim in each.claims]
+    return f"{sum(claim.holds for claim in claims)} of {len(claims)}" if reproductions else NOTHING
 
 
 def _experiment(
-    own: Sequence[Reproduction], remarks: Mapping[str, str], pictures: Mapping[tuple[str, str], str]
+    own: Sequence[Reproduction], remarks: Mapping[str, Remark], pictures: Mapping[tuple[str, str], str]
 ) -> str:
+    """What the paper shows, then for each scale our plot, our figures, the verdict, and how to repeat it."""
     first = own[0]
-    experiment = first.experiment
-    lines = [f"## {first.experiment}", "", f"{first.title} ({first.paper_place}).", ""]
+    experiment = EXPERIMENTS[first.experiment]
+    caption = experiment.figures[0].caption if experiment.figures else ""
+    lines = [f"## {first.experiment}", "", f"**{first.paper_place}. {first.title}.** {experiment.shows}", ""]
     lines += [f"- {note}" for note in first.notes]
     for each in own:
-        lines += ["", f"**Scale {each.scale}**", "", "| claim | paper | measured | holds |", "|---|---|---|---|"]
-        lines += [_claim(claim) for claim in each.claims]
+        lines += ["", f"**Scale {each.scale}**"]
+        picture = pictures.get((each.experiment, each.scale))
+        if picture is not None:
+            lines += ["", f"![{first.title}, scale {each.scale}]({picture})", "", caption]
+        rows = [(row.claim, row.paper, row.measured, "yes" if row.holds else "**no**") for row in each.claims]
+        lines += ["", markdown_table(("claim", "the paper", "here", "holds"), rows)]
         verdicts = sorted({run.verdict for run in each.runs})
-        lines += ["", f"Verdict of the {len(each.runs)} runs: {', '.join(verdicts) or 'none was made'}."]
-        if (experiment, each.scale) in pictures:
-            lines += ["", f"![{first.title}, scale {each.scale}]({pictures[experiment, each.scale]})"]
+        held = f"{_held([each])} claims hold. Verdict of the {len(each.runs)} runs"
+        lines += [f"{held}: {', '.join(verdicts) or NOTHING}."]
         lines += [f"Failed: {failure}" for failure in each.failures]
-        reasons = [
-            (claim.claim, remarks[claim.claim]) for claim in each.claims if not claim.holds and claim.claim in remarks
-        ]
-        if reasons:
-            lines += ["", "Likely reasons:", "", *(f"- *{claim}*: {reason}" for claim, reason in reasons)]
+        lines += _reasons(each, remarks)
+        lines += ["", "To repeat it:", "", "```sh", each.command, "```"]
     return "\n".join(lines) + "\n"
 
 
-def _claim(found: ClaimFinding) -> str:
-    cells = (_cell(found.claim), _cell(found.paper), _cell(found.measured), "yes" if found.holds else "**no**")
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _reasons(found: Reproduction, remarks: Mapping[str, Remark]) -> list[str]:
+    """A reason for every claim that does not hold; claims that share one share its lines."""
+    claims: dict[Remark | None, list[str]] = {}
+    for claim in found.claims:
+        if not claim.holds:
+            claims.setdefault(remarks.get(claim.claim), []).append(f"*{claim.claim}*")
+    lines = ["", "Why not:", ""] if claims else []
+    for remark, names in claims.items():
+        if remark is None:
+            lines.append(f"- {'; '.join(names)}: no reason is known.")
+            continue
+        lines += [f"- {'; '.join(names)}: {remark.reason} Tested: {remark.found}", "", "  ```sh"]
+        lines += [f"  ./runner.py {run}" for run in remark.runs]
+        lines.append("  ```")
+    return lines
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -122,13 +143,12 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments:
         sys.stderr.write("usage: python -m reproduction.document FOLDER...\n")
         return 2
-    remarks = yaml.safe_load(REMARKS.read_text(encoding="utf-8")) if REMARKS.exists() else {}
     try:
         stored = newest([Path(argument) for argument in arguments])
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    text = document([each.reproduction for each in stored], remarks or {}, _place_pictures(stored))
+    text = document([each.reproduction for each in stored], read_remarks(), _place_pictures(stored))
     replace_text(DOCUMENT, text)
     return 0
 

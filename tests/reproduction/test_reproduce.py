@@ -5,21 +5,22 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import REMARKS, document, newest
+from reproduction.document import document, newest
 from reproduction.jobs import jobs_of
 from reproduction.judge import findings
 from reproduction.model.experiment import Measurement, Point, Results
 from reproduction.record import Reproduction
+from reproduction.remarks import Remark, read_remarks
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
@@ -153,16 +154,66 @@ def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
     claim = {"claim": "c", "paper": "p", "measured": "m", "value": 1.0, "holds": False}
     found = Reproduction(experiment="theory", title="t", paper_place="Fig. 0", scale="ci", claims=(claim,), runs=(),
                          failures=(), notes=("note",))  # fmt: skip
-    text = document([found], {"theory": {"c": "because"}}, {("theory", "ci"): "images/x.png"})
+    remark = Remark(reason="because.", found="it is.", runs=("run theory --set joiners=2",))
+    text = document([found], {"theory": {"c": remark}}, {("theory", "ci"): "images/x.png"})
     assert "| c | p | m | **no** |" in text
-    assert "*c*: because" in text
-    assert "(images/x.png)" in text
+    assert "*c*: because. Tested: it is." in text
+    assert "  ./runner.py run theory --set joiners=2\n" in text
+    words = ("Formulas", "images/x.png", "| c | p |", "0 of 1 claims", "*c*: because", "To repeat")
+    order = [text.index(each) for each in words]
+    assert order == sorted(order)
+    assert "no reason is known" in document([found], {}, {})
 
 
 def test_remarks_speak_of_claims_that_there_are() -> None:
     """A remark on a claim that was renamed would never be shown."""
-    for name, remarks in yaml.safe_load(REMARKS.read_text()).items():
+    for name, remarks in read_remarks().items():
         assert set(remarks) <= {claim.claim for claim in EXPERIMENTS[name].claims}, name
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_runs_that_tested_a_reason_can_be_made(name: str) -> None:
+    """Today, as they are written: of each the first is planned."""
+    for words in sorted({run for remark in read_remarks().get(name, {}).values() for run in remark.runs}):
+        verb, what, *options = shlex.split(words)
+        assert what == name
+        given = dict(zip(options[::2], options[1::2], strict=True))
+        changed = [value for option, value in zip(options[::2], options[1::2], strict=True) if option == "--set"]
+        assert set(given) <= {"--set", "--scale", "--scheme", "--clock"}
+        if verb == "reproduce":
+            plan_run(jobs_of(EXPERIMENTS[what], given["--scale"], changed=changed)[0].request)  # type: ignore[arg-type]
+        else:
+            assert (verb, given["--clock"]) == ("run", "virtual")
+            request = RunRequest(what, given["--scheme"], clock="virtual", scale=given["--scale"], settings=changed)
+            plan_run(request)
+
+
+def test_the_document_counts_by_figure_and_scale(tmp_path: Path) -> None:
+    """And leaves out what was made with other settings, however new."""
+    claims = tuple({"claim": word, "paper": "p", "measured": "m", "value": 1.0, "holds": word == "a"} for word in "ab")
+    for number, (name, scale, changed) in enumerate(
+        (("theory", "ci", ()), ("theory", "laptop", ()), ("ndp", "ci", ()), ("ndp", "ci", ("load=0.1",)))
+    ):
+        held = claims[:1] if name == "ndp" and not changed else claims
+        found = Reproduction(experiment=name, title="t", paper_place=EXPERIMENTS[name].paper, scale=scale, claims=held,
+                             runs=(), failures=(), notes=(), changed=changed)  # fmt: skip
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "reproduction.json").write_text(found.model_dump_json(by_alias=True))
+    text = document([stored.reproduction for stored in newest([tmp_path])], {}, {})
+    assert "| Fig. 16 | [ndp](#ndp) | 1 of 1 | - | - |" in text
+    assert "| Appendix C | [theory](#theory) | 1 of 2 | 1 of 2 | - |" in text
+    assert "| all |  | 2 of 3 | 1 of 2 | - |" in text
+
+
+def test_another_seed_and_other_settings_are_asked_for_again() -> None:
+    """Of every run, and by the command that a finding names."""
+    jobs = jobs_of(EXPERIMENTS["long-rtt"], "ci", seed=7, changed=("load=0.1",))
+    asked = {(job.request.seed, job.request.settings[-1], job.changed) for job in jobs}
+    assert asked == {(7, "load=0.1", ("load=0.1",))}
+    found = Reproduction(experiment="long-rtt", title="t", paper_place="p", scale="ci", claims=(), runs=(), failures=(),
+                         notes=(), seed=7, changed=("load=0.1",))  # fmt: skip
+    assert found.command == "./runner.py reproduce long-rtt --scale ci --seed 7 --set load=0.1"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
