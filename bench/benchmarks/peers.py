@@ -87,17 +87,18 @@ class PeersBenchmark(Benchmark):
 
 def ours_cpu_s(race: Race) -> float:
     """CPU time of the virtual clock, one process."""
-    return simulated(_request(race)).cpu_s
+    return simulated(incast_of(race)).cpu_s
 
 
 def processes_rate(race: Race, processes: int) -> float:
     """Data packets for a second of wall time of the virtual clock in so many processes, their start left out."""
     longer = replace(race, message_bytes=race.message_bytes * _LONGER)
-    spent_s = shared_wall_s(_request(longer), processes) - shared_wall_s(_request(race), processes)
+    spent_s = shared_wall_s(incast_of(longer), processes) - shared_wall_s(incast_of(race), processes)
     return (longer.data_packets - race.data_packets) / spent_s
 
 
-def _request(race: Race) -> RunRequest:
+def incast_of(race: Race) -> RunRequest:
+    """The race on our virtual clock."""
     settings = {
         "topology.tors": race.tors,
         "topology.hosts_per_tor": race.hosts_per_tor,

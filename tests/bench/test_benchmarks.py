@@ -31,6 +31,7 @@ from bench.instruments import simulated as instrument
 from bench.instruments.benchmark import Figure, Skipped, Target
 from bench.instruments.native import answer, running, tool
 from bench.instruments.network import veth_pairs
+from bench.instruments.simulated import shared_wall_s
 from bench.instruments.workload import data_frames, rack, write_frames
 from bench.peers.contestants import HTSIM_VARIABLE, NS3_VARIABLE, Race, RaceError, htsim_cpu_s, ns3_cpu_s
 from bench.report import Report, as_json, target_text, value_text
@@ -177,9 +178,17 @@ def test_a_peer_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv(HTSIM_VARIABLE, "htsim_ndp")
     monkeypatch.delenv(NS3_VARIABLE, raising=False)
     monkeypatch.setattr(peers, "htsim_cpu_s", lambda _binary, _race: 1.0)
+    monkeypatch.setattr(peers, "processes_rate", lambda race, processes: 3.0 * race.data_packets)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     figures = {figure.name: figure for figure in PeersBenchmark(_small_race(), rounds=1).run()}
-    assert list(figures) == ["ours", "htsim", "ours / htsim"]
+    assert list(figures) == ["ours", "htsim", "ours / htsim", "ours, 2 processes", "ours, 2 processes / htsim"]
+    assert figures["ours, 2 processes / htsim"].value == 3
     assert figures["ours"].note == f"median of 1; {NS3_VARIABLE} names no ns-3"
+
+
+def test_several_processes_deliver_everything() -> None:
+    """Else they would be no contestants."""
+    assert shared_wall_s(peers.incast_of(_small_race()), 2) > 0
 
 
 @pytest.mark.parametrize("printed", ["", "no JSON", "[]", "{}"])
