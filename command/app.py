@@ -31,7 +31,7 @@ from command.output import (
     errors,
 )
 from testbed.errors import Interrupted, RunError, UsageError
-from testbed.interrupt import raising
+from testbed.interrupt import has_raised, raising
 from testbed.system.limits import check_process, hear_processor_time
 
 VERBS: Mapping[str, str] = {
@@ -86,6 +86,12 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
                 verb(*arguments, **options)
             except KeyboardInterrupt as error:
                 raise Interrupted from error
+            except (TyperException, typer.Exit, UsageError, RunError, Interrupted):
+                raise
+            except Exception as error:
+                if has_raised():
+                    raise Interrupted from error
+                raise
 
     return guarded
 

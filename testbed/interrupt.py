@@ -74,6 +74,12 @@ def raise_again() -> None:
         once.has_raised = False
 
 
+def has_raised() -> bool:
+    """Whether a signal has become a KeyboardInterrupt of `raising`: a library in C may make another error of it."""
+    once = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    return isinstance(once, _Once) and once.has_raised
+
+
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
     """Takes over both signals while a run is under way."""

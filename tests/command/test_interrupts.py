@@ -22,6 +22,7 @@ import psutil
 import pytest
 import typer
 
+from command.app import _guarded
 from command.output import EXIT_CODES
 from command.planning import end_by_outcome
 from testbed.errors import Interrupted
@@ -85,6 +86,22 @@ def test_at_any_moment_of_a_comparison(delay_s: float, numbers: tuple[signal.Sig
     time.sleep(delay_s)
     _interrupted(process, *numbers)
     assert not list(tmp_path.rglob(".*"))
+
+
+@pytest.mark.parametrize("is_pressed", [True, False])
+def test_a_library_may_make_another_error_of_ctrl_c(is_pressed: bool) -> None:
+    """As matplotlib's C code does in the middle of a plot: "Invalid bounding box"."""
+
+    def verb() -> None:
+        try:
+            if is_pressed:
+                signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+        raise ValueError("Invalid bounding box")
+
+    with pytest.raises(Interrupted if is_pressed else ValueError):
+        _guarded(verb)()
 
 
 def test_before_anything_is_loaded(tmp_path: Path) -> None:
