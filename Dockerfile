@@ -18,9 +18,10 @@ RUN apt-get update -qq && \
 WORKDIR /sfc-testbed
 
 # What the set-up reads comes first, so that an edit of anything else does not repeat it.
+ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
 COPY tools/provision.sh tools/
-RUN make .venv/ready && rm -rf /var/lib/apt/lists/* /root/.cache/pip
+RUN make .venv/ready && rm -rf /var/lib/apt/lists/*
 
 COPY . .
 RUN make setup

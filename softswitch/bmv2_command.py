@@ -27,7 +27,7 @@ from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
-from softswitch.p4c import program_json
+from softswitch.p4c import CompileError, program_json
 
 ROOT = Path(__file__).resolve().parent.parent
 THRIFT_SERVER = "softswitch.thrift"
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         executable = build_executable(program)
         if options.log_file:
             _log_to(Path(f"{options.log_file}.txt"))
-    except (BuildError, CacheRefused, CodegenError, OSError) as error:
+    except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
         _refuse(str(error))
     if options.thrift_port is not None:
         options.control = options.control or _own_socket()

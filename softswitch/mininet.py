@@ -23,7 +23,7 @@ from softswitch import links
 from softswitch.build import BuildError
 from softswitch.child import SwitchError, SwitchProcess
 from softswitch.interfaces import turn_off_offloads
-from softswitch.p4c import program_json
+from softswitch.p4c import CompileError, program_json
 
 __all__ = ["SoftSwitch", "SwitchError"]
 
@@ -132,7 +132,7 @@ class SoftSwitch(Switch):  # type: ignore[misc]
             words.append("--realtime")
         try:
             return [*words, str(_json_of(Path(self.program).resolve(), Path(self.program).stat().st_mtime_ns))]
-        except (BuildError, CacheRefused, OSError) as error:
+        except (BuildError, CacheRefused, CompileError, OSError) as error:
             raise SwitchError(f"{self.name}: {error}") from error
 
     def _settings(self, port: int, interface: Any) -> list[str]:

@@ -1,40 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""P4 sources to BMv2 JSON, by p4c where it is installed. Must not know what is made of the JSON."""
+"""P4 sources to BMv2 JSON, by p4c where it is installed. Must not know what is made of the JSON.
+
+What was compiled is kept in the cache by what p4c's preprocessor makes of the source: a long one takes p4c seconds.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from compiled.cache import private_cache
-from softswitch.build import BuildError
+from compiled.cache import CacheRefused, private_cache
 
-_SHOWN_ERROR_LINES = 20
+COMPILER = "p4c-bm2-ss"
+LANGUAGE = ("--std", "p4-16")
+_PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
+"""p4c makes a shell's command of the names that its preprocessor is to read (docs/security.md)."""
+_SHOWN_LINES = 3
+_DIGITS = 24
+
+
+class CompileError(Exception):
+    """There is no program, and why, in one line."""
+
+
+def program_folder() -> Path:
+    """Where programs are kept. CacheRefused."""
+    folder = private_cache() / "programs"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def program_json(program: Path) -> Path:
-    """A program's BMv2 JSON: the file itself, or what p4c makes of a `.p4`, kept in the cache by its content.
-
-    Raises BuildError where p4c is missing or refuses the source, CacheRefused, and OSError.
-    """
+    """A program's BMv2 JSON: the file itself, or what is made of a `.p4`. Raises CompileError and OSError."""
     if program.suffix != ".p4":
         return program
     program.stat()  # the system says in a line what p4c would say in four
-    compiler = shutil.which("p4c-bm2-ss")
-    if compiler is None:
-        raise BuildError(f"{program}: no p4c-bm2-ss on the PATH to compile it; give the JSON that p4c makes of it")
-    cache = private_cache()
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=cache) as folder:
-        made = Path(folder, f"{program.stem}.json")
-        command = [compiler, "--std", "p4-16", "-o", str(made), str(program)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            lines = "\n".join((done.stderr or done.stdout).splitlines()[:_SHOWN_ERROR_LINES])
-            raise BuildError(f"p4c-bm2-ss refuses {program}:\n{lines}")
-        kept = cache / f"{program.stem}-{hashlib.sha256(made.read_bytes()).hexdigest()[:24]}.json"
-        made.replace(kept)
+    return compile_source(program)
+
+
+def compile_source(source: Path, includes: Sequence[Path] = ()) -> Path:
+    """The BMv2 JSON of a P4 source, in the cache; what it includes is sought beside it, then in these folders.
+
+    Raises CompileError.
+    """
+    if shutil.which(COMPILER) is None:
+        raise CompileError(f"no {COMPILER} on the PATH to compile it; a compiled .json needs none")
+    for name in (source.name, *map(str, includes)):
+        if not _PLAIN.fullmatch(name):
+            raise CompileError(f"p4c takes names of letters, digits and . _ / + @ % : = , - alone, not {name!r}")
+    # Called where the source lies, so that errors and the program's own notes have short names.
+    sought = [word for folder in includes for word in ("-I", str(folder))]
+    words = [COMPILER, *LANGUAGE, *sought, f"./{source.name}"]
+    folder = source.absolute().parent
+    try:
+        kept = program_folder() / f"source-{_digest(words, folder)}.json"
+        if not kept.exists():
+            _compile(words, folder, kept)
+    except CacheRefused as error:
+        raise CompileError(str(error)) from error
     return kept
+
+
+def _digest(words: list[str], folder: Path) -> str:
+    """Of all that decides what p4c makes: its version, how it is called, the source with everything it includes."""
+    parts = [" ".join(words)]
+    for option in ("--version", "-E"):
+        parts.append(_called([*words, option], folder).stdout)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+
+
+def _compile(words: list[str], folder: Path, kept: Path) -> None:
+    with TemporaryDirectory(prefix=".", dir=kept.parent) as place:
+        made = Path(place) / kept.name
+        done = _called([*words, "-o", str(made)], folder)
+        if done.returncode != 0 or not made.exists():
+            raise CompileError(_said(done))
+        made.replace(kept)
+
+
+def _called(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="backslashreplace", check=False)
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    """The first lines, without those that only point."""
+    lines = [" ".join(line.split()) for line in (done.stderr + done.stdout).splitlines()]
+    telling = [line for line in lines if line.strip(" ^")]
+    shown = "; ".join(telling[:_SHOWN_LINES]) or f"it ended with {done.returncode} and said nothing"
+    return f"{COMPILER}: {shown}"

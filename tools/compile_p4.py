@@ -15,7 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from testbed.program.sources import ARTIFACTS, COMPILER, HASH_FILE, LANGUAGE, ROOT, SOURCES, source_hash
+from softswitch.p4c import COMPILER, LANGUAGE
+from testbed.program.sources import ARTIFACTS, HASH_FILE, ROOT, SOURCES, source_hash
 from tools import counters
 
 __all__ = ["PROGRAMS", "ROOT", "SOURCES", "compiler_command", "main", "source_hash", "without_indentation"]

@@ -37,6 +37,7 @@ JOURNAL = "journal.jsonl"
 
 def run_job(job: Job) -> JobResult:
     """Makes the run, unless it has a name and is there."""
+    code_digest.cache_clear()  # this process may have done a job before the code was edited
     if job.code is not None and job.code != code_digest():
         return JobFailed(reason="the code has changed since the jobs were planned; start them again")
     try:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 from testbed.errors import UsageError
 from testbed.program.declared import Program
-from testbed.program.p4c import CompileError, compile_source, program_folder
-from testbed.program.sources import COMPILER, OWN_PROGRAM, ROOT
+from testbed.program.sources import OWN_PROGRAM, ROOT, SOURCES
 from wire.input.bounded_file import FileRefused, read_bounded_text
 
 BUILT_IN = "built-in"
@@ -106,7 +106,7 @@ def _read(word: str) -> str:
     try:
         text = read_bounded_text(Path(word), MOST_BYTES)
         if word.endswith(".p4"):
-            text = compile_source(Path(word))
+            text = compile_source(Path(word), [ROOT / SOURCES]).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise UsageError(f"--p4 {word}: {error.strerror}") from error
     except FileRefused as error:

@@ -11,6 +11,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+from softswitch.p4c import COMPILER
 from testbed.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,8 +21,6 @@ HASH_FILE = ARTIFACTS / "sources.sha256"
 OWN_PROGRAM = ARTIFACTS / "sfc.json"
 """The program that switches run unless somebody gives another one. All paths are below `ROOT`."""
 
-COMPILER = "p4c-bm2-ss"
-LANGUAGE = ("--std", "p4-16")
 HOW_TO_GET_IT = "docs/bmv2.md says how to get it"
 
 

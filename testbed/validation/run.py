@@ -157,7 +157,8 @@ class _Comparisons:
             folders = [result.folder for result in results if isinstance(result, JobFinished)]
             found = self._found[place]
             if isinstance(found, ValidatedRun):
-                self._found[place] = spread_found(found, self._folder, folders)
+                with suppress(ResultError):
+                    self._found[place] = spread_found(found, self._folder, folders)
         if places:
             self._write()
         return done.is_interrupted

@@ -37,6 +37,6 @@ def spread_jobs(found: ValidatedRun, virtual: RunRequest, folder: Path, count: i
 
 
 def spread_found(found: ValidatedRun, folder: Path, runs: Sequence[Path]) -> ValidatedRun:
-    """With what those runs reached."""
+    """With what those runs reached. ResultError for one that cannot be read."""
     live = load_run(folder / found.live_folder)
     return with_spread(found, jitter_ns(found, live), [load_run(each) for each in runs])

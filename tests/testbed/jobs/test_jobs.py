@@ -26,6 +26,7 @@ from testbed.jobs.process import PARENT_VARIABLE
 from testbed.jobs.served import ServingProcess
 from testbed.jobs.task import ROOT, TaskEnd
 from testbed.plan.plan import RunRequest
+from testbed.system import code
 from tests.testbed.running import children_of
 
 SHORT, LONG = "message_bytes=5000", "message_bytes=1000000000"
@@ -112,6 +113,23 @@ def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> 
 
     done = run_jobs([_job(tmp_path, SHORT), _job(tmp_path, SHORT)], LocalExecutor(1), kill)
     assert all(isinstance(each, JobFinished) for each in done.each)
+
+
+def test_a_job_is_not_run_by_code_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when its process has done another one before."""
+    source = tmp_path / "source.py"
+    source.write_text("1")
+    monkeypatch.setattr(code, "_sources", lambda *_: iter([source]))
+    monkeypatch.setattr(code, "ROOT", tmp_path)
+    monkeypatch.setattr(code.code_digest.__wrapped__, "__defaults__", (tmp_path, ()))
+    code.code_digest.cache_clear()
+    planned = replace(_job(tmp_path, SHORT), code=code.code_digest())
+    assert isinstance(run_job.run_job(planned), JobFinished)
+    source.write_text("2")
+    assert run_job.run_job(planned) == JobFailed(
+        reason="the code has changed since the jobs were planned; start them again"
+    )
+    code.code_digest.cache_clear()
 
 
 def test_a_killed_task_names_its_signal() -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from compiled.cache import cache_dir
+from softswitch.p4c import program_folder
 from testbed.errors import UsageError
 from testbed.plan.plan import RunRequest, plan_network, plan_run
 from testbed.program.given import GivenProgram, program_file, program_given, programs_given
-from testbed.program.p4c import program_folder
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tests.testbed.program.own import OURS, renamed
 
@@ -80,15 +80,12 @@ def test_a_source_without_a_compiler(folder: Path, monkeypatch: pytest.MonkeyPat
     """The line says what would do."""
     (folder / "x.p4").write_text("")
     monkeypatch.setenv("PATH", str(folder))
-    assert _refusal("x.p4") == (
-        "--p4 x.p4: no p4c-bm2-ss on the PATH to compile it (docs/bmv2.md says how to get it); a compiled .json needs "
-        "none"
-    )
+    assert _refusal("x.p4") == ("--p4 x.p4: no p4c-bm2-ss on the PATH to compile it; a compiled .json needs none")
 
 
 def test_a_name_that_a_shell_would_take_apart_never_reaches_p4c(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which hands it to one."""
-    monkeypatch.setattr("testbed.program.p4c.shutil.which", lambda name: name)
+    monkeypatch.setattr("softswitch.p4c.shutil.which", lambda name: name)
     (folder / "$(touch made).p4").write_text("")
     assert "p4c takes names of letters" in _refusal("$(touch made).p4")
     assert not (folder / "made").exists()
