@@ -21,6 +21,9 @@ from testbed.system.namespace import can_make_namespaces
 from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+TESTS_VARIABLE = "SFC_TESTBED_TESTS"
+"""In the environment of whatever these tests start: other tests may run beside them, and kill runs of their own."""
+os.environ[TESTS_VARIABLE] = str(os.getpid())
 
 NEEDS_MININET = [
     pytest.mark.root,
@@ -47,23 +50,41 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=200)
 
 
+def kill(child: subprocess.Popen[bytes]) -> None:
+    """Kills a runner, which has no chance to end its run."""
+    child.kill()
+    child.wait()
+
+
+def clean_run_of(pid: int) -> subprocess.CompletedProcess[str]:
+    """`clean` of what this runner left, and of nobody else's: tests beside these look for their own."""
+    [owner] = [path for path in STATE_ROOT.glob("*/owner") if path.read_text().split()[0] == str(pid)]
+    return run("clean", owner.parent.name)
+
+
 def remains() -> dict[str, set[str]]:
     """Everything of ours that could be left: processes, named namespaces, interfaces, state folders."""
     strangers = _runs_of_others()
-    processes = set()
-    for each in psutil.process_iter(["environ"]):
-        run_id = (each.info["environ"] or {}).get(RUN_VARIABLE)
-        if run_id is not None and run_id not in strangers:
-            processes.add(str(each.pid))
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     netns = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     states = {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set()
     return {
-        "processes": processes,
+        "processes": _processes(strangers),
         "interfaces": {line.split(":")[1].strip() for line in links.splitlines()},
         "namespaces": set(netns.splitlines()),
         "states": states - strangers,
     }
+
+
+def _processes(strangers: set[str]) -> set[str]:
+    """Processes of runs that these tests made; a container's have no environment of ours, but they have the run's."""
+    found = set()
+    for each in psutil.process_iter(["environ"]):
+        environment = each.info["environ"] or {}
+        run_id, tests = environment.get(RUN_VARIABLE), environment.get(TESTS_VARIABLE)
+        if tests == os.environ[TESTS_VARIABLE] or (tests is None and run_id not in strangers):
+            found |= {str(each.pid)} if run_id is not None else set()
+    return found
 
 
 def _runs_of_others() -> set[str]:
@@ -73,8 +94,16 @@ def _runs_of_others() -> set[str]:
     return {run_id for run_id, owner in owners.items() if owner is not None and owner not in family}
 
 
-def left_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
-    """What is there now and was not before; other runs on this machine may end meanwhile."""
+def left_since(before: dict[str, set[str]], patience_s: float = 60) -> dict[str, set[str]]:
+    """What is there now and was not before. A process is ours or is not; for all else, what tests beside these have
+    killed and not yet cleaned may stand there for a while."""
+    deadline = time.monotonic() + patience_s
+    while (left := _new_since(before)) and "processes" not in left and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return left
+
+
+def _new_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
     now = remains()
     return {kind: now[kind] - before[kind] for kind in now if now[kind] - before[kind]}
 

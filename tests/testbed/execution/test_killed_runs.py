@@ -58,23 +58,18 @@ VIRTUAL = ("incast", "--clock", "virtual", "--seed", "5")
 REAL = ("incast", "--dilation", "10000", "--set", "window_us=100")
 
 
-def killed(tmp_path: Path, moment: str, *words: str) -> tuple[Path, int]:
-    """The folder of a run that was killed then, and how many flows its last save knew to be finished."""
+def killed(tmp_path: Path, moment: str, *words: str) -> tuple[Path, int, int]:
+    """The folder of a run that was killed then, how many flows its last save knew to be finished, its runner's pid."""
     notes = tmp_path / "notes"
     notes.touch()
     line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *words]
-    done = subprocess.run(
-        [*line, "--out", str(tmp_path / "runs")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=running.ROOT,
-        timeout=200,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    said = tmp_path / "said"
+    with said.open("wb") as log:
+        child = subprocess.Popen([*line, "--out", str(tmp_path / "runs")], cwd=running.ROOT, stdout=log, stderr=log)
+    assert child.wait(200) == -signal.SIGKILL, said.read_text()
     [folder] = (tmp_path / "runs").iterdir()
     assert not (folder / "result.json").exists()
-    return folder, max(map(int, notes.read_text().split()), default=0)
+    return folder, max(map(int, notes.read_text().split()), default=0), child.pid
 
 
 def reported(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
@@ -109,7 +104,7 @@ def check(folder: Path, known_done: int) -> dict[str, pl.DataFrame]:
 @pytest.mark.long
 def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> None:
     """Whatever it was doing; rows of each trace that had any are there."""
-    folder, known_done = killed(tmp_path, moment, *VIRTUAL)
+    folder, known_done, _ = killed(tmp_path, moment, *VIRTUAL)
     refused = running.run("export", str(folder))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "`runner.py report` finishes it" in refused.stderr
@@ -124,7 +119,7 @@ def test_rows_of_a_killed_run_are_those_of_the_whole_run(tmp_path: Path) -> None
     assert whole.returncode == 0, whole.stderr
     [folder] = (tmp_path / "whole").iterdir()
     expected = {name: read_trace(folder / schema.file_name, schema) for name, schema in SCHEMAS.items()}
-    cut, known_done = killed(tmp_path, VIRTUAL_MOMENTS["after the sixteenth save"], *VIRTUAL)
+    cut, known_done, _ = killed(tmp_path, VIRTUAL_MOMENTS["after the sixteenth save"], *VIRTUAL)
     traces = check(cut, known_done)
     for name in ("signals", "goodput"):
         assert 0 < traces[name].height < expected[name].height
@@ -184,8 +179,8 @@ def live_moments() -> list[Any]:
 def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: str) -> None:
     """Nothing of it stays on the machine, and what was saved is in its folder."""
     before = running.remains()
-    folder, known_done = killed(tmp_path, moment, *REAL)
-    cleaned = running.run("clean")
+    folder, known_done, runner = killed(tmp_path, moment, *REAL)
+    cleaned = running.clean_run_of(runner)
     assert cleaned.returncode == 0, cleaned.stderr
     assert running.left_since(before) == {}
     traces = check(folder, known_done)

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
-from testbed.system.run_ids import STATE_ROOT, known_runs, owner_of
+from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, known_runs, new_run_id, owner_of
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
@@ -25,6 +26,9 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
         os.umask(umask)
     [run_id] = [each for each in known_runs() if (owner := owner_of(each)) is not None and owner.pid == child.pid]
     state = STATE_ROOT / run_id
+    agents = {str(each.pid) for each in running.children_of(child.pid) if "hosts.agent" in each.cmdline()}
+    assert agents
+    assert agents <= running.remains()["processes"] - before["processes"]
     sockets = list(state.glob("*.control"))
     assert sockets
     assert {path.stat().st_mode & 0o077 for path in (STATE_ROOT, state, *state.iterdir())} == {0}
@@ -35,3 +39,16 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
     [folder] = (tmp_path / "runs").iterdir()
     assert json.loads((folder / "result.json").read_text())["interrupted"]
     assert running.left_since(before) == {}
+
+
+def test_what_other_tests_killed_is_not_ours() -> None:
+    """Tests run beside each other: a dead run's process counts for those that started it, and for them alone."""
+    run = {**os.environ, RUN_VARIABLE: new_run_id()}
+    of_others = subprocess.Popen(["sleep", "300"], env={**run, running.TESTS_VARIABLE: "others"})
+    ours = subprocess.Popen(["sleep", "300"], env=run)
+    try:
+        processes = running.remains()["processes"]
+        assert (str(ours.pid) in processes, str(of_others.pid) in processes) == (True, False)
+    finally:
+        for each in (ours, of_others):
+            running.kill(each)

@@ -109,10 +109,9 @@ def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:
     """A killed runner's remains are found by run id and ended; a stranger's process is not touched."""
     stranger = subprocess.Popen(["sleep", "300"])
     child = _started(tmp_path)
-    child.kill()
-    child.wait()
+    running.kill(child)
     try:
-        cleaned = running.run("clean")
+        cleaned = running.clean_run_of(child.pid)
         assert cleaned.returncode == 0, cleaned.stderr
         assert "ended" in cleaned.stdout
         assert stranger.poll() is None

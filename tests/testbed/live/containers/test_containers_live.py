@@ -155,10 +155,9 @@ def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path
     """They are the engine's children, so that they do not die with the runner."""
     child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
     assert len(containers_of(image)) == 3
-    child.kill()
-    child.wait()
+    running.kill(child)
     assert len(containers_of(image)) == 3
-    cleaned = running.run("clean")
+    cleaned = running.clean_run_of(child.pid)
     assert cleaned.returncode == 0, cleaned.stderr
     assert containers_of(image) == []
 

@@ -126,9 +126,8 @@ class TestLive:
     def test_after_kill_9_clean_leaves_nothing(self, tmp_path: Path) -> None:
         """BMv2 and the wires die with their runner; `clean` takes the rest."""
         child = running.start(tmp_path, *SMALL)
-        child.kill()
-        child.wait()
-        cleaned = running.run("clean")
+        running.kill(child)
+        cleaned = running.clean_run_of(child.pid)
         assert cleaned.returncode == 0, cleaned.stderr
 
     def test_interrupt_keeps_what_was_measured(self, tmp_path: Path) -> None:
@@ -186,9 +185,8 @@ class TestImage:
         """They are the engine's children, so that they do not die with the runner."""
         child = running.start(tmp_path, *SMALL)
         assert len(containers_of(local_image)) == 4
-        child.kill()
-        child.wait()
-        cleaned = running.run("clean")
+        running.kill(child)
+        cleaned = running.clean_run_of(child.pid)
         assert cleaned.returncode == 0, cleaned.stderr
         assert containers_of(local_image) == []
 
