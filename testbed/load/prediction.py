@@ -16,7 +16,8 @@ import numpy as np
 from analysis.results.limits import DEGRADED_ABOVE
 from testbed.load.agents import agent_count
 from testbed.load.costs import Costs, ProcessCost
-from testbed.load.traffic import BINS_PER_RTT, Floats, Traffic
+from testbed.load.resume import Floats
+from testbed.load.traffic import BINS_PER_RTT, Traffic
 from testbed.load.visits import switch_visits
 from topologies.model import Topology
 from wire.dilation import next_step

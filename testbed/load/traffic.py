@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.model.flow import Flow
+from testbed.load.resume import Floats, Indexes, WorstResume
 from topologies.model import Topology
 from wire.roce import data_frame_bytes
 from wire.units import NS_PER_S
@@ -33,9 +34,6 @@ _LOCAL_BINS = 2
 """From a host to its ToR and back."""
 _RECEIVERS_TOR, _SENDERS_TOR = 0, 1
 _LITTLE = 1e-6
-
-Floats = NDArray[np.float64]
-Indexes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -96,12 +94,21 @@ class _Flows:
     frame_bytes: Floats
 
 
-def traffic_of(topology: Topology, flows: Sequence[Flow], rules: SendingRules, until_ns: float) -> Traffic:
-    """The frames of a run that ends at `until_ns` at the latest, in its busiest stretch."""
+def traffic_of(
+    topology: Topology, flows: Sequence[Flow], rules: SendingRules, until_ns: float, *, resumes: bool = False
+) -> Traffic:
+    """The frames of a run that ends at `until_ns` at the latest, in its busiest stretch.
+
+    `resumes`: long after it, once more what paused flows send that resume at one instant (`testbed.load.resume`).
+    """
     tors = [switch.name for switch in topology.switches if switch.is_tor]
     rates = np.array([host.rate_bps for host in topology.hosts], dtype=float)
     columns = _busiest(_columns(topology, tors, flows, rules.payload_bytes), rates, rules)
-    return _Fluid(columns, rates, len(tors), rules).run(until_ns)
+    fluid = _Fluid(columns, rates, len(tors), rules)
+    fluid.run(until_ns)
+    if resumes:
+        fluid.resume_at_once()
+    return fluid.traffic()
 
 
 def _columns(topology: Topology, tors: Sequence[str], flows: Sequence[Flow], payload_bytes: int) -> _Flows:
@@ -166,8 +173,9 @@ class _Fluid:
         self._leaving: dict[int, list[Indexes]] = defaultdict(list)
         self._numbers: list[int] = []
         self._rows: list[tuple[Floats, ...]] = []
+        self._resume = WorstResume.none()
 
-    def run(self, until_ns: float) -> Traffic:
+    def run(self, until_ns: float) -> None:
         """All bins until everything has arrived, time is over, or there are enough."""
         starts = self._flows.start_ns
         begin_ns = float(starts[0]) if len(starts) else 0.0
@@ -186,7 +194,21 @@ class _Fluid:
             first = last
             under_way = under_way[(self._remaining[under_way] > _LITTLE) | (self._in_flight[under_way] > _LITTLE)]
             number += 1
-        return self._traffic()
+
+    def resume_at_once(self) -> None:
+        """Adds the bins of the worst resume, when all before has long been done."""
+        flows, resume = self._flows, self._resume
+        source, destination, pair = flows.src[resume.flows], flows.dst[resume.flows], flows.pair[resume.flows]
+        number = (self._numbers[-1] if self._numbers else 0) + MOST_BINS
+        none, pairs = np.zeros(self._hosts), self._tors**2
+        a_bin = self._bytes_per_ns * self._bin_ns / data_frame_bytes(self._rules.payload_bytes, is_last=False)
+        for offset, frames in enumerate(resume.bins(source, a_bin)):
+            coming = _totals(destination, frames, self._hosts)
+            received = np.minimum(coming, a_bin)
+            acknowledged = frames * (received / np.maximum(coming, _LITTLE))[destination]
+            forward, backward = _totals(pair, frames, pairs), _totals(pair, acknowledged, pairs)
+            self._numbers.append(number + offset)
+            self._rows.append((_totals(source, frames, self._hosts), received, none, none, forward, backward))
 
     def _advance(self, number: int, now_ns: float, under_way: Indexes, begun: Indexes) -> None:
         self._take_back(number)
@@ -223,12 +245,18 @@ class _Fluid:
         wanted_bytes = _totals(source, wanted * frame_bytes, self._hosts)
         share = np.minimum(1, self._bytes_per_ns * self._bin_ns / np.maximum(wanted_bytes, _LITTLE))
         sent = wanted * share[source]
+        if self._rules.pauses_at_bytes is not None and not self._rules.pauses_from_ingress:
+            self._note_paused(under_way[is_paused])
         self._remaining[may] -= sent
         self._in_flight[may] += sent
         self._arriving[number + self._to_queue_bins] = (may, sent)
         if self._rules.has_cache:
             self._ask_caches(number, now_ns, may[sent > _LITTLE])
         return may, sent
+
+    def _note_paused(self, paused: Indexes) -> None:
+        space = self._window - self._in_flight[paused]
+        self._resume.note(paused, np.minimum(self._remaining[paused], space).clip(0))
 
     def _ask_caches(self, number: int, now_ns: float, sending: Indexes) -> None:
         """A ToR that remembers a pause of the destination answers its own host."""
@@ -286,7 +314,8 @@ class _Fluid:
             self._signalled_ns[where, flows] = now_ns
             self._pausing[number].append((flows, until_ns))
 
-    def _traffic(self) -> Traffic:
+    def traffic(self) -> Traffic:
+        """Of the bins so far."""
         widths = (*[self._hosts] * 4, *[self._tors**2] * 2)
         columns = zip(*self._rows, strict=True) if self._rows else ((np.zeros(width),) for width in widths)
         numbers = np.array(self._numbers or [0], dtype=np.int64)

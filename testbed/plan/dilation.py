@@ -56,7 +56,7 @@ def choose_dilation(
     if not flows:
         return Choice(asked or NETWORK_DILATION)
     rules = sending_rules(topology, settings.switch, settings.transport, settings.config.window_bytes)
-    traffic = traffic_of(topology, flows, rules, duration_ms * 1e6)
+    traffic = traffic_of(topology, flows, rules, duration_ms * 1e6, resumes=True)
     costs = known().costs
     switch = costs.switches.get(target.name, target.cost)
     model = LoadModel(topology, traffic, costs, switch, telemetry=settings.switch.int_telemetry)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from testbed.interrupt import Interrupt
-from testbed.load.traffic import BINS_PER_RTT, MOST_BINS, Floats, Traffic, traffic_of
+from testbed.load.resume import Floats
+from testbed.load.traffic import BINS_PER_RTT, MOST_BINS, Traffic, traffic_of
 from testbed.plan.dilation import sending_rules
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent
@@ -106,6 +107,18 @@ def test_busiest_round_trips_are_those_of_the_packets(
     packets = _packets_by_rtt(plan, tmp_path, monkeypatch)
     share = _by_rtt(_fluid(plan)).max() / packets.max()
     assert least <= share <= most
+
+
+def test_senders_that_resume_at_one_instant_are_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """63 senders that egress BTS paused: the fluid's trickle, and what may come instead has as many as the packets."""
+    plan = _plan("signaling", "egress-bts", _SIGNALING, 1.8)
+    first_ns = 200_000  # all have been paused by then
+    packets = _packets_by_rtt(plan, tmp_path, monkeypatch)[first_ns // plan.transport.base_rtt_ns :].max()
+    rules = sending_rules(plan.topology, plan.switch_settings, plan.transport, plan.config.physics.window_bytes)
+    trickle = _by_rtt(traffic_of(plan.topology, plan.flows, rules, 1.8e6))
+    told = _by_rtt(traffic_of(plan.topology, plan.flows, rules, 1.8e6, resumes=True))
+    assert trickle[first_ns // plan.transport.base_rtt_ns :].max() < 0.5 * packets
+    assert 0.9 <= told.max() / packets <= 1.1
 
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts", "onramp-straw-man", "sfc-p", "gbn+none"])
