@@ -22,7 +22,10 @@ from testbed.jobs.job import Job, JobFailed, JobFinished, JobResult, Tell, run_j
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor
 from testbed.plan.plan import RunRequest
+from testbed.plan.switch_targets import SWITCH_TARGETS
 from testbed.validation.spread import spread_found, spread_jobs
+
+_ACKS_APART = ("transport.ack_priority=control",)
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,10 @@ class Pair:
 
     @property
     def virtual(self) -> RunRequest:
-        """The same flows on softswitch, whose clock it is."""
-        return replace(self.request, clock="virtual", switch="auto", dilation=None)
+        """The same flows on softswitch, whose clock it is, with ACKs in the class in which the live target has them."""
+        target = SWITCH_TARGETS.get(self.request.switch)
+        settings = (*self.request.settings, *(_ACKS_APART if target is not None and target.acks_apart else ()))
+        return replace(self.request, clock="virtual", switch="auto", dilation=None, settings=settings)
 
     @property
     def label(self) -> str:
