@@ -6,8 +6,8 @@ A CRC is linear: crc(a + b) is crc(b) XOR a linear function of crc(a) which depe
 """
 
 from typing import Final
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 _BITS: Final = 32

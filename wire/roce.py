@@ -10,8 +10,8 @@ dictionary look-up and one CRC over its changing bytes. This module knows bytes,
 import struct
 from enum import IntEnum
 from typing import Final
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from wire import ethernet, ipv4, udp

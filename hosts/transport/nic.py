@@ -10,8 +10,8 @@ This module dispatches; queue pairs, the wire's schedule, programs' traffic and 
 from collections import deque
 from collections.abc import Iterable
 from typing import Final
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from mypy_extensions import mypyc_attr
 
 from hosts.transport.algorithms import Algorithms

@@ -7,8 +7,8 @@ It does not decide what to do about a gap: that is the loss recovery's PacketOrd
 
 from collections import deque
 from typing import Final
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from hosts.transport.counting import NicCounters

@@ -8,8 +8,8 @@ builds a frame when the NIC's scheduler asks for one; it does not know the wire'
 
 from collections import deque
 from collections.abc import Callable
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from hosts.transport.congestion.base import AckSample, CongestionControl, overrides, telemetry_of

@@ -9,8 +9,8 @@ them; only the sender does, and the receiver checks a CRC-32.
 from collections.abc import Iterable
 from hashlib import shake_128
 from typing import Final
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from hosts.transport.messages import OutgoingMessage, SendingCounts, SendingReport
