@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from hosts.agent_config import TAP, AgentConfig, AgentHost
-from hosts.build import build_nic, incoming_message, outgoing_message, plan_stalls
+from hosts.build import NicBuilder, incoming_message, outgoing_message, plan_stalls
 from hosts.io.event_loop import EventLoop
 from hosts.io.kernel_silence import silence_kernel
 from hosts.io.late_bins import LateBins, late_bin_ns
@@ -78,8 +78,9 @@ class Agent:
         self._resources.callback(self._loop.close)
         self._resources.callback(self._tick.close)
         settings = TransportSettings.from_dict(config.settings)
+        builder = NicBuilder(settings, self._dilation, epoch_ns=config.epoch_ns)
         for host in config.hosts:
-            self._open(host, settings)
+            self._open(host, builder)
         self._expect(config.flows, config.addresses)
 
     def run(self) -> None:
@@ -97,15 +98,13 @@ class Agent:
         """Close all sockets."""
         self._resources.close()
 
-    def _open(self, served: AgentHost, settings: TransportSettings) -> None:
+    def _open(self, served: AgentHost, builder: NicBuilder) -> None:
         with network_namespace(served.pid):
             for silencer in silence_kernel():
                 self._resources.callback(silencer.close)
             socket = PacketSocket(served.interface, HOST_FRAMES if self._config.programs else NIC_FRAMES)
         self._resources.callback(socket.close)
-        epoch_ns = self._config.epoch_ns
-        nic = build_nic(served.host, settings, self._dilation, epoch_ns=epoch_ns, stalls=served.stalls)
-        self._nics[served.host.name] = nic
+        self._nics[served.host.name] = nic = builder.build(served.host, served.stalls)
         self._sockets[served.host.name] = socket
         self._loop.add_nic(nic, socket)
         if self._config.programs:

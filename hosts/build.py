@@ -7,6 +7,7 @@ from ipaddress import IPv4Address
 from types import MappingProxyType
 
 from hosts.agent_config import HostStall
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -17,15 +18,28 @@ from wire.addresses import parse_mac
 from wire.dilation import Dilation
 
 
-def build_nic(
-    host: Host, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0, stalls: Sequence[HostStall] = ()
-) -> Nic:
-    """The NIC of one host, as its own link has it; one with stalls is to be told when they are (`plan_stalls`)."""
-    own = settings.of_nic(host.rate_bps)
-    address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
-    if not stalls:
-        return Nic(address, own, dilation, epoch_ns=epoch_ns)
-    return StallingNic(address, own, dilation, epoch_ns=epoch_ns)
+class NicBuilder:
+    """Builds the NICs of a network. What those of one rate share is made once."""
+
+    def __init__(self, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0) -> None:
+        """`settings` in model units, of all of them."""
+        self._settings = settings
+        self._dilation = dilation
+        self._epoch_ns = epoch_ns
+        self._by_rate: dict[int, tuple[TransportSettings, Algorithms]] = {}
+
+    def build(self, host: Host, stalls: Sequence[HostStall] = ()) -> Nic:
+        """The NIC of one host, as its own link has it; one with stalls is to be told when they are (`plan_stalls`)."""
+        own, algorithms = self._of_rate(host.rate_bps)
+        address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
+        kind = StallingNic if stalls else Nic
+        return kind(address, own, self._dilation, epoch_ns=self._epoch_ns, algorithms=algorithms)
+
+    def _of_rate(self, rate_bps: int) -> tuple[TransportSettings, Algorithms]:
+        if rate_bps not in self._by_rate:
+            own = self._settings.of_nic(rate_bps)
+            self._by_rate[rate_bps] = own, Algorithms(own, self._dilation)
+        return self._by_rate[rate_bps]
 
 
 def plan_stalls(nic: Nic, stalls: Iterable[HostStall], dilation: Dilation, start_ns: int) -> None:
@@ -79,9 +93,10 @@ def build_nics(
     """A NIC for each host, or for some of them, in order, each told of its messages and stalls. The epoch is
     `start_ns`."""
     nics: dict[str, Nic] = {}
+    builder = NicBuilder(settings, dilation, epoch_ns=start_ns)
     for host in topology.hosts if only is None else (topology.host[name] for name in only):
         own = stalls.get(host.name, ())
-        nics[host.name] = build_nic(host, settings, dilation, epoch_ns=start_ns, stalls=own)
+        nics[host.name] = builder.build(host, own)
         plan_stalls(nics[host.name], own, dilation, start_ns)
     for flow in flows:
         if flow.src in nics:

@@ -16,12 +16,13 @@ from wire.units import bandwidth_delay_bytes
 
 
 class Algorithms:
-    """One row of each table; a factory of what a queue pair needs."""
+    """One row of each table; a factory of what a queue pair needs. It has no state: NICs of one rate share it."""
 
     def __init__(self, settings: TransportSettings, dilation: Dilation) -> None:
         """`settings` in model units. Raises ValueError for an unknown algorithm or parameter."""
-        self._wall = settings.dilated(dilation)
-        self.path = path_context(self._wall)
+        self.wall = settings.dilated(dilation)
+        """The settings in wall units."""
+        self.path = path_context(self.wall)
         self.congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
         self.flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
         self.loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
@@ -50,11 +51,11 @@ class Algorithms:
 
     def new_flow_control(self) -> FlowControl:
         """For a new queue pair."""
-        return self.flow_control(self._for_flow_control, self.path, self._wall.max_pause_ns)
+        return self.flow_control(self._for_flow_control, self.path, self.wall.max_pause_ns)
 
     def new_recovery(self, first_index: int) -> LossRecovery:
         """For the sending half of a queue pair whose next packet has this index."""
-        return self.loss_recovery(self._for_recovery, self.path, self._wall.rto_ns, first_index)
+        return self.loss_recovery(self._for_recovery, self.path, self.wall.rto_ns, first_index)
 
     def new_order(self) -> PacketOrder:
         """For the receiving half of a queue pair."""

@@ -75,10 +75,16 @@ class Nic:
     """
 
     def __init__(
-        self, address: NicAddress, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0
+        self,
+        address: NicAddress,
+        settings: TransportSettings,
+        dilation: Dilation,
+        *,
+        epoch_ns: int = 0,
+        algorithms: Algorithms | None = None,
     ) -> None:
-        """`settings` in model units; `epoch_ns` is where the switches' clocks start. Raises
-        ValueError for an unknown algorithm or parameter."""
+        """`settings` in model units; `epoch_ns` is where the switches' clocks start; `algorithms` of these settings,
+        where NICs share them. Raises ValueError for an unknown algorithm or parameter."""
         self.address = address
         self.programs: ProgramTraffic | None = None
         """Traffic of ordinary programs, once `attach_programs` was called."""
@@ -87,8 +93,8 @@ class Nic:
         self._ip: int = address.ip
         self._verify: bool = settings.verify
         self._epoch_ns = epoch_ns
-        self._settings = wall = settings.dilated(dilation)
-        self._algorithms = Algorithms(settings, dilation)
+        self._algorithms = algorithms or Algorithms(settings, dilation)
+        self._settings = wall = self._algorithms.wall
         self._data_ports = {self._algorithms.data_port}
         self._line_rate_bps = settings.line_rate_bps
         self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
@@ -144,7 +150,7 @@ class Nic:
         own = settings.of_nic(self._line_rate_bps)
         self._algorithms = Algorithms(own, dilation)
         self._data_ports.add(self._algorithms.data_port)
-        self._pairs.adopt(own.dilated(dilation), self._algorithms)
+        self._pairs.adopt(self._algorithms.wall, self._algorithms)
 
     # the surface of the engine
 

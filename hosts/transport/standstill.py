@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import NicAddress
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -31,9 +32,15 @@ class StallingNic(Nic):
     """
 
     def __init__(
-        self, address: NicAddress, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0
+        self,
+        address: NicAddress,
+        settings: TransportSettings,
+        dilation: Dilation,
+        *,
+        epoch_ns: int = 0,
+        algorithms: Algorithms | None = None,
     ) -> None:
-        super().__init__(address, settings, dilation, epoch_ns=epoch_ns)
+        super().__init__(address, settings, dilation, epoch_ns=epoch_ns, algorithms=algorithms)
         self._standstills: deque[Standstill] = deque()
         self._ring: deque[tuple[int, bytes]] = deque()
         self._is_still = False
