@@ -104,11 +104,12 @@ def test_arrivals_are_dated_on_the_monotonic_clock(
     left, right = wire
     before_ns = time.monotonic_ns()
     calls.send(left, leaving(frames_of(3)), 0)
-    after_ns = time.monotonic_ns()
+    assert select.select([right], [], [], 60)[0]  # a busy kernel hands frames over when it comes to it
+    there_ns = time.monotonic_ns()
     time.sleep(4 * SLACK_NS / 1e9)
     _, times_ns, _ = calls.receive(right, ROOM_BYTES)
     assert times_ns == sorted(times_ns)
-    assert before_ns - SLACK_NS < times_ns[0] <= times_ns[-1] < after_ns + SLACK_NS
+    assert before_ns - SLACK_NS < times_ns[0] < there_ns + SLACK_NS
 
 
 def test_a_refused_frame_is_named_and_the_others_go(
