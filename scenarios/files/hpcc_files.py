@@ -4,7 +4,7 @@
 
 A flow file has the number of flows on its first line, then `src dst pg dport bytes start_s` each; hosts are numbered
 from 0, times begin at 2 s, `dport` 200 is incast and 100 the rest. An FCT line is `sip dip sport dport bytes start_ns
-fct_ns ideal_fct_ns`, addresses in hexadecimal.
+fct_ns ideal_fct_ns`, addresses in hexadecimal; source ports of each pair of hosts count from 10000, in 16 bits.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ PRIORITY_GROUP = 3
 START_S = 2
 _NS = 1_000_000_000
 _FIRST_SOURCE_PORT = 10_000
+_PORTS = 1 << 16
 _MOST_DIGITS = 30
 
 
@@ -66,6 +67,8 @@ class FinishedFlow:
     src: str
     dst: str
     tag: str
+    number: int
+    """Among the flows of its pair of hosts, from 0 in order of start."""
     size_bytes: int
     start_us: float
     fct_us: float
@@ -76,9 +79,10 @@ def format_hpcc_fct(flows: Iterable[FinishedFlow], addresses: Mapping[str, IPv4A
     """An FCT table of completed flows, in order of completion as the simulator writes it."""
     lines = []
     ordered = sorted(flows, key=lambda each: each.start_us + each.fct_us)
-    for number, flow in enumerate(ordered):
+    for flow in ordered:
         port = INCAST_PORT if flow.tag == "incast" else OTHER_PORT
-        ends = f"{int(addresses[flow.src]):08x} {int(addresses[flow.dst]):08x} {_FIRST_SOURCE_PORT + number} {port}"
+        source_port = (_FIRST_SOURCE_PORT + flow.number) % _PORTS
+        ends = f"{int(addresses[flow.src]):08x} {int(addresses[flow.dst]):08x} {source_port} {port}"
         start_ns = round(flow.start_us * 1000) + START_S * _NS
         lines.append(
             f"{ends} {flow.size_bytes} {start_ns} {round(flow.fct_us * 1000)} {round(flow.ideal_fct_us * 1000)}"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ import polars as pl
 from analysis.results.stored import load_run
 from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from scenarios.model.waiting import any_waits
-from scenarios.traffic.sizes import format_hpcc_cdf, load_sizes
+from scenarios.traffic.sizes import SizeError, format_hpcc_cdf, load_sizes
 from telemetry.atomic_file import replace_text
 from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS
@@ -19,14 +20,14 @@ from testbed.errors import UsageError
 from testbed.execution.stored_flows import stored_flows
 
 FLOW_FILE, FCT_FILE, CDF_FILE = "flow.txt", "fct.txt", "cdf.txt"
-_COLUMNS = ("src", "dst", "tag", "size_bytes", "start_us", "fct_us", "ideal_fct_us")
+_COLUMNS = ("src", "dst", "tag", "number", "size_bytes", "start_us", "fct_us", "ideal_fct_us")
 
 
 def export_hpcc(folder: Path, out: Path) -> list[Path]:
     """Writes flow.txt, fct.txt and, where the run drew sizes from a distribution, cdf.txt; gives their paths.
 
     UsageError, before anything is written, for a folder whose configuration, flow list or flow trace cannot be read or
-    whose trace has not all flows; ResultError for one without a result.
+    whose trace has not all flows, or whose distribution is not there any more; ResultError for one without a result.
     """
     run = load_run(folder)
     try:
@@ -40,16 +41,31 @@ def export_hpcc(folder: Path, out: Path) -> list[Path]:
         raise UsageError(
             f"{folder}: cannot be exported: {FLOWS.file_name} has {flows.height} of {len(listed.requests)} flows"
         )
-    done = flows.filter(pl.col("fct_us").is_not_null()).select(_COLUMNS)
+    numbered = flows.sort("start_us", maintain_order=True).with_columns(
+        number=pl.int_range(pl.len()).over("src", "dst")
+    )
+    done = numbered.filter(pl.col("fct_us").is_not_null()).select(_COLUMNS)
     addresses = {name: host.ip for name, host in topology.host.items()}
     texts = {
         FLOW_FILE: format_hpcc_flows(listed.requests),
         FCT_FILE: format_hpcc_fct((FinishedFlow(**row) for row in done.iter_rows(named=True)), addresses),
     }
-    workload = run.config.get("workload")
-    if isinstance(workload, dict) and "sizes" in workload:
-        texts[CDF_FILE] = format_hpcc_cdf(load_sizes(workload["sizes"]))
+    sizes = _drawn_from(run.config)
+    if sizes is not None:
+        try:
+            texts[CDF_FILE] = format_hpcc_cdf(load_sizes(sizes))
+        except SizeError as error:
+            raise UsageError(f"{folder}: cannot be exported: {error}") from error
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         replace_text(out / name, text)
     return [out / name for name in texts]
+
+
+def _drawn_from(config: Mapping[str, object]) -> str | None:
+    """The distribution of the run's sizes; None where its workload has none, or a list of flows took its place."""
+    workload = config.get("workload")
+    if config.get("flow_file") is not None or not isinstance(workload, Mapping):
+        return None
+    sizes = workload.get("sizes")
+    return sizes if isinstance(sizes, str) else None

@@ -97,6 +97,9 @@ class RunConfig(BaseModel):
     captures: tuple[str, ...] = ()
     background: str | None = None
     hosts: str | None = Field(default=None, description="docker:IMAGE: they were containers; null: Mininet's own.")
+    flow_file: str | None = Field(
+        default=None, description="The list of flows that was replayed; null: the workload made them."
+    )
     faults: tuple[FaultConfig, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     ideal_completion_us: dict[str, float] = Field(

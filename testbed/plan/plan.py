@@ -131,6 +131,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "captures": _checked_captures(request, topology),
         "background": request.background,
         "hosts": request.hosts,
+        "flow_file": None if request.flow_file is None else str(request.flow_file),
         "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},

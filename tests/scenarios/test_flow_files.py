@@ -90,10 +90,10 @@ def test_fct_table_has_the_simulator_s_columns() -> None:
     """sip dip sport dport bytes start_ns fct_ns ideal_fct_ns, in order of completion."""
     addresses = {"h1": IPv4Address("10.1.0.1"), "h2": IPv4Address("10.2.0.1")}
     flows = [
-        FinishedFlow("h1", "h2", "hadoop", 1000, 50.0, 10.0, 9.5),
-        FinishedFlow("h2", "h1", "incast", 250_000, 0.5, 12.0, 8.0),
+        FinishedFlow("h1", "h2", "hadoop", 2, 1000, 50.0, 10.0, 9.5),
+        FinishedFlow("h2", "h1", "incast", 0, 250_000, 0.5, 12.0, 8.0),
     ]
     assert format_hpcc_fct(flows, addresses).splitlines() == [
         "0a020001 0a010001 10000 200 250000 2000000500 12000 8000",
-        "0a010001 0a020001 10001 100 1000 2000050000 10000 9500",
+        "0a010001 0a020001 10002 100 1000 2000050000 10000 9500",
     ]

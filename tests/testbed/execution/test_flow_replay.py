@@ -5,11 +5,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
+from ipaddress import IPv4Address
+from itertools import pairwise
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from scenarios.files.flow_file import FILE_NAME
+from scenarios.traffic.sizes import WORKLOADS, format_hpcc_cdf, load_sizes
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
 from testbed.execution.hpcc_export import export_hpcc
@@ -56,6 +62,69 @@ def test_export_and_replay_of_the_simulator_s_flow_file(finished: StoredRun, tmp
     assert cdf.read_text().splitlines()[-1] == "2000000 100"
 
 
+def test_exported_files_say_what_the_traces_say(finished: StoredRun, tmp_path: Path) -> None:
+    """Column by column, in the simulator's units: nodes from 0, ns from 2 s, port 200 for incast, and each flow of a
+    pair of hosts from a port of its own."""
+    flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
+    hosts = plan_run(RunRequest("datacentre", clock="virtual", settings=SETTINGS)).topology.host
+    flows = pl.read_parquet(finished.folder / "flows.parquet").sort("start_us", maintain_order=True)
+    promised, *lines = flow.read_text().splitlines()
+    assert int(promised) == len(lines) == flows.height == finished.result.flows.total
+    for line, row in zip(lines, flows.iter_rows(named=True), strict=True):
+        src, dst, _, port, size_bytes, start_s = line.split()
+        assert (f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size_bytes)) == (row["src"], row["dst"], row["size_bytes"])
+        assert (port == "200") == (row["tag"] == "incast")
+        assert (float(start_s) - 2) * 1e6 == pytest.approx(row["start_us"], abs=1e-3)
+    done = {
+        (hosts[row["src"]].ip, hosts[row["dst"]].ip, round(1000 * row["start_us"])): row for row in flows.to_dicts()
+    }
+    told = [line.split() for line in fct.read_text().splitlines()]
+    for sip, dip, _, port, size_bytes, start_ns, fct_ns, ideal_ns in told:
+        row = done[IPv4Address(int(sip, 16)), IPv4Address(int(dip, 16)), int(start_ns) - 2_000_000_000]
+        assert (int(size_bytes), port == "200") == (row["size_bytes"], row["tag"] == "incast")
+        assert (int(fct_ns), int(ideal_ns)) == (round(1000 * row["fct_us"]), round(1000 * row["ideal_fct_us"]))
+    ends = [(sip, dip, int(sport)) for sip, dip, sport, *_ in told]
+    assert len(set(ends)) == len(ends)
+    assert min(sport for *_, sport in ends) == 10_000
+    most = max(Counter(flows.select("src", "dst").iter_rows()).values())
+    assert max(sport for *_, sport in ends) < 10_000 + most < 10_000 + flows.height
+    assert cdf.read_text() == format_hpcc_cdf(load_sizes("storage"))
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_distribution_rises_as_the_simulator_s_generator_asks(name: str) -> None:
+    """In both columns: where one stays, it refuses the file."""
+    points = [tuple(map(float, line.split())) for line in format_hpcc_cdf(load_sizes(name)).splitlines()]
+    assert (points[0][1], points[-1][1]) == (0, 100)
+    assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(points))
+
+
+def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: Path) -> None:
+    """Whatever its workload would have drawn from, a list took its place."""
+    listed = finished.folder / FILE_NAME
+    plan = plan_run(RunRequest("datacentre", clock="virtual", flow_file=listed))
+    assert plan.config.flow_file == str(listed)
+    folder = _copy(finished, tmp_path, flow_file=plan.config.flow_file)
+    assert [path.name for path in export_hpcc(folder, tmp_path / "out")] == ["flow.txt", "fct.txt"]
+
+
+def test_a_distribution_that_is_gone_is_refused(finished: StoredRun, tmp_path: Path) -> None:
+    """In one line, nothing written; the file of sizes was somebody's own."""
+    folder = _copy(finished, tmp_path, workload={"sizes": str(tmp_path / "mine.csv")})
+    with pytest.raises(UsageError, match="cannot be exported: sizes: there is no"):
+        export_hpcc(folder, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def _copy(run: StoredRun, tmp_path: Path, **changed: object) -> Path:
+    """Its folder, with another configuration."""
+    folder = tmp_path / "copy"
+    shutil.copytree(run.folder, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changed}))
+    return folder
+
+
 def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:
     """In one line."""
     with pytest.raises(UsageError, match="cannot be read as a flow list"):
@@ -64,10 +133,7 @@ def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_configuration_cannot_be_exported(finished: StoredRun, tmp_path: Path) -> None:
     """It says which folder."""
-    folder = tmp_path / "copy"
-    folder.mkdir()
-    for path in finished.folder.glob("*.*"):
-        (folder / path.name).write_bytes(path.read_bytes())
+    folder = _copy(finished, tmp_path)
     (folder / "config.json").write_text(json.dumps({"topology": "clos"}))
     with pytest.raises(UsageError, match="cannot be exported"):
         export_hpcc(folder, tmp_path / "out")
