@@ -22,6 +22,7 @@ from analysis.metrics.completion import CompletionFigures
 from analysis.metrics.figures import Interval
 from analysis.metrics.flows import SizeBinFigures, SlowdownFigures
 from analysis.results.comparison import Comparison, ComparisonRow, headline_class
+from analysis.results.completions import CompletionRow
 from analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
@@ -116,6 +117,7 @@ def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> l
     return [
         *([_seeds_table(comparison)] if comparison.over_seeds else []),
         _overview_table(comparison),
+        *_completion_tables(comparison),
         _class_table(labels, results, comparison.traffic_classes),
         DataTable(
             "Shared buffers",
@@ -368,6 +370,21 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
         format_number(row.pfc_sent),
         NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",
     ]
+
+
+def _completion_tables(comparison: Comparison) -> list[DataTable]:
+    """One, where messages wait for one another."""
+    note = "From the first that was ready to the last acknowledgment; the ideal is that of an otherwise idle network."
+    means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
+    headings = ("tag", "run", "took", "ideal", "slowdown", "ratio")
+    rows = [_completion_row(each) for each in comparison.completion]
+    title = "Messages that wait for one another, all together"
+    return [DataTable(title, headings, rows, note + means)] if rows else []
+
+
+def _completion_row(row: CompletionRow) -> tuple[str, ...]:
+    times = map(format_us, (row.took_us, row.ideal_us))
+    return (row.tag, row.label, *times, format_number(row.slowdown), format_ratio(row.ratio))
 
 
 def _class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:

@@ -46,14 +46,16 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     """Schemes as rows, over their seeds where there are several. Fits 80 columns. Meaning and warnings stand below.
 
     Where an incast runs beside others, these come first, then the buffer, then the incast; else the buffer's ratio to
-    the first row stands beside it. Classes that these rows say nothing of have a table of their own below.
+    the first row stands beside it. Classes that these rows say nothing of have a table of their own
+    below, and so have messages that wait for one another.
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = fill(comparison)
     meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
     warnings = (Text(f"! {warning}", style="yellow") for warning in comparison.warnings)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
-    return Group(table, *others, *meaning, *_claims(comparison), *warnings)
+    together = [_completion_table(comparison)] if comparison.completion else []
+    return Group(table, *others, *together, *meaning, *_claims(comparison), *warnings)
 
 
 def _claims(comparison: Comparison) -> list[RenderableType]:
@@ -99,13 +101,30 @@ def _fill_beside_incast(comparison: Comparison) -> Table:
     return table
 
 
-def _class_table(rows: Sequence[ClassRow]) -> Table:
-    title = Text("slowdown of the other classes")
+def _table_below(title: str, column: str) -> Table:
+    """A row for each run and whatever the column says."""
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False
+        title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False
     )
-    table.add_column("class")
+    table.add_column(column)
     table.add_column("scheme", no_wrap=True)
+    return table
+
+
+def _completion_table(comparison: Comparison) -> Table:
+    """How long all messages of a tag took, from the first that was ready to the last acknowledgment."""
+    mean = ", mean over seeds" if comparison.over_seeds else ""
+    table = _table_below(f"all messages of a tag together{mean}", "tag")
+    for heading in ("took", "ideal", "slowdown"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in comparison.completion:
+        took = "did not finish" if row.took_us is None else f"{format_us(row.took_us)} ({format_ratio(row.ratio)})"
+        table.add_row(Text(row.tag), Text(row.label), took, format_us(row.ideal_us), format_number(row.slowdown))
+    return table
+
+
+def _class_table(rows: Sequence[ClassRow]) -> Table:
+    table = _table_below("slowdown of the other classes", "class")
     for heading in ("flows", "P50", "P95", "P99"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from analysis.metrics.figures import Figure
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.results.compared import INCAST_TAG, RATIOS, compared_figures, ratio_of
+from analysis.results.completions import CompletionRow, completion_rows
 from analysis.results.meaning import Contrast, Ratio, Side, sentence
 from analysis.results.over_seeds import Estimate, SchemeOverSeeds, over_seeds
 from analysis.results.result import Level, RunResult
@@ -95,6 +96,8 @@ class Comparison(BaseModel):
     """A sentence on each scheme but the first, computed from the figures."""
     other_classes: tuple[ClassRow, ...] = ()
     """Of the classes whose slowdown `rows` do not tell, class by class."""
+    completion: tuple[CompletionRow, ...] = ()
+    """Of messages that wait for one another: how long all of a tag took, tag by tag."""
     claims: tuple[HeldClaim, ...] = ()
 
     @property
@@ -140,6 +143,7 @@ def compare(
         over_seeds=averaged,
         meaning=tuple(said for contrast in contrasts if (said := sentence(contrast)) is not None),
         other_classes=tuple(_other_classes(results, labels, classes, traffic_class)),
+        completion=tuple(completion_rows(results, labels, has_seeds=bool(averaged))),
         claims=tuple(claims),
     )
 

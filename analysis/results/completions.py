@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""How long messages took that wait for one another, all of a tag together, run against run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, geometric_mean
+
+from pydantic import BaseModel, ConfigDict
+
+from analysis.metrics.completion import CompletionFigures
+from analysis.metrics.figures import Figure
+from analysis.results.result import RunResult
+
+_ONLY = 0
+
+
+class CompletionRow(BaseModel):
+    """All messages of one tag in one run; the mean over its seeds where a scheme has several."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tag: str
+    label: str
+    took_us: Figure | None
+    """From the first that was ready to the last acknowledgment; None: not all finished."""
+    ideal_us: Figure
+    slowdown: Figure | None
+    ratio: Figure | None
+    """Of the time taken to that of the first run; over seeds the geometric mean of those of each seed."""
+
+
+def completion_rows(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> Iterator[CompletionRow]:
+    """Tag by tag, the runs in their order; nothing of runs whose messages wait for no others."""
+    runs: dict[str, dict[int, RunResult]] = {}
+    for label, result in zip(labels, results, strict=True):
+        name, seed = (result.variant, result.seed) if has_seeds else (label, _ONLY)
+        runs.setdefault(name, {})[seed] = result
+    for tag in dict.fromkeys(tag for result in results for tag in result.completion):
+        base: Mapping[int, CompletionFigures] | None = None
+        for name, by_seed in runs.items():
+            found = {seed: run.completion[tag] for seed, run in by_seed.items() if tag in run.completion}
+            base = found if base is None else base
+            if found:
+                yield _row(tag, name, found, base)
+
+
+def _row(
+    tag: str, label: str, found: Mapping[int, CompletionFigures], base: Mapping[int, CompletionFigures]
+) -> CompletionRow:
+    ratios = [_ratio(each, base.get(seed)) for seed, each in found.items()]
+    known = [ratio for ratio in ratios if ratio is not None]
+    return CompletionRow(
+        tag=tag,
+        label=label,
+        took_us=_mean([each.took_us for each in found.values()]),
+        ideal_us=fmean(each.ideal_us for each in found.values()),
+        slowdown=_mean([each.slowdown for each in found.values()]),
+        ratio=geometric_mean(known) if len(known) == len(ratios) else None,
+    )
+
+
+def _ratio(figures: CompletionFigures, base: CompletionFigures | None) -> float | None:
+    """None where one of both did not finish."""
+    return figures.took_us / base.took_us if figures.took_us and base is not None and base.took_us else None
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None if one is missing: the mean of the others would be of other flows."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Messages that wait for one another, compared: how long all of a tag took, in figures, table and page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from analysis.metrics.completion import CompletionFigures
+from analysis.report.page import comparison_tables
+from analysis.report.tables import comparison_table
+from analysis.results.comparison import compare
+from analysis.results.result import RunResult, read_result
+
+FolderMaker = Callable[..., Path]
+TITLE = "all messages of a tag together"
+
+
+@pytest.fixture
+def result(make_run_folder: FolderMaker) -> RunResult:
+    """A run whose messages wait for no others."""
+    return read_result(make_run_folder("irn"))
+
+
+def _run(result: RunResult, scheme: str, took_us: float | None, seed: int = 1) -> RunResult:
+    """One in which some do."""
+    slowdown = None if took_us is None else took_us / 100
+    ring = CompletionFigures(took_us=took_us, ideal_us=100, slowdown=slowdown)
+    return result.model_copy(update={"scheme": scheme, "seed": seed, "completion": {"ring": ring}})
+
+
+def _printed(results: list[RunResult]) -> str:
+    console = Console(width=80)
+    with console.capture() as capture:
+        console.print(comparison_table(compare(results)))
+    return capture.get()
+
+
+def test_schemes_stand_beside_the_first(result: RunResult) -> None:
+    """With what all of the tag took, its ideal and the ratio; on the terminal and on the page."""
+    runs = [_run(result, "irn", 400), _run(result, "sfc", 150)]
+    first, second = compare(runs).completion
+    assert (first.label, first.took_us, first.ratio) == ("irn", 400, 1)
+    assert (second.label, second.ideal_us, second.slowdown, second.ratio) == ("sfc", 100, 1.5, 0.375)
+    said = _printed(runs)
+    assert TITLE in " ".join(said.split())
+    assert " ".join(["ring", "sfc", "150", "µs", "(0.375x)", "100", "µs", "1.5"]) in " ".join(said.split())
+    [table] = [each for each in comparison_tables(compare(runs), runs) if "wait for one another" in each.title]
+    assert table.rows[1] == ("ring", "sfc", "150 µs", "100 µs", "1.5", "0.375x")
+
+
+def test_what_did_not_finish_has_no_ratio(result: RunResult) -> None:
+    """Nor has what is held against it."""
+    runs = [_run(result, "irn", None), _run(result, "sfc", 150)]
+    assert [each.ratio for each in compare(runs).completion] == [None, None]
+    assert "did not finish" in _printed(runs)
+
+
+def test_over_seeds_times_are_means_and_ratios_those_of_a_seed(result: RunResult) -> None:
+    """Half with one seed and double with another cancel; a seed that did not finish leaves no mean."""
+    runs = [
+        _run(result, "irn", 100, 1),
+        _run(result, "sfc", 50, 1),
+        _run(result, "irn", 200, 2),
+        _run(result, "sfc", 400, 2),
+    ]
+    irn, sfc = compare(runs).completion
+    assert (irn.took_us, sfc.took_us) == (150, 225)
+    assert sfc.ratio == pytest.approx(1)
+    assert f"{TITLE}, mean over seeds" in " ".join(_printed(runs).split())
+    broken = compare([*runs[:3], _run(result, "sfc", None, 2)])
+    assert (broken.completion[1].took_us, broken.completion[1].ratio) == (None, None)
+
+
+def test_where_nothing_waits_nothing_is_said(result: RunResult) -> None:
+    """As before."""
+    assert compare([result]).completion == ()
+    assert TITLE not in _printed([result])
