@@ -67,7 +67,13 @@ class SignalRow:
     switch: Annotated[str, Meaning("the switch that made it")]
     cause: Annotated[str, Meaning("`queue`, `cache` (answered by a sender-side ToR), `estimator`, or `feedback` (QCN)")]
     pause_us: Annotated[float, Meaning("pause that it asks for, counted from its receipt; 0: feedback", "µs")]
-    queue_depth_bytes: Annotated[int, Meaning("depth of the congested queue when it was made", "B")]
+    queue_depth_bytes: Annotated[
+        int,
+        Meaning(
+            "bytes in that switch's queue for the packet; of cause `cache` another than the congested one",
+            "B",
+        ),
+    ]
     cacheable: Annotated[bool, Meaning("a ToR on the way may remember it")]
     obeyed: Annotated[bool, Meaning("the host paused the flow for it, or gave the feedback to its congestion control")]
     paused_until_us: Annotated[float | None, Meaning("end of the pause that it set; null: it set none", "µs")]

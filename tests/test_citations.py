@@ -22,7 +22,7 @@ def _texts() -> list[Path]:
 
 
 @cache
-def _anchors(document: Path) -> frozenset[str]:
+def anchors(document: Path) -> frozenset[str]:
     """The anchors of a document's headings, as a Markdown viewer makes them."""
     headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
     return frozenset(re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings)
@@ -36,7 +36,7 @@ def test_every_citation_resolves() -> None:
         for document, anchor in CITATION.findall(path.read_text(encoding="utf-8")):
             cited += 1
             target = ROOT / document
-            if not target.exists() or (anchor and anchor not in _anchors(target)):
+            if not target.exists() or (anchor and anchor not in anchors(target)):
                 broken.append(f"{path.relative_to(ROOT)}: {document}#{anchor}")
     assert cited > 20, "the pattern finds no citations any more"
     assert not broken

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What pages tell people to type: the lines of a shell's blocks, and in prose what names a program and its words."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from command.app import VERBS
+from tests.tree import ROOT
+
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
+)
+SHELL = "sh"
+NO_SHELL = ("csv", "diff", "python", "text", "yaml")
+PROMPT = "mininet> "
+ROOT_WORD = "sudo"
+RUNNER = ("./runner.py", "runner.py")
+PROGRAMS = (
+    *RUNNER,
+    *("make", "python", "python3", ".venv/bin/python", "softswitch/simple_switch", "tools/provision.sh"),
+    *("dask", "debootstrap", "docker", "dockerd", "mpirun", "p4c-bm2-ss", "tshark", "vagrant", "wireshark"),
+)
+"""In prose, what begins with one of these and goes on is a command; a name alone is a name."""
+
+_FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+_PARAGRAPH = re.compile(r"^\|.*$|(?:^(?!\|).+\n?)+", re.MULTILINE)
+_SPAN = re.compile(r"`([^`]+)`")
+_VARIABLE = re.compile(r"[A-Z_0-9]+=.*")
+_JOINTS = ("&&", "|")
+_INTO = ">"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block."""
+
+    page: str
+    line: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line, whole."""
+
+    page: str
+    line: int
+    words: tuple[str, ...]
+    is_inline: bool
+
+    @property
+    def text(self) -> str:
+        """As tables of the test name it."""
+        return " ".join(self.words)
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    @property
+    def is_for_root(self) -> bool:
+        return self.words[0] == ROOT_WORD
+
+    @property
+    def parts(self) -> list[list[str]]:
+        """The programs of the line with their words, without what is put before them and where their output goes."""
+        typed = self.words[: self.words.index(_INTO)] if _INTO in self.words else self.words
+        groups = groupby(typed, key=lambda word: word in _JOINTS)
+        return [bare(list(words)) for is_joint, words in groups if not is_joint]
+
+
+def bare(words: Sequence[str]) -> list[str]:
+    """Without `sudo` and variables in front."""
+    rest = list(words)
+    while len(rest) > 1 and (rest[0] == ROOT_WORD or _VARIABLE.fullmatch(rest[0])):
+        del rest[0]
+    return rest
+
+
+def blocks_of(page: str) -> Iterator[Block]:
+    """All of them, whatever is in them."""
+    text = _read(page)
+    for fence in _FENCE.finditer(text):
+        yield Block(page, 2 + text.count("\n", 0, fence.start()), fence["kind"], fence["text"])
+
+
+def commands_in(block: Block) -> Iterator[Command]:
+    """A line that ends with a backslash goes on in the next one."""
+    begun: list[str] = []
+    for number, line in enumerate(block.text.splitlines(), start=block.line):
+        begun.append(line.removesuffix("\\"))
+        if not line.endswith("\\"):
+            words = shlex.split(" ".join(begun), comments=True)
+            if words:
+                yield Command(block.page, number - len(begun) + 1, tuple(words), is_inline=False)
+            begun = []
+
+
+def commands_of(page: str) -> list[Command]:
+    """Those of a page, in blocks and in prose."""
+    typed = (each for block in blocks_of(page) if block.kind == SHELL for each in commands_in(block))
+    return [*typed, *(span for span in spans_of(page) if _is_command(span))]
+
+
+def fragments_of(page: str) -> Iterator[Command]:
+    """In prose: words of a verb, or options alone."""
+    for span in spans_of(page):
+        if span.words[0].startswith("--") or (span.words[0] in VERBS and len(span.words) > 1):
+            yield span
+
+
+def spans_of(page: str) -> Iterator[Command]:
+    """What stands in prose as code, each as a shell would take it apart, if it would."""
+    prose = _FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), _read(page))
+    for paragraph in _PARAGRAPH.finditer(prose):
+        for span in _SPAN.finditer(paragraph[0]):
+            line = 1 + prose.count("\n", 0, paragraph.start() + span.start())
+            text = span[1].replace(r"\|", "|")
+            try:
+                words = shlex.split(text)
+            except ValueError:
+                words = text.split()
+            if words:
+                yield Command(page, line, tuple(words), is_inline=True)
+
+
+def _is_command(span: Command) -> bool:
+    rest = bare(span.words)
+    return len(rest) > 1 and rest[0] in PROGRAMS and rest[1] != "..."
+
+
+def filled(words: Sequence[str], values: dict[str, str]) -> list[str]:
+    """What may be typed, `[--json]`, is typed; names that stand for something get a value."""
+    found = []
+    for word in words:
+        shown = word
+        if shown.startswith("["):
+            shown = shown[1:].removesuffix("]")
+        elif shown.endswith("]") and "[" not in shown:
+            shown = shown[:-1]
+        found.append(values.get(shown, shown))
+    return found
+
+
+def _read(page: str) -> str:
+    return Path(ROOT, page).read_text(encoding="utf-8")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Options and settings that prose names by the way: whether there are such."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+import pytest
+import typer
+
+from command.app import VERBS, app_for
+from hosts.transport.settings import TransportSettings
+from scenarios.catalogue import SCENARIOS
+from softswitch.bmv2_command import REFUSED_OF_TARGET, read_options
+from tests.docs.understood import Complaint
+from topologies.settings import SwitchSettings
+from topologies.shapes import SHAPES
+
+_SETTINGS: Mapping[str, set[str]] = {
+    "": {field for scenario in SCENARIOS.values() for field in scenario.workload.model_fields},
+    "switch": set(SwitchSettings.model_fields),
+    "topology": {field for shape in SHAPES.values() for field in shape.model_fields},
+    "transport": {each.name for each in fields(TransportSettings)},
+}
+_MULTIPLES = {"bdp": "bytes", "rtt": "ns"}
+_PLACEHOLDER = re.compile(r"[A-Z]+")
+
+
+@cache
+def _options_of_verbs() -> Mapping[str, set[str]]:
+    """Of runner.py, by verb."""
+    group: Any = typer.main.get_command(app_for(list(VERBS)))
+    return {
+        name: {option for parameter in verb.params for option in parameter.opts}
+        for name, verb in group.commands.items()
+    }
+
+
+@cache
+def _help_of_the_switch() -> str:
+    """What `softswitch/simple_switch --help` says, and what it refuses behind `--`."""
+    said = io.StringIO()
+    with redirect_stdout(said), pytest.raises(SystemExit):
+        read_options(["--help"])
+    return " ".join((said.getvalue(), *REFUSED_OF_TARGET))
+
+
+def complaint_about_options(words: Sequence[str], others: Mapping[str, str]) -> Complaint:
+    """Of a verb, or options alone. `others` are those of programs that are not ours."""
+    known = _options_of_verbs()
+    verb = words[0] if words[0] in VERBS else None
+    of_runner = known[verb] if verb else set().union(*known.values())
+    for name in (word.partition("=")[0].rstrip("*") for word in words):
+        if len(name) < 3 or not name.startswith("--") or name in of_runner:
+            continue
+        if verb or not (name in others or name in _help_of_the_switch()):
+            return f"there is no {name}" + (f" of {verb}" if verb else "")
+    return None
+
+
+def complaint_about_setting(word: str) -> Complaint:
+    """`PART.NAME=VALUE` or what stands before the `=`; a name in capitals stands for any."""
+    setting = word.partition("=")[0]
+    part, _, name = setting.rpartition(".")
+    stem, _, multiple = name.rpartition("_")
+    names = {name, f"{stem}_{_MULTIPLES.get(multiple, multiple)}"}
+    if _PLACEHOLDER.fullmatch(name) or names & _SETTINGS.get(part, set()):
+        return None
+    return f"there is no setting {setting}"
