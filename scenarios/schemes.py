@@ -13,7 +13,7 @@ from typing import Any
 
 from wire.constants import DEFAULT_PAYLOAD_BYTES
 from wire.input.nearest import nearest
-from wire.roce import data_frame_bytes
+from wire.roce.packets import data_frame_bytes
 
 
 class UnknownScheme(KeyError):

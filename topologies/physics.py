@@ -24,7 +24,7 @@ from typing import Any
 from topologies.model import Link, Topology
 from topologies.routes import Paths
 from wire.constants import DEFAULT_PAYLOAD_BYTES
-from wire.roce import data_frame_bytes
+from wire.roce.packets import data_frame_bytes
 from wire.units import bandwidth_delay_bytes, serialization_ns, two_digits
 
 BDP_SUFFIX, RTT_SUFFIX = "_bdp", "_rtt"

@@ -21,7 +21,7 @@ from wire.constants import (
     PSN_MASK,
     ROCE_UDP_PORT,
 )
-from wire.roce import ACKNOWLEDGE, BTH_BYTES, BTH_OFFSET, SEND_OPCODES, Syndrome
+from wire.roce.packets import ACKNOWLEDGE, BTH_BYTES, BTH_OFFSET, SEND_OPCODES, Syndrome
 
 _IP_VERSION_AND_LENGTH = 0x45
 _SYNDROME_KINDS = 0xE0

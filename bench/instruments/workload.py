@@ -16,7 +16,8 @@ from topologies.shapes import Clos
 from wire.addresses import parse_mac
 from wire.constants import DSCP_DATA
 from wire.dilation import Dilation
-from wire.roce import Opcode, RoceFramer, pack_psn_word
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import Opcode, pack_psn_word
 
 DILATION = Dilation(1000)
 FLOWS = 64

@@ -49,18 +49,8 @@ from wire.constants import (
 )
 from wire.dilation import Dilation
 from wire.int_header import TelemetryStripper, has_telemetry
-from wire.roce import (
-    BODY_OFFSET,
-    BTH_OFFSET,
-    CNP,
-    IP_OFFSET,
-    PULL,
-    UDP_OFFSET,
-    RoceDecoder,
-    RoceHeader,
-    data_frame_bytes,
-    source_port,
-)
+from wire.roce.decoder import RoceDecoder, RoceHeader
+from wire.roce.packets import BODY_OFFSET, BTH_OFFSET, CNP, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes, source_port
 from wire.units import NS_PER_US
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)

@@ -30,7 +30,7 @@ from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import prepare_crcs
 from wire.constants import DSCP_CONTROL, DSCP_DATA, ECN_CAPABLE, ECN_NOT_CAPABLE
 from wire.crc import shift_of
-from wire.roce import data_frame_bytes
+from wire.roce.packets import data_frame_bytes
 
 
 class IdleSender:

@@ -15,7 +15,7 @@ from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
 from hosts.transport.settings import TransportSettings
 from wire import pfc
 from wire.constants import CLASS_DATA, PFC_MAX_QUANTA
-from wire.roce import RoceHeader
+from wire.roce.decoder import RoceHeader
 from wire.units import NS_PER_S
 
 _BIT_NS = 8 * NS_PER_S

@@ -20,15 +20,15 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire import int_header
 from wire.constants import DSCP_CONTROL, PSN_MASK
 from wire.crc import CrcShift
-from wire.roce import (
+from wire.roce.decoder import RoceHeader
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import (
     ACK_REQUEST,
     ACKNOWLEDGE,
     CNP,
     CNP_RESERVED,
     IMMEDIATE_BYTES,
     PULL,
-    RoceFramer,
-    RoceHeader,
     Syndrome,
     ends_message,
     has_immediate,

@@ -25,7 +25,8 @@ from wire import int_header
 from wire.bts import BackToSender
 from wire.constants import PSN_MASK, BtsCause
 from wire.crc import CrcShift
-from wire.roce import ACK_REQUEST, RoceFramer, data_opcode, nearest_index, pack_immediate
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_immediate
 from wire.units import NS_PER_S, NS_PER_US
 
 

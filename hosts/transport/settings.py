@@ -30,7 +30,7 @@ from wire.input.validation import (
     check_values,
 )
 from wire.int_header import MOST_TELEMETRY_BYTES
-from wire.roce import data_frame_bytes
+from wire.roce.packets import data_frame_bytes
 
 Record = TypeVar("Record")
 

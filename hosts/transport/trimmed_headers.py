@@ -12,7 +12,7 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire import ethernet
 from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES
 from wire.ipv4 import Ipv4Header
-from wire.roce import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES
+from wire.roce.packets import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES
 
 _QPN_OFFSET = BTH_OFFSET + 4
 

@@ -19,7 +19,7 @@ from testbed.flows.columns import FlowColumns, Integers
 from topologies.model import Host, Link, Topology
 from topologies.physics import passes_ns
 from topologies.routes import Paths
-from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
+from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 _BITS_NS = 8_000_000_000
 

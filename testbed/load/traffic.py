@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scenarios.model.flow import Flow
 from testbed.load.resume import Floats, Indexes, WorstResume
 from topologies.model import Topology
-from wire.roce import data_frame_bytes
+from wire.roce.packets import data_frame_bytes
 from wire.units import NS_PER_S
 
 BINS_PER_RTT = 8

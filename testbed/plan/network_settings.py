@@ -27,7 +27,7 @@ from wire.constants import INT_MAX_HOPS
 from wire.dilation import Dilation
 from wire.input.nearest import nearest
 from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
-from wire.roce import data_frame_bytes
+from wire.roce.packets import data_frame_bytes
 from wire.units import NS_PER_S, two_digits_up
 
 Layer = Mapping[str, Any]

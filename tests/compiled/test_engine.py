@@ -117,4 +117,4 @@ def test_an_edited_engine_runs_as_it_is_written(engine: Path, tmp_path: Path) ->
     root = tree(tmp_path)
     edited = root / ENGINE[0]
     edited.write_text(edited.read_text() + "\n# as somebody left it\n")
-    assert places(NIC, HPCC, "wire.roce", root=root) == [".py", ".py", ".py"]
+    assert places(NIC, HPCC, "wire.roce.decoder", root=root) == [".py", ".py", ".py"]

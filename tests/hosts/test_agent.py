@@ -47,7 +47,7 @@ from topologies.model import Host
 from wire.addresses import parse_ip, parse_mac
 from wire.bts import BackToSender, pack_frame
 from wire.constants import BtsCause
-from wire.roce import source_port
+from wire.roce.packets import source_port
 
 ROOT = Path(__file__).parents[2]
 DILATION = 1_000

@@ -19,7 +19,8 @@ from wire.addresses import parse_mac
 from wire.bts import BackToSender, unpack_payload
 from wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA
 from wire.dilation import Dilation
-from wire.roce import BTH_OFFSET, Opcode, RoceFramer, pack_psn_word
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import BTH_OFFSET, Opcode, pack_psn_word
 
 DILATION = Dilation(1000)
 US = 1_000

@@ -18,8 +18,9 @@ from telemetry.captures.pcapng import CapturedFrame, CaptureWriter, read_capture
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
-from wire import bts, constants, int_header, roce
+from wire import bts, constants, int_header
 from wire.constants import BtsCause
+from wire.roce.decoder import parse_header
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"
 TEXT = SCRIPT.read_text(encoding="utf-8")
@@ -126,7 +127,7 @@ def test_telemetry_is_read_and_so_is_the_packet_inside(run: Stored, packets: lis
         assert columns == [list(column) for column in zip(*hops, strict=True)] or not hops
         model_us = [float(value) for value in row["sfc_int.time_model_us"].split(",") if value]
         assert model_us == pytest.approx([hop.time_us / D for hop in hops])
-        header = roce.parse_header(plain)
+        header = parse_header(plain)
         assert header is not None
         told = [int(row[f"infiniband.bth.{name}"], 0) for name in ROCE_FIELDS]
         assert told == [header.opcode, header.destination_qpn, header.psn_word(plain) & constants.PSN_MASK]

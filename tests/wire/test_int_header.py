@@ -11,7 +11,8 @@ from tests.wire.test_roce import framer
 from wire import ipv4
 from wire.constants import INT_MAX_HOPS
 from wire.int_header import HopRecord, Telemetry, TelemetryStripper, echo, has_telemetry, pack, request, unpack
-from wire.roce import RoceDecoder, data_frame_bytes, pack_psn_word
+from wire.roce.decoder import RoceDecoder
+from wire.roce.packets import data_frame_bytes, pack_psn_word
 
 RECORD = HopRecord(0x01020304, 0x05060708, 0x090A0B0C, 0x0D0E0F10)
 records = st.builds(HopRecord, *[st.integers(0, 2**32 - 1)] * 4)

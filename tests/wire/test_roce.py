@@ -9,19 +9,18 @@ from scapy.layers.l2 import Ether
 
 from wire import ipv4, udp
 from wire.constants import PSN_MASK, ROCE_UDP_PORT
-from wire.roce import (
+from wire.roce.decoder import RoceDecoder, parse_header
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import (
     ACK_FRAME_BYTES,
     CNP_RESERVED,
     Opcode,
-    RoceDecoder,
-    RoceFramer,
     Syndrome,
     data_frame_bytes,
     pack_aeth,
     pack_immediate,
     pack_psn_word,
     pack_selective,
-    parse_header,
     source_port,
 )
 from wire.scapy_layers import AETH, BTH

@@ -32,7 +32,7 @@ from reproduction.model.bounds import (
 from reproduction.model.claims import Judged
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from scenarios.paper.bottleneck.theory import LATE, PAYLOAD_BYTES, SCENARIO
-from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
+from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 _RATE_BPS = 100_000_000_000
 _TRUNK_BPS = 12_800_000_000_000

@@ -20,7 +20,8 @@ from hosts.io.summaries import LatenessSummary
 from topologies.model import MAX_PORT
 from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL
-from wire.roce import PSN_OFFSET, Opcode, RoceFramer, Syndrome, pack_aeth, pack_psn_word
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import PSN_OFFSET, Opcode, Syndrome, pack_aeth, pack_psn_word
 
 PROBE_PORT = MAX_PORT
 _HOST = "192.0.2.1"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from topologies.model import Topology
 from wire.constants import BTS_FRAME_BYTES, CLASS_BTS, CLASS_CONTROL, CLASS_COUNT
 from wire.dilation import Dilation
-from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
+from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 _LEAST_FRAME_BYTES = 34
 LEAST_QUEUE_PACKETS = (1 << 32) // _LEAST_FRAME_BYTES + 1

@@ -32,7 +32,9 @@ from wire.constants import (
     BtsCause,
 )
 from wire.int_header import HopRecord, Telemetry
-from wire.roce import (
+from wire.roce.decoder import parse_header
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import (
     CNP_RESERVED,
     ICRC_BYTES,
     IP_OFFSET,
@@ -40,13 +42,11 @@ from wire.roce import (
     PULL_BYTES,
     UDP_OFFSET,
     Opcode,
-    RoceFramer,
     Syndrome,
     pack_aeth,
     pack_immediate,
     pack_psn_word,
     pack_selective,
-    parse_header,
     source_port,
 )
 

@@ -22,7 +22,8 @@ from wire.bts import pack_frame as pack_bts
 from wire.ethernet import pack_header
 from wire.ipv4 import pack_header as pack_ipv4
 from wire.pfc import pack_frame as pack_pfc
-from wire.roce import Opcode, RoceFramer, pack_psn_word
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import Opcode, pack_psn_word
 from wire.udp import pack_header as pack_udp
 
 pytestmark = pytest.mark.root

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
 from wire.ipv4 import HEADER_BYTES, pack_header, unpack_header
-from wire.roce import IP_OFFSET, UDP_OFFSET
+from wire.roce.packets import IP_OFFSET, UDP_OFFSET
 
 _UDP_BYTES = TRIMMED_IPV4_BYTES - HEADER_BYTES
 

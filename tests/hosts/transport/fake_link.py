@@ -18,7 +18,8 @@ from wire.bts import pack_frame as pack_bts
 from wire.constants import PSN_MASK, BtsCause
 from wire.dilation import Dilation
 from wire.int_header import TelemetryStripper, has_telemetry
-from wire.roce import SEND_OPCODES, parse_header, source_port
+from wire.roce.decoder import parse_header
+from wire.roce.packets import SEND_OPCODES, source_port
 from wire.units import NS_PER_S
 
 MAC_A, MAC_B = 0x0200_0000_0001, 0x0200_0000_0002

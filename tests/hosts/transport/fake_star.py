@@ -19,7 +19,7 @@ from wire.constants import CLASS_DATA, ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
 from wire.dilation import Dilation
 from wire.ethernet import HEADER_BYTES
 from wire.int_header import HopRecord, has_telemetry
-from wire.roce import ACK_FRAME_BYTES
+from wire.roce.packets import ACK_FRAME_BYTES
 from wire.units import serialization_ns
 
 _SWITCH_MAC = 0x0200_0000_FF00

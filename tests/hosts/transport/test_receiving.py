@@ -19,7 +19,9 @@ from wire import pfc
 from wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
 from wire.ethernet import pack_header
 from wire.ipv4 import checksum
-from wire.roce import CNP, Opcode, RoceFramer, pack_aeth, pack_immediate, pack_psn_word, pack_selective, parse_header
+from wire.roce.decoder import parse_header
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import CNP, Opcode, pack_aeth, pack_immediate, pack_psn_word, pack_selective
 
 
 def framer(**changes: int) -> RoceFramer:

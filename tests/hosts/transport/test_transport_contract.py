@@ -19,7 +19,8 @@ from tests.hosts.transport.fake_star import with_record, with_tos
 from wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO, INT_UDP_PORT, ROCE_UDP_PORT
 from wire.int_header import HopRecord, has_telemetry
 from wire.pfc import pack_frame, quanta_ns
-from wire.roce import Opcode, parse_header
+from wire.roce.decoder import parse_header
+from wire.roce.packets import Opcode
 from wire.units import NS_PER_S
 
 COMBINATIONS = list(itertools.product(CONGESTION_CONTROLS, FLOW_CONTROLS, LOSS_RECOVERIES))

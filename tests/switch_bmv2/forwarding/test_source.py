@@ -15,7 +15,8 @@ from topologies.shapes import SHAPES, shape
 from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL, DSCP_DATA
 from wire.counters import BtsEvent
-from wire.roce import CNP_RESERVED, Opcode, RoceFramer, Syndrome, pack_aeth, pack_psn_word, pack_selective
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import CNP_RESERVED, Opcode, Syndrome, pack_aeth, pack_psn_word, pack_selective
 
 PLAIN = SwitchSettings()
 SFC = SwitchSettings(bts="ingress", q_th_bytes=3000, q_tg_bytes=1000, suppression_ns=0, pause_grain_ns=0)

@@ -16,7 +16,7 @@ from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_h
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from wire import constants
 from wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
-from wire.roce import ACKNOWLEDGE
+from wire.roce.packets import ACKNOWLEDGE
 
 ARTIFACTS = ROOT / SOURCES / "artifacts"
 INCLUDE = ROOT / SOURCES / "include"

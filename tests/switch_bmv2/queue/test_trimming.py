@@ -13,7 +13,7 @@ from wire.addresses import parse_mac
 from wire.constants import DSCP_CONTROL, DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
 from wire.counters import TrimEvent
 from wire.ipv4 import unpack_header, with_dscp
-from wire.roce import IP_OFFSET
+from wire.roce.packets import IP_OFFSET
 
 STAR = shape("star", {"hosts": 4}).build()
 CLOS = shape("clos", {"tors": 2, "spines": 4, "hosts_per_tor": 2}).build()

@@ -17,7 +17,7 @@ from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 from topologies.routes import Paths
 from wire.constants import INT_RECORD_BYTES, INT_SHIM_BYTES
-from wire.roce import ACK_FRAME_BYTES, data_frame_bytes
+from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 STAMP_BYTES = INT_SHIM_BYTES + INT_RECORD_BYTES
 DILATION = 1_000

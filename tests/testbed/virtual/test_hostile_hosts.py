@@ -19,7 +19,9 @@ from testbed.virtual import part
 from tests.hosts.transport.fake_link import plain
 from wire.addresses import parse_ip
 from wire.constants import DSCP_CONTROL, PSN_MASK
-from wire.roce import Opcode, RoceFramer, RoceHeader, Syndrome, pack_aeth, pack_psn_word, parse_header
+from wire.roce.decoder import RoceHeader, parse_header
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
 
 VICTIM = parse_ip("10.1.0.1")
 

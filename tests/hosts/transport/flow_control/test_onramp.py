@@ -11,7 +11,8 @@ from tests.hosts.transport.fake_link import FakeLink
 from tests.hosts.transport.fake_star import FakeStar
 from wire.constants import INT_UDP_PORT
 from wire.int_header import TelemetryStripper, unpack
-from wire.roce import Opcode, RoceDecoder
+from wire.roce.decoder import RoceDecoder
+from wire.roce.packets import Opcode
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 MB = 1_000_000

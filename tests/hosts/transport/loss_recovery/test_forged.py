@@ -21,7 +21,8 @@ from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire import int_header, pfc
 from wire.constants import PSN_MASK, BtsCause
 from wire.int_header import HopRecord, Telemetry
-from wire.roce import CNP_RESERVED, Opcode, RoceFramer, pack_aeth, pack_psn_word, pack_selective
+from wire.roce.framer import RoceFramer
+from wire.roce.packets import CNP_RESERVED, Opcode, pack_aeth, pack_psn_word, pack_selective
 
 PACKETS = 40
 RETRY_LIMIT = 5

@@ -18,7 +18,8 @@ from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.cut_frames import cut, sent_back
 from tests.hosts.transport.fake_link import FakeLink
 from wire.constants import DSCP_TRIMMED
-from wire.roce import PULL, Opcode, Syndrome, parse_header
+from wire.roce.decoder import parse_header
+from wire.roce.packets import PULL, Opcode, Syndrome
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 NDP = TransportSettings(loss_recovery="ndp")

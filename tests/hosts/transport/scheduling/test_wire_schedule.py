@@ -11,7 +11,8 @@ from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import IP_A, IP_B, MAC_A, MAC_B, FakeLink
 from wire.dilation import Dilation
-from wire.roce import Opcode, parse_header
+from wire.roce.decoder import parse_header
+from wire.roce.packets import Opcode
 
 
 @given(st.lists(st.integers(60, 1500), min_size=1, max_size=50), st.integers(1_000, 400_000_000_000))

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""RoCEv2 frames as a queue pair sends them."""
+
+from isal.isal_zlib import crc32
+from mypy_extensions import i64
+
+from wire import ethernet, ipv4, udp
+from wire.constants import ETHERTYPE_IPV4, INT_UDP_PORT, IP_PROTOCOL_UDP, PARTITION_KEY_DEFAULT, QPN_MASK, ROCE_UDP_PORT
+from wire.crc import CrcShift
+from wire.roce.packets import (
+    ACKNOWLEDGE,
+    AETH_BYTES,
+    BECN,
+    BTH_BYTES,
+    BTH_HEAD,
+    ICRC_BYTES,
+    IP_OFFSET,
+    icrc_state,
+    source_port,
+)
+
+
+class _Ends:
+    """What all packets of one opcode and length share: what stands before and after the shim (all of it before, where
+    there is none) up to the last BTH word, the CRC's state there, and the padding."""
+
+    __slots__ = ("after", "before", "padding", "state")
+
+    def __init__(self, before: bytes, after: bytes, state: int, padding: bytes) -> None:
+        self.before = before
+        self.after = after
+        self.state = state
+        self.padding = padding
+
+
+class RoceFramer:
+    """Builds the frames of one direction of one queue pair."""
+
+    __slots__ = ("_addresses", "_answer", "_destination_qpn", "_ends", "_macs", "_source_port", "_tos")
+
+    def __init__(
+        self,
+        *,
+        destination_mac: int,
+        source_mac: int,
+        source_ip: int,
+        destination_ip: int,
+        source_qpn: int,
+        destination_qpn: int,
+        tos: int,
+    ) -> None:
+        """`tos` is the whole IPv4 TOS byte: DSCP << 2 | ECN."""
+        self._macs = ethernet.pack_header(destination_mac, source_mac, ETHERTYPE_IPV4)
+        self._addresses = (source_ip, destination_ip)
+        self._source_port = source_port(source_qpn)
+        self._destination_qpn = destination_qpn & QPN_MASK
+        self._tos = tos
+        self._ends: dict[int, _Ends] = {}
+        self._answer: _Ends | None = None
+
+    def acknowledgement(self, psn: int, aeth: int) -> bytes:
+        """The frame of a plain Acknowledge packet, from its two words: what stands before them is a template."""
+        answer = self._answer
+        if answer is None:
+            self._answer = answer = self._ends_of(AETH_BYTES, 0, ACKNOWLEDGE, False)
+        words = (psn << 32 | aeth).to_bytes(8, "big")
+        return b"".join((answer.before, words, crc32(words, answer.state).to_bytes(ICRC_BYTES, "little")))
+
+    def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
+        """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded.
+
+        `shim` is the telemetry of `wire.int_header`, which the ICRC does not cover; empty for a plain packet.
+        """
+        ends = self._ends_of(len(body), len(shim), opcode, becn)
+        rest = psn_word + body + ends.padding
+        icrc = crc32(rest, ends.state).to_bytes(ICRC_BYTES, "little")
+        return b"".join((ends.before, shim, ends.after, rest, icrc))
+
+    def full_frame(self, opcode: int, word: int, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
+        """The same, without another pass over a body whose CRC-32 is known and whose length is that of `shift`. `word`
+        is AckReq and PSN."""
+        psn_word = word.to_bytes(4, "big")
+        if len(body) % 4:
+            return self.frame(opcode, psn_word, body, shim=shim)
+        ends = self._ends_of(len(body), len(shim), opcode, False)
+        icrc: int = shift.past_word(ethernet.little_word_at(psn_word, 0), ends.state) ^ body_crc
+        if not shim:
+            return b"".join((ends.before, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
+        return b"".join((ends.before, shim, ends.after, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
+
+    def _ends_of(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
+        key = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 1 | becn
+        ends = self._ends.get(key)
+        if ends is None:
+            ends = self._ends[key] = self._headers(body_bytes, shim_bytes, opcode, becn)
+        return ends
+
+    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
+        pad = -body_bytes % 4
+        udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
+        qpn_word = (BECN if becn else 0) | self._destination_qpn
+        bth = BTH_HEAD.pack(opcode, pad << 4, PARTITION_KEY_DEFAULT, qpn_word)
+        plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
+        state = icrc_state(plain[IP_OFFSET:])
+        if shim_bytes:
+            return _Ends(self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad))
+        return _Ends(plain, b"", state, bytes(pad))
+
+    def _outer(self, udp_payload: int, port: int) -> bytes:
+        ip = ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos)
+        return self._macs + ip + udp.pack_header(self._source_port, port, udp_payload)

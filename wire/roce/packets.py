@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What RoCEv2 packets are made of: base transport header, AETH, immediate data, CNP, and the invariant CRC's header."""
+
+import struct
+from enum import IntEnum
+from typing import Final
+
+from isal.isal_zlib import crc32
+from mypy_extensions import i64
+
+from wire.constants import PSN_MASK, ROCE_SOURCE_PORT_BASE, ROCE_SOURCE_PORT_QPN_MASK
+
+BTH_BYTES: Final = 12
+AETH_BYTES: Final = 4
+IMMEDIATE_BYTES: Final = 4
+ICRC_BYTES: Final = 4
+ACK_REQUEST: Final = 1 << 31
+"""Bit of the last BTH word (AckReq, reserved, PSN) that asks the responder for an acknowledgement."""
+
+IP_OFFSET: Final = 14
+UDP_OFFSET: Final = 34
+BTH_OFFSET: Final = 42
+PSN_OFFSET: Final = 50
+"""Where the last BTH word lies: everything before it is equal for all packets of a flow of one opcode and length."""
+BODY_OFFSET: Final = 54
+
+ACK_FRAME_BYTES = BODY_OFFSET + AETH_BYTES + ICRC_BYTES
+"""An ACK or a NAK; a NAK of IRN has a selective word more."""
+
+BTH_HEAD: Final = struct.Struct(">BBHI")
+"""Opcode, flags and pad count, partition key, and the word of BECN and destination QP."""
+BECN: Final = 1 << 30
+_WORD: Final = struct.Struct(">I")
+_PSEUDO_LRH: Final = b"\xff" * 8
+
+SEND_FIRST: Final = 0x00
+SEND_MIDDLE: Final = 0x01
+SEND_LAST: Final = 0x02
+SEND_LAST_WITH_IMMEDIATE: Final = 0x03
+SEND_ONLY: Final = 0x04
+SEND_ONLY_WITH_IMMEDIATE: Final = 0x05
+ACKNOWLEDGE: Final = 0x11
+CNP: Final = 0x81
+PULL: Final = 0xC0
+"""Of the manufacturer's own range: a receiver asks for a packet (docs/wire-format.md); its body is a number."""
+
+
+class Opcode(IntEnum):
+    """The opcodes this testbed sends: reliable connection SEND, acknowledge, and the RoCEv2 CNP. The same by name: an
+    enumeration costs a packet more than its comparison."""
+
+    SEND_FIRST = SEND_FIRST
+    SEND_MIDDLE = SEND_MIDDLE
+    SEND_LAST = SEND_LAST
+    SEND_LAST_WITH_IMMEDIATE = SEND_LAST_WITH_IMMEDIATE
+    SEND_ONLY = SEND_ONLY
+    SEND_ONLY_WITH_IMMEDIATE = SEND_ONLY_WITH_IMMEDIATE
+    ACKNOWLEDGE = ACKNOWLEDGE
+    CNP = CNP
+    PULL = PULL
+
+
+SEND_OPCODES: Final = frozenset(range(Opcode.SEND_FIRST, Opcode.SEND_ONLY_WITH_IMMEDIATE + 1))
+IMMEDIATE_OPCODES: Final = frozenset({Opcode.SEND_LAST_WITH_IMMEDIATE, Opcode.SEND_ONLY_WITH_IMMEDIATE})
+KNOWN_OPCODES: Final = SEND_OPCODES | {Opcode.ACKNOWLEDGE, Opcode.CNP, Opcode.PULL}
+
+
+class Syndrome(IntEnum):
+    """AETH syndromes in use. The low five bits of an ACK are a credit code; all ones means no credit limit."""
+
+    ACK = 0x1F
+    TRIMMED = 0x40
+    """Of a type that the standard reserves: the header of this very packet came without its data."""
+    NAK_SEQUENCE_ERROR = 0x60
+
+
+CNP_RESERVED = bytes(16)
+PULL_BYTES: Final = 4
+SELECTIVE_BYTES: Final = 4
+
+
+def data_opcode(*, is_first: bool, is_last: bool) -> i64:
+    """Of a packet by its place in the message; the last one carries immediate data."""
+    if is_last:
+        return SEND_ONLY_WITH_IMMEDIATE if is_first else SEND_LAST_WITH_IMMEDIATE
+    return SEND_FIRST if is_first else SEND_MIDDLE
+
+
+def has_immediate(opcode: i64) -> bool:
+    """Whether four bytes of immediate data precede the payload."""
+    return opcode in (SEND_LAST_WITH_IMMEDIATE, SEND_ONLY_WITH_IMMEDIATE)
+
+
+def ends_message(opcode: i64) -> bool:
+    """Whether a data packet is its message's last."""
+    return opcode in (SEND_LAST, SEND_ONLY) or has_immediate(opcode)
+
+
+def data_frame_bytes(payload_bytes: int, *, is_last: bool) -> int:
+    """Size of the frame that carries so many message bytes; the last one of a message has immediate data."""
+    immediate_bytes = IMMEDIATE_BYTES if is_last else 0
+    return BODY_OFFSET + immediate_bytes + payload_bytes + -payload_bytes % 4 + ICRC_BYTES
+
+
+def source_port(qpn: int) -> int:
+    """UDP source port of a queue pair: it names the sender's QP to switches and spreads ECMP (paper §4, footnote)."""
+    return ROCE_SOURCE_PORT_BASE | qpn & ROCE_SOURCE_PORT_QPN_MASK
+
+
+def pack_psn_word(psn: int, *, ack_request: bool = False) -> bytes:
+    """The last word of a BTH: AckReq, seven reserved bits, PSN."""
+    return ((ACK_REQUEST if ack_request else 0) | psn & PSN_MASK).to_bytes(4, "big")
+
+
+def nearest_index(psn: int, base: int) -> int:
+    """The unwrapped packet number that a 24-bit PSN stands for: the one nearest to `base`."""
+    distance = (psn - base) & PSN_MASK
+    return base + (distance if distance <= PSN_MASK >> 1 else distance - PSN_MASK - 1)
+
+
+def pack_aeth(syndrome: int, message_sequence_number: int) -> bytes:
+    """The four AETH bytes."""
+    return _WORD.pack(syndrome << 24 | message_sequence_number & 0xFFFFFF)
+
+
+def pack_selective(psn: int) -> bytes:
+    """The word that IRN appends to a NAK and NDP to an ACK: eight zero bits and the PSN that arrived out of order."""
+    return _WORD.pack(psn & PSN_MASK)
+
+
+def pack_immediate(value: int) -> bytes:
+    """Immediate data: in this testbed the CRC-32 of the whole message."""
+    return value.to_bytes(IMMEDIATE_BYTES, "big")
+
+
+def icrc_state(header: bytes) -> int:
+    """CRC state after the pseudo LRH and the masked `header` (IP to the destination QP: 36 bytes).
+
+    TOS, TTL, both checksums and the FECN/BECN byte change on the way, so they count as ones.
+    """
+    masked = bytearray(header)
+    masked[1] = masked[8] = masked[10] = masked[11] = 0xFF
+    masked[26] = masked[27] = 0xFF
+    masked[32] = 0xFF
+    return crc32(masked, crc32(_PSEUDO_LRH))
