@@ -32,6 +32,7 @@ ENGINE = (
     "wire/udp.py",
     "wire/units.py",
     "hosts/transport/congestion/base.py",
+    "hosts/transport/congestion/samples.py",
     "hosts/transport/congestion/trace.py",
     "hosts/transport/flow_control/base.py",
     "hosts/transport/loss_recovery/base.py",
@@ -45,6 +46,7 @@ ENGINE = (
     "hosts/transport/transmission.py",
     "hosts/transport/scheduling/pull_pacer.py",
     "hosts/transport/scheduling/ended_flows.py",
+    "hosts/transport/scheduling/flow_pause.py",
     "hosts/transport/scheduling/wire_schedule.py",
     "hosts/transport/trimmed_headers.py",
     "hosts/io/event_loop.py",
@@ -68,7 +70,7 @@ MANIFEST = "manifest.json"
 """... what a build leaves for imports."""
 ALGORITHM_FOLDERS = ("congestion", "flow_control", "loss_recovery")
 _RECIPE = ("compiled/sources.py", "compiled/build.py", "compiled/translate.py")
-_NO_ALGORITHM = ("__init__.py", "base.py", "trace.py")
+_NO_ALGORITHM = ("__init__.py", "base.py", "samples.py", "trace.py")
 
 
 def algorithms() -> list[str]:

@@ -12,13 +12,15 @@ from collections.abc import Callable
 from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
-from hosts.transport.congestion.base import AckSample, CongestionControl, overrides, telemetry_of
+from hosts.transport.congestion.base import CongestionControl, overrides
+from hosts.transport.congestion.samples import AckSamples
 from hosts.transport.congestion.trace import CongestionTrace
 from hosts.transport.counting import NicCounters
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from hosts.transport.messages import Event, MessageCompleted, OutgoingMessage, SendingReport, SendingState
 from hosts.transport.scheduling.ended_flows import EndedFlows
+from hosts.transport.scheduling.flow_pause import FlowPause
 from hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from hosts.transport.transmission import Transmission, bytes_between, message_bytes, message_crc
 from wire import int_header
@@ -34,12 +36,11 @@ class SenderQueuePair(FrameSource):
     """The messages of one flow, one packet after the other, as its three algorithms allow."""
 
     __slots__ = (
-        "_ack_every", "_acked_bytes", "_blocked_until_ns", "_class_pause_end_ns", "_congestion", "_counters",
-        "_current", "_end", "_ended", "_events", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up",
-        "_last_bytes", "_last_start_ns", "_pause_start_ns", "_paused_before_ns", "_payload_bytes", "_recovery",
-        "_retry_limit", "_samples_wanted", "_scheduler", "_sent_bytes", "_sent_ns", "_shift", "_shim", "_stamped",
+        "_ack_every", "_blocked_until_ns", "_congestion", "_counters", "_current", "_end", "_ended", "_events",
+        "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_last_bytes", "_last_start_ns", "_pause",
+        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_stamped",
         "_tell_flow_control", "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip", "destination_qpn",
-        "flow_id", "heeds_marks", "line_rate_bps", "pause_end_ns", "source_qpn",
+        "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -90,15 +91,14 @@ class SenderQueuePair(FrameSource):
         self.heeds_marks: bool = heeds_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._trace = trace
         hears = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
-        self._samples_wanted = hears or trace is not None
+        self._samples = AckSamples() if hears or trace is not None else None
         self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
         self._stamped = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
-        self._sent_ns: dict[int, int] = {}
         self._end = recovery.next_new
-        self._sent_bytes = self._acked_bytes = self._last_start_ns = self._last_bytes = 0
-        self.pause_end_ns = self._pause_start_ns = self._paused_before_ns = self._class_pause_end_ns = 0
+        self._last_start_ns = self._last_bytes = 0
+        self._pause = FlowPause()
         self._blocked_until_ns: int = NEVER
 
     # what there is to send
@@ -118,7 +118,7 @@ class SenderQueuePair(FrameSource):
         packets = -(-message.size_bytes // self._payload_bytes)
         if not self._transmissions:
             self.flow_id = message.flow_id
-        self._transmissions.append(Transmission(message, self._end, packets, self.paused_ns(now_ns)))
+        self._transmissions.append(Transmission(message, self._end, packets, self._pause.total_ns(now_ns)))
         self._end += packets
         self.refresh(now_ns)
 
@@ -129,8 +129,8 @@ class SenderQueuePair(FrameSource):
         index = recovery.next_packet()
         if index < 0 or index >= self._end:
             return -1
-        if self.pause_end_ns > now_ns:
-            self._blocked_until_ns = self.pause_end_ns
+        if self._pause.end_ns > now_ns:
+            self._blocked_until_ns = self._pause.end_ns
             return -1
         congestion = self._congestion
         if congestion.rate_bps != self.line_rate_bps:
@@ -155,19 +155,20 @@ class SenderQueuePair(FrameSource):
         body = message_bytes(current.flow_id, offset, size)
         body_crc: i64 = 0 if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
+        samples = self._samples
         if index == recovery.next_new:
             current.crc = crc32(body, current.crc) if is_last else self._shift.past(current.crc) ^ body_crc
-            self._sent_bytes += size
-            if self._samples_wanted:
-                self._sent_ns[index] = now_ns
+            if samples is not None:
+                samples.sent(index, size, now_ns)
         else:
             current.packets_resent += 1
             current.bytes_resent += size
             self._counters.retransmissions += 1
-            self._sent_ns.pop(index, None)
+            if samples is not None:
+                samples.sent_again(index)
         current.packets_sent += 1
         self._counters.data_sent += 1
-        recovery.held_ns = self.paused_ns(now_ns)
+        recovery.held_ns = self._pause.total_ns(now_ns)
         recovery.on_sent(index, now_ns - recovery.held_ns)
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
@@ -200,7 +201,7 @@ class SenderQueuePair(FrameSource):
         self._congestion.on_sent(size_bytes, now_ns)
         if self._tell_flow_control:
             self._flow_control.on_sent(size_bytes, now_ns)
-            self.refresh_pause(now_ns)
+            self._refresh_pause(now_ns)
 
     def _stamp(self, now_ns: int) -> bytes:
         return int_header.request(telemetry=self._congestion.wants_telemetry, stamp_us=now_ns // NS_PER_US)
@@ -239,16 +240,14 @@ class SenderQueuePair(FrameSource):
             if selective < before:
                 return True
             cumulative, negative = before, False
-        recovery.held_ns = self.paused_ns(now_ns)
+        recovery.held_ns = self._pause.total_ns(now_ns)
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
         cumulative = recovery.cumulative
         if cumulative > before:
             self._fruitless_timeouts = 0
-        if self._samples_wanted:
-            self._tell_sample(before, cumulative, selective, marked, shim, arrival_ns)
-            self.refresh_pause(now_ns)
-            for index in range(before, cumulative):
-                self._sent_ns.pop(index, None)
+        if self._samples is not None:
+            self._tell_sample(self._samples, before, cumulative, selective, marked, shim, arrival_ns)
+            self._refresh_pause(now_ns)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
         while self._transmissions and self._transmissions[0].end <= cumulative:
@@ -264,7 +263,7 @@ class SenderQueuePair(FrameSource):
             return False
         if not is_returned:
             self._transmissions[0].naks += 1
-        recovery.held_ns = self.paused_ns(now_ns)
+        recovery.held_ns = self._pause.total_ns(now_ns)
         flow_now_ns = now_ns - recovery.held_ns
         lost = recovery.on_returned(index, flow_now_ns) if is_returned else recovery.on_trimmed(index, flow_now_ns)
         if lost:
@@ -274,7 +273,7 @@ class SenderQueuePair(FrameSource):
 
     def on_pull(self, number: int, now_ns: int) -> None:
         """The receiver asks for a packet."""
-        self._recovery.on_pull(number, now_ns - self.paused_ns(now_ns))
+        self._recovery.on_pull(number, now_ns - self._pause.total_ns(now_ns))
         self.refresh(now_ns)
 
     def on_congestion_notice(self, now_ns: int) -> None:
@@ -284,8 +283,8 @@ class SenderQueuePair(FrameSource):
 
     def on_class_pause(self, end_ns: int, now_ns: int) -> None:
         """An 802.1Qbb frame set the end of the data class's pause (in the past: resumed)."""
-        self._class_pause_end_ns = end_ns
-        self.refresh_pause(now_ns)
+        self._pause.class_end_ns = end_ns
+        self._refresh_pause(now_ns)
         self.refresh(now_ns)
 
     def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
@@ -295,15 +294,15 @@ class SenderQueuePair(FrameSource):
             self.refresh(now_ns)
             return None
         self._flow_control.on_signal(signal, arrival_ns)
-        self.refresh_pause(now_ns)
+        self._refresh_pause(now_ns)
         self.refresh(now_ns)
         return self._flow_control.earliest_send_ns(arrival_ns)
 
     def on_wake(self, now_ns: int) -> None:
         """A time asked for by `wake_at` has come; only while a message is unfinished."""
         recovery = self._recovery
-        flow_now_ns = now_ns - self.paused_ns(now_ns)
-        if recovery.deadline_ns <= flow_now_ns and self.pause_end_ns <= now_ns:
+        flow_now_ns = now_ns - self._pause.total_ns(now_ns)
+        if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
             self._transmissions[0].timeouts += 1
             self._counters.timeouts += 1
             self._fruitless_timeouts += 1
@@ -320,22 +319,11 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
 
     def _tell_sample(
-        self, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
+        self, samples: AckSamples, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
     ) -> None:
-        sent_ns = self._sent_ns.pop(selective if selective >= 0 else cumulative - 1, None)
         acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
-        self._acked_bytes += acked_bytes
-        delay_ns, hops = telemetry_of(shim) if shim else (None, ())
-        sample = AckSample(
-            acked_bytes=acked_bytes,
-            in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
-            rtt_ns=None if sent_ns is None else now_ns - sent_ns,
-            ecn_marked=marked,
-            one_way_delay_ns=delay_ns,
-            hops=hops,
-            cumulative_bytes=self._acked_bytes,
-            sent_bytes=self._sent_bytes,
-        )
+        in_flight_bytes = self._recovery.in_flight() * self._payload_bytes
+        sample = samples.take(before, cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, now_ns)
         self._congestion.on_ack(sample, now_ns)
         self._flow_control.on_ack(sample, now_ns)
         if self._trace is not None:
@@ -345,12 +333,12 @@ class SenderQueuePair(FrameSource):
         self._counters.messages_completed += 1
         if self._transmissions:
             self.flow_id = self._transmissions[0].flow_id
-        self._events.append(MessageCompleted(done.report(self.paused_ns(now_ns)), now_ns))
+        self._events.append(MessageCompleted(done.report(self._pause.total_ns(now_ns)), now_ns))
         self._ended.note(done.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """The life so far of every message that is not done."""
-        paused_ns = self.paused_ns(now_ns)
+        paused_ns = self._pause.total_ns(now_ns)
         return [item.report(paused_ns) for item in self._transmissions]
 
     def abandon(self) -> None:
@@ -360,14 +348,14 @@ class SenderQueuePair(FrameSource):
 
     def states(self, now_ns: int) -> list[SendingState]:
         """Where every message that is not done stands."""
-        paused_ns = self.paused_ns(now_ns)
+        paused_ns = self._pause.total_ns(now_ns)
         acknowledged = self._recovery.cumulative
         return [
             SendingState(
                 report=item.report(paused_ns),
                 acknowledged_bytes=max(0, acknowledged - item.first) * self._payload_bytes,
                 in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
-                paused_until_ns=self.pause_end_ns,
+                paused_until_ns=self._pause.end_ns,
                 window_bytes=self._congestion.window_bytes,
                 rate_bps=self._congestion.rate_bps,
             )
@@ -376,18 +364,9 @@ class SenderQueuePair(FrameSource):
 
     # pause and timers
 
-    def paused_ns(self, now_ns: int) -> int:
-        """Time this queue pair has been paused so far, in total."""
-        return self._paused_before_ns + min(now_ns, self.pause_end_ns) - self._pause_start_ns
-
-    def refresh_pause(self, now_ns: int) -> None:
-        """Ask flow control anew until when the flow must wait; the new end replaces the old one."""
-        end_ns = max(self._flow_control.earliest_send_ns(now_ns), self._class_pause_end_ns)
-        if end_ns == self.pause_end_ns or max(end_ns, self.pause_end_ns) <= now_ns:
-            return
-        self._paused_before_ns = self.paused_ns(now_ns)
-        self._pause_start_ns = now_ns
-        self.pause_end_ns = max(now_ns, end_ns)
+    def _refresh_pause(self, now_ns: int) -> None:
+        """Ask flow control anew until when the flow must wait."""
+        self._pause.set_end(self._flow_control.earliest_send_ns(now_ns), now_ns)
 
     def refresh(self, now_ns: int) -> None:
         """After any change: join the round if there is something to send, and set the timer."""
@@ -402,8 +381,8 @@ class SenderQueuePair(FrameSource):
         earliest = NEVER if self.queued else self._blocked_until_ns
         deadline_ns = self._recovery.deadline_ns
         if deadline_ns != NEVER:
-            remaining_ns = max(0, deadline_ns - (now_ns - self.paused_ns(now_ns)))
-            earliest = min(earliest, max(now_ns, self.pause_end_ns) + remaining_ns)
+            remaining_ns = max(0, deadline_ns - (now_ns - self._pause.total_ns(now_ns)))
+            earliest = min(earliest, max(now_ns, self._pause.end_ns) + remaining_ns)
         if self._timed:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns < earliest:
