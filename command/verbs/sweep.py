@@ -35,7 +35,7 @@ def verb(
     check_output(out)
     results_table(out.absolute() / sweep.name, jobs)  # what is there must be readable before anything is compiled
     checked([jobs[0].request], out, times=max(1, len(unfinished(out / sweep.name, jobs))))
-    with JobProgress(errors, "jobs") as progress:
+    with JobProgress(errors, "runs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     runs = "" if done.runs == len(jobs) else f", {done.runs} runs"
     console.print(f"{len(jobs)} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")

@@ -15,7 +15,7 @@ from telemetry.atomic_file import replace_file, replace_text
 from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
-from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, results_table, unfinished
+from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, labels_of_runs, results_table, unfinished
 from testbed.system.code import code_digest
 
 
@@ -46,18 +46,18 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     folder = out.absolute() / sweep.name
     (folder / JOBS).mkdir(parents=True, exist_ok=True)
     replace_text(folder / SWEEP_FILE, sweep.model_dump_json(indent=2) + "\n")
-    missing = unfinished(folder, jobs)
-    runs = len({job.key for job in jobs})
+    missing, labels = unfinished(folder, jobs), labels_of_runs(jobs)
+    runs = len(labels)
     found = runs - len(missing)
     other_versions = _count_other_versions(folder, missing)
     done = run_jobs(
-        [Job(job.label, job.request, folder / JOBS, job.name, code_digest(), page=False) for job in missing],
+        [Job(labels[job.key], job.request, folder / JOBS, job.name, code_digest(), page=False) for job in missing],
         executor,
         lambda count, _, label: tell(found + count, runs, label),
     )
     table = results_table(folder, jobs)
     replace_file(folder / TABLE_FILE, table.write_parquet)
-    failures = _failures(missing, done)
+    failures = _failures([labels[job.key] for job in missing], done)
     page = _write_page(folder, failures) if table.height else None
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.each)
@@ -87,6 +87,6 @@ def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:
     return sum(any(job.is_other_version(name) for name in names) for job in jobs)
 
 
-def _failures(jobs: Sequence[SweepJob], done: JobResults) -> tuple[str, ...]:
-    pairs = zip(jobs, done.each, strict=True)
-    return tuple(f"{job.label}: {result.reason}" for job, result in pairs if isinstance(result, JobFailed))
+def _failures(labels: Sequence[str], done: JobResults) -> tuple[str, ...]:
+    pairs = zip(labels, done.each, strict=True)
+    return tuple(f"{label}: {result.reason}" for label, result in pairs if isinstance(result, JobFailed))

@@ -40,6 +40,8 @@ _ASKED_DIGITS = 16
 _CODE_DIGITS = 8
 _MOST_READABLE = 120
 """Characters of a folder's name before the digests; file systems take 255 bytes."""
+_MOST_NAMED = 3
+"""Values of an axis in the label of a run that stands for more of them."""
 
 
 class SweepFile(BaseModel):
@@ -78,12 +80,6 @@ class SweepJob:
         """Whether a folder is of the same run, made by other code."""
         key = _key(folder_name)
         return key != self.key and key.startswith(self.key[: _ASKED_DIGITS + 1])
-
-    @property
-    def label(self) -> str:
-        """For people."""
-        parts = [self.request.scheme, *(f"{key}={value}" for key, value in self.place.items())]
-        return " ".join([*parts, f"seed={self.request.seed}"])
 
 
 def read_sweep(path: Path) -> SweepFile:
@@ -161,6 +157,26 @@ def _word(value: Any) -> str:
 
 def _key(folder_name: str) -> str:
     return folder_name.rpartition(".")[2]
+
+
+def labels_of_runs(jobs: Sequence[SweepJob]) -> dict[str, str]:
+    """For people, by key: scheme, place and seed of a run; of an axis that it does not read, all its values."""
+    sharing: dict[str, list[SweepJob]] = {}
+    for job in jobs:
+        sharing.setdefault(job.key, []).append(job)
+    return {key: _label(own) for key, own in sharing.items()}
+
+
+def _label(sharing: Sequence[SweepJob]) -> str:
+    request = sharing[0].request
+    places = [f"{axis}={_listed([job.place[axis] for job in sharing])}" for axis in sharing[0].place]
+    return " ".join([request.scheme, *places, f"seed={request.seed}"])
+
+
+def _listed(values: Sequence[Any]) -> str:
+    distinct = list(dict.fromkeys(map(str, values)))
+    more = [f"+{len(distinct) - _MOST_NAMED}"] if len(distinct) > _MOST_NAMED else []
+    return "|".join([*distinct[:_MOST_NAMED], *more])
 
 
 def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:

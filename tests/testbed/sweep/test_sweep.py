@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -21,9 +21,12 @@ import pytest
 
 from analysis.results.swept import shared_runs
 from testbed.errors import UsageError
+from testbed.interrupt import Interrupt
 from testbed.jobs.job import Job, JobFinished
 from testbed.jobs.run_job import run_job
-from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, read_sweep, results_table, unfinished
+from testbed.jobs.task import Task, TaskEnd
+from testbed.sweep.run import run_sweep
+from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
 from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -59,7 +62,7 @@ def _start(file: Path, out: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def _job(job: SweepJob, folder: Path) -> Job:
-    return Job(job.label, job.request, folder / "jobs", job.name)
+    return Job(job.name, job.request, folder / "jobs", job.name)
 
 
 def _journal(folder: Path) -> Counter[str]:
@@ -158,6 +161,36 @@ def test_no_scheme_is_run_again_for_an_axis_that_it_does_not_read(tmp_path: Path
     once = THRESHOLDS.model_copy(update={"axes": {"degree": (2,), "switch.q_th_bytes": (250_000,)}})
     assert "q_th_bytes" in jobs_of(once)[0].name
     assert [job.request.scheme for job in unfinished(tmp_path, jobs_of(once))] == ["sfc"], "the words may differ"
+
+
+class _Breaking:
+    """An executor whose tasks break at once."""
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        take: Callable[[int, TaskEnd], None],
+        interrupt: Interrupt,
+        *,
+        one_at_a_time: bool = False,
+    ) -> None:
+        for number in range(len(tasks)):
+            take(number, TaskEnd(1, "", "it broke", was_stopped=False))
+
+
+def test_a_run_is_called_by_all_the_places_that_share_it(tmp_path: Path) -> None:
+    """In the progress and where it fails; of many values the first three and how many more there are."""
+    told: list[str] = []
+    done = run_sweep(THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda _, __, label: told.append(label))
+    assert told == [
+        f"{scheme} degree={degree} switch.q_th_bytes={threshold} seed=1"
+        for degree in (2, 3)
+        for scheme, threshold in (("irn", "250000|500000"), ("sfc", "250000"), ("sfc", "500000"))
+    ]
+    assert done.failures == tuple(f"{label}: it broke" for label in told)
+    axes = {"switch.q_th_bytes": (1_000, 2_000, 3_000, 4_000, 5_000)}
+    [label] = labels_of_runs(jobs_of(THRESHOLDS.model_copy(update={"schemes": ("irn",), "axes": axes}))).values()
+    assert label == "irn switch.q_th_bytes=1000|2000|3000|+2 seed=1"
 
 
 def test_what_a_scheme_reads_makes_runs_of_their_own() -> None:
