@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,22 +19,13 @@ import pytest
 from compiled.build import build_engine, missing
 from compiled.modules import INTERPRETED
 from compiled.sources import ENGINE, ROOT
+from tests.compiled.ways import SCENARIOS
 
 WHERE = "import importlib, sys; print(*(importlib.import_module(name).__file__ for name in sys.argv[1:]), sep='\\n')"
 NIC, HPCC, MINE = "hosts.transport.nic", "hosts.transport.congestion.hpcc", "hosts.transport.congestion.mine"
 CALLS = "hosts.io.kernel.calls"
-SMALL = ("--clock", "virtual", "--seed", "7", "--json")
-SCENARIOS = {
-    "sfc": ("run", "incast", "--scheme", "sfc", "--set", "degree=6", "--set", "message_bytes=60000"),
-    "pfc": ("run", "testbed-incast", "--scheme", "pfc", "--duration", "0.1"),
-    "fault": (
-        *("run", "incast", "--scheme", "irn", "--set", "degree=6", "--set", "message_bytes=60000"),
-        *("--fault", "link:tor2-spine1,down=2us,up=60us"),
-    ),
-    "telemetry": ("run", "datacentre", "--scheme", "sfc+hpcc", "--duration", "0.05"),
-    "delays": ("run", "hadoop-50", "--scheme", "onramp+dcqcn", "--duration", "0.05"),
-    "pulls": ("run", "incast", "--scheme", "ndp", "--set", "degree=6", "--set", "message_bytes=60000"),
-}
+MUST_HAVE = {"sfc": ("bts", "sent"), "pfc": ("pfc", "sent"), "faults": ("drops", "link_down")}
+"""What a run must have had to be worth comparing, where its flows alone do not say it."""
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +64,37 @@ def test_imports_take_the_compiled_modules_unless_told_otherwise(engine: Path) -
     assert places(NIC, HPCC, CALLS, interpreted="1") == [".py", ".py", ".py"]
 
 
-@pytest.mark.long
+@pytest.fixture(scope="module")
+def runs(engine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`0/NAME-1` and `0/NAME-2`, compiled on one process and on two, and `1/NAME-1`, interpreted."""
+    folder = tmp_path_factory.mktemp("ways")
+    for interpreted, suffix, counts in (("0", ".so", ("1", "2")), ("1", ".py", ("1",))):
+        words = ["-m", "tests.compiled.ways", str(folder / interpreted), *counts]
+        done = python(words, interpreted=interpreted)
+        assert (done.returncode, done.stdout.split()) == (0, [suffix]), done.stderr
+    return folder
+
+
+def told(run: Path) -> dict[str, Any]:
+    """Its result, but for what it cost."""
+    result = json.loads((run / "result.json").read_text())
+    return {name: value for name, value in result.items() if name not in ("wall_s", "packets_per_s")}
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_traces_are_those_of_the_sources(name: str, engine: Path, tmp_path: Path) -> None:
-    """Every row of every table."""
-    for kind in ("0", "1"):
-        words = ["runner.py", *SCENARIOS[name], *SMALL, "--out", str(tmp_path / kind)]
-        done = python(words, interpreted=kind)
-        assert done.returncode in (0, 3), done.stderr
-    compiled, interpreted = ({path.name: path for path in (tmp_path / kind).rglob("*.parquet")} for kind in "01")
-    assert len(compiled) >= 4 and compiled.keys() == interpreted.keys()
-    assert pl.read_parquet(compiled["flows.parquet"]).height > 0
-    for table, path in compiled.items():
-        assert pl.read_parquet(path).equals(pl.read_parquet(interpreted[table])), table
+def test_traces_are_the_same_whoever_runs_the_hosts(name: str, runs: Path) -> None:
+    """Every row of every table, and the result: compiled or not, on one process or on two."""
+    first = runs / "0" / f"{name}-1"
+    tables = sorted(first.glob("*.parquet"))
+    assert len(tables) >= 4
+    assert pl.read_parquet(first / "flows.parquet").height > 0
+    if name in MUST_HAVE:
+        group, count = MUST_HAVE[name]
+        assert told(first)[group][count] > 0
+    for other in (runs / "0" / f"{name}-2", runs / "1" / f"{name}-1"):
+        for table in tables:
+            assert pl.read_parquet(other / table.name).equals(pl.read_parquet(table)), (other.name, table.name)
+        assert told(other) == told(first)
 
 
 @pytest.mark.long
