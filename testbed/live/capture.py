@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,12 @@ from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port, Topology
 
 _READY_SECONDS = 20.0
+_PATIENCE_SECONDS = 5.0
 _HANDED_OVER_SECONDS = 1.2
 """The kernel hands packets to tcpdump once a second, and drops without a word what it still has when that ends."""
+_ASK_SECONDS = 0.05
+_COUNTS = re.compile(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped by kernel")
+"""What tcpdump says when it is asked (SIGUSR1). The kernel's counts are ahead of its own."""
 _LOOKS = 9
 _DROPPED = re.compile(r"(\d+) packets? dropped by ")
 """By the kernel, or by the interface: in both cases it was on the wire and is not in the file."""
@@ -34,6 +39,11 @@ class _Running:
     end: Port
     pcap: Path
     direction: Direction
+
+    @property
+    def patience_s(self) -> float:
+        """The kernel counts both ways: a tcpdump of one may never have as many, and has them when the kernel must."""
+        return _PATIENCE_SECONDS if self.direction is Direction.UNKNOWN else _HANDED_OVER_SECONDS
 
 
 class LiveCaptures:
@@ -99,8 +109,7 @@ class LiveCaptures:
     def stop(self) -> tuple[str, ...]:
         """Ends them; what their files lack, a sentence each. A second time there is nothing to do or to say."""
         running, self._running = self._running, []
-        if running:
-            time.sleep(_HANDED_OVER_SECONDS)
+        _wait_for_kernel({each.child: each.patience_s for each in running})
         troubles = [each.child.trouble() for each in running]
         said = [(each.end, _end(each.child, trouble)) for each, trouble in zip(running, troubles, strict=True)]
         for end in dict.fromkeys(each.end for each in running):
@@ -129,6 +138,33 @@ def _calendar_lead_ns() -> int:
         before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
         looks.append((after_ns - before_ns, calendar_ns - (before_ns + after_ns) // 2))
     return min(looks)[1]
+
+
+def _wait_for_kernel(patience_s: Mapping[Child, float]) -> None:
+    """Until each has written what the kernel had taken for it when it was first asked, or its patience ends."""
+    begun_s = time.monotonic()
+    taken: dict[Child, int] = {}
+    behind = [child for child in patience_s if not child.has_ended]
+    while behind:
+        for child in behind:
+            child.send_signal(signal.SIGUSR1)
+        time.sleep(_ASK_SECONDS)
+        waited_s = time.monotonic() - begun_s
+        behind = [
+            child
+            for child in behind
+            if not _has_all(child, taken) and waited_s < patience_s[child] and not child.has_ended
+        ]
+
+
+def _has_all(child: Child, taken: dict[Child, int]) -> bool:
+    """What was taken is what the first answer says."""
+    for line in child.lines():
+        if (found := _COUNTS.search(line)) is not None:
+            captured, received, dropped = map(int, found.groups())
+            if captured >= taken.setdefault(child, received - dropped):
+                return True
+    return False
 
 
 def _end(child: Child, trouble: str | None) -> str | None:

@@ -124,6 +124,10 @@ class Child:
             self._stdin.write(line.encode() + b"\n")
             self._stdin.flush()
 
+    def send_signal(self, number: int) -> None:
+        """Unless it has ended."""
+        self._process.send_signal(number)
+
     def stop(self) -> int:
         """Ends it with SIGTERM, with SIGKILL if it does not listen; its exit status."""
         if self._stdout.closed:
