@@ -174,7 +174,7 @@ def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
     return {numbers[each.name]: SwitchClock(each.name, each.clock_lag_ns) for each in network.switches}
 
 
-def _common_epoch_ns(network: LiveNetwork) -> int | None:
+def common_epoch_ns(network: LiveNetwork) -> int | None:
     """Where the clocks of all switches stand at 0; None where each began when it could."""
     return None if any(switch.clock_lag_ns for switch in network.switches) else network.epoch_ns
 
@@ -248,7 +248,7 @@ class _Run:
         period_ns = 1000 * suppression_period_us(self._plan.switch_settings, self._plan.dilation)
         self._start_ns = in_phase(time.monotonic_ns() + margin_ns, self._network.epoch_ns, period_ns)
         self._recorder.begin(self._start_ns - self._network.epoch_ns)
-        self._captures.begin(self._start_ns, _common_epoch_ns(self._network))
+        self._captures.begin(self._start_ns, common_epoch_ns(self._network))
         self._plan_faults(faults)
         for agent in self._agents:
             agent.tell(Start(self._start_ns))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def capture_folder(run_folder: Path, ports: Sequence[Port]) -> Path:
     if ports:
         folder.mkdir(exist_ok=True)
     return folder
+
+
+def make_way(path: Path) -> None:
+    """For a capture of that name: one that is there already gets a number, the next that is free."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(1))
+    if path.exists():
+        path.rename(next(free for free in numbered if not free.exists()))
 
 
 class Directions:

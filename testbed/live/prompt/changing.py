@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
-from testbed.execution.execute import give_to_caller
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb
 from testbed.live.prompt.words import VerbError, gigabits
@@ -87,9 +86,8 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
         end = Port(node, session.port(node, words[1]).number)
     if words[-1] == "on":
         return f"capturing to {session.captures.start(end)}"
-    path = session.captures.stop(end)
-    give_to_caller(path.parent)
-    return f"captured {path}"
+    path, lacking = session.captures.stop(end)
+    return "\n".join([f"captured {path}", *lacking] if path.exists() else lacking)
 
 
 def _ends(session: LiveSession) -> list[Port]:
@@ -125,5 +123,5 @@ VERBS = {
         ("NODE PEER up|down",), "breaks or mends the links of two nodes; switches route around dead ones", link
     ),
     "links": Verb(("",), "all links, whether they are up, their rates and delays", links),
-    "pcap": Verb(("HOST on|off", "SWITCH PORT on|off"), "captures an interface to pcaps/ for Wireshark", pcap),
+    "pcap": Verb(("HOST on|off", "SWITCH PORT on|off"), "captures an interface for Wireshark, in runs/", pcap),
 }

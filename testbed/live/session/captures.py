@@ -1,76 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures that begin and end while a network runs: tcpdump on a host's or a switch's interface."""
+"""Captures that begin and end while a network runs, each as a run's `--pcap` makes it."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from testbed.errors import UsageError
-from testbed.live.run import LiveNetwork
-from testbed.system.child import Child
-from testbed.system.namespace import in_network_of
+from testbed.execution.execute import give_to_caller
+from testbed.live.capture import LiveCaptures
+from testbed.live.run import LiveNetwork, common_epoch_ns
+from testbed.recording.captures import SUFFIX, capture_folder, make_way
 from testbed.targets.common.interfaces import interface_of
 from topologies.model import Port
 
-FOLDER = Path("pcaps")
-_READY_SECONDS = 20.0
-_QUIET_SECONDS = 0.3
-_PATIENCE_SECONDS = 3.0
-
 
 class Captures:
-    """The captures of one network; those still running end with it."""
+    """The captures of one session; those still running end with it."""
 
-    def __init__(self, network: LiveNetwork) -> None:
+    def __init__(self, network: LiveNetwork, folder: Callable[[], Path], start_ns: Callable[[], int]) -> None:
+        """`folder` is the session's own. Model time 0 of a capture is where `start_ns` stands when it begins."""
         self._network = network
-        self._running: dict[str, tuple[Child, Path]] = {}
+        self._folder = folder
+        self._start_ns = start_ns
+        self._running: dict[str, tuple[LiveCaptures, Path]] = {}
 
     def start(self, end: Port) -> Path:
-        """Begins one; returns once it listens. The file it writes, in the current folder's `pcaps`."""
-        interface = interface_of(self._network.plan.topology, end)
+        """Begins one; returns once it listens. The file that it will be."""
+        interface = self._interface(end)
         if interface in self._running:
             raise UsageError(f"{interface} is being captured already")
-        FOLDER.mkdir(exist_ok=True)
-        path = (FOLDER / f"{interface}.pcap").absolute()
-        words = ["tcpdump", "--immediate-mode", "-U", "-Z", "root", "-s", "0", "-i", interface, "-w", str(path)]
-        if end.node in self._network.plan.topology.host:
-            words = in_network_of(self._network.emulation.host_pid(end.node), *words)
-        log = self._network.logs / f"tcpdump-{interface}.log"
-        try:
-            child = Child(f"tcpdump of {interface}", words, self._network.run_id, log, errors_are_lines=True)
-        except FileNotFoundError as error:
-            raise UsageError("tcpdump is not installed") from error
-        try:
-            child.wait_for_line("listening on", _READY_SECONDS)
-        except BaseException:
-            child.stop()
-            raise
-        self._running[interface] = (child, path)
+        path = capture_folder(self._folder(), [end]) / f"{interface}{SUFFIX}"
+        make_way(path)
+        capture = self._listen(end, path.parent, path.parents[1] / "logs")
+        capture.begin(self._start_ns(), common_epoch_ns(self._network))
+        self._running[interface] = (capture, path)
         return path
 
-    def stop(self, end: Port) -> Path:
-        """Ends one; its file."""
-        interface = interface_of(self._network.plan.topology, end)
+    def stop(self, end: Port) -> tuple[Path, tuple[str, ...]]:
+        """Ends one: its file, and what that lacks, a sentence each."""
+        interface = self._interface(end)
         if interface not in self._running:
             raise UsageError(f"{interface} is not being captured")
-        child, path = self._running.pop(interface)
-        _wait_until_quiet(path)
-        child.stop()
-        return path
+        return self._end(interface)
 
     def close(self) -> None:
-        """Ends them all."""
-        for child, _ in self._running.values():
-            child.stop()
-        self._running.clear()
+        """Ends them all, even if one cannot be kept."""
+        with ExitStack() as stack:
+            for interface in self._running:
+                stack.callback(partial(self._end, interface))
 
+    def _end(self, interface: str) -> tuple[Path, tuple[str, ...]]:
+        capture, path = self._running.pop(interface)
+        try:
+            return path, capture.stop()
+        finally:
+            give_to_caller(path.parents[1])
 
-def _wait_until_quiet(path: Path) -> None:
-    """Frames that were on their way when somebody asked for the end belong to it, but a busy wire has an end."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    size = -1
-    while size != path.stat().st_size and time.monotonic() < deadline:
-        size = path.stat().st_size
-        time.sleep(_QUIET_SECONDS)
+    def _listen(self, end: Port, folder: Path, logs: Path) -> LiveCaptures:
+        network, plan = self._network, self._network.plan
+        pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
+        try:
+            return LiveCaptures(plan.topology, [end], pids, folder, network.run_id, logs, plan.dilation.factor)
+        except FileNotFoundError as error:
+            raise UsageError("tcpdump is not installed") from error
+
+    def _interface(self, end: Port) -> str:
+        return interface_of(self._network.plan.topology, end)

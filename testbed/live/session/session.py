@@ -13,11 +13,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.errors import RunError, UsageError
+from testbed.execution.execute import make_folder
 from testbed.flows.ideal import ideal_fct_ns
 from testbed.interrupt import Interrupt
 from testbed.live.agents import start_agents
@@ -39,6 +41,7 @@ from topologies.rerouting import Rerouting
 from topologies.routes import Paths
 
 _TAG = "prompt"
+_RUNS, _FOLDER = Path("runs"), "cli"
 # From asking for a message to its start: both ends have been told by then.
 _ASK_MARGIN_NS = 150_000_000
 
@@ -54,7 +57,7 @@ class LiveSession:
         self.dilation = network.plan.dilation
         self.journal = Journal()
         self.switches = {each.name: ControlledSwitch(each) for each in network.switches}
-        self.captures = Captures(network)
+        self.captures = Captures(network, lambda: self.folder, lambda: self._hub.start_ns)
         self._request = request
         self._paths = Paths(self.topology)
         self._next_flow = 1
@@ -73,6 +76,11 @@ class LiveSession:
     def now_us(self) -> float:
         """Model time since the NICs started."""
         return self.dilation.model_us(time.monotonic_ns() - self._hub.start_ns)
+
+    @cached_property
+    def folder(self) -> Path:
+        """What the session leaves behind: a new folder in the current folder's `runs`, made when it is asked for."""
+        return make_folder(_RUNS.absolute(), _FOLDER)
 
     # messages
 
@@ -229,9 +237,11 @@ class LiveSession:
 
     def close(self) -> None:
         """Ends what was started in the hosts, captures and NICs."""
-        self.captures.close()
-        end_programs(self.network)
-        self._hub.stop()
+        try:
+            self.captures.close()
+        finally:
+            end_programs(self.network)
+            self._hub.stop()
 
     def _start_hub(self, interrupt: Interrupt) -> AgentHub:
         network = self.network

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from telemetry.captures.pcapng import Direction, read_capture
 from testbed.targets.bmv2.installation import find_bmv2
 from tests.testbed import running
 
@@ -99,11 +100,11 @@ LINES: tuple[tuple[str, str], ...] = (
     ("table_dump tor2 bts_trigger", "ingress_bts 100000 50000"),
     ("p4switches_reboot", "tor1 forwards\\ntor2 forwards"),
     ("pingpair", "0% dropped"),
-    ("pcap h1 on", "capturing to .*/pcaps/h1-eth0.pcap"),
+    ("pcap h1 on", r"^capturing to /.*/runs/cli-[\d-]+/pcaps/h1-eth0\.pcapng$"),
     ("-pcap h1 on", "h1-eth0 is being captured already"),
     ("send h1 h2 2KB wait", "1 of 1 messages are done"),
-    ("pcap h1 off", "captured .*/pcaps/h1-eth0.pcap"),
-    ("pcap tor1 1 on", "capturing to .*/pcaps/tor1-eth1.pcap"),
+    ("pcap h1 off", r"^captured /.*/pcaps/h1-eth0\.pcapng$"),
+    ("pcap tor1 1 on", r"^capturing to /.*/pcaps/tor1-eth1\.pcapng$"),
     ("scenario incast ci degree=2", r"2 of 2 flows done, fullest buffer \d+ KB, .*\n.*\nreport: .*report.html"),
     ("pingpair", "0% dropped"),
     ("iperf h1 h4", r"Results: received [\d.]+ Gb/s \([\d.]+ Mbits/sec on the wall clock\)"),
@@ -164,7 +165,23 @@ def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
     assert not wrong, "\n".join(wrong)
     assert (len(parts), done.returncode) == (len(LINES), 0), done.stdout[-2000:] + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    assert (tmp_path / "pcaps" / "h1-eth0.pcap").stat().st_size > 2_000
+    _check_captures(tmp_path)
+
+
+def _check_captures(tmp_path: Path) -> None:
+    """Of a host until `off`, of a switch's port until the end: both ways, and with the clock of the model."""
+    [folder] = (tmp_path / "runs").glob("cli-*/pcaps")
+    assert sorted(path.name for path in folder.iterdir()) == ["h1-eth0.pcapng", "tor1-eth1.pcapng"]
+    for path in folder.iterdir():
+        frames = list(read_capture(path))
+        for direction in (Direction.IN, Direction.OUT):
+            assert [each for each in frames if each.direction is direction], (path.name, direction)
+        clock = frames[0].interface.clock
+        assert clock is not None
+        assert clock.dilation == 10_000
+        assert clock.model_us(frames[-1].time_ns) is not None
+    sent = [each for each in read_capture(folder / "h1-eth0.pcapng") if each.direction is Direction.OUT]
+    assert sum(len(each.frame) for each in sent) > 2_000, "the message is in it"
 
 
 def test_every_verb_is_tried() -> None:
