@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads trace files back and says clearly what is wrong with one that cannot be read. Computes nothing."""
+"""Reads trace files back and says clearly what is wrong with one that cannot be read. Computes nothing.
+
+A long trace does not have to fit into memory: `scan_trace` gives it as a query, of which polars reads the columns and
+rows that an answer needs, some at a time.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,12 @@ from pathlib import Path
 import polars as pl
 
 from telemetry.schema import SCHEMA_KEY, VERSION_KEY, TraceSchema
+
+Rows = pl.DataFrame | pl.LazyFrame
+"""Of a trace: all of them, or a query for them."""
+
+_LONG_BYTES = 1 << 20
+"""Of a file: a shorter one is read at once, some ten times as much in memory, since it is asked many times."""
 
 
 class TraceError(Exception):
@@ -28,8 +38,32 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)
-    _check_columns(path, frame, schema)
+    _check_columns(path, frame.schema, schema)
     return frame
+
+
+def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
+    """The same as a query, columns in schema order.
+
+    Raises TraceError as above: that all of it can be read is tried now.
+    """
+    if not path.is_file() or path.stat().st_size <= _LONG_BYTES:
+        return read_trace(path, schema).lazy()
+    try:
+        metadata = pl.read_parquet_metadata(path)
+        rows = pl.scan_parquet(path, glob=False)
+        columns = rows.collect_schema()
+        answer(rows.select(pl.all().null_count()))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
+    _check_schema(path, metadata, schema)
+    _check_columns(path, columns, schema)
+    return rows
+
+
+def answer(query: pl.LazyFrame) -> pl.DataFrame:
+    """What a query comes to, a piece of the trace in memory at a time."""
+    return query.collect(engine="streaming")
 
 
 def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> None:
@@ -42,12 +76,12 @@ def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> 
         raise TraceError(f"{path}: {name} version {version}, this release reads version {schema.version}")
 
 
-def _check_columns(path: Path, frame: pl.DataFrame, schema: TraceSchema) -> None:
+def _check_columns(path: Path, columns: pl.Schema, schema: TraceSchema) -> None:
     for column in schema.columns:
-        found = frame.schema.get(column.name)
+        found = columns.get(column.name)
         if found is None:
             raise TraceError(f"{path}: column {column.name} is missing")
         if found != column.dtype:
             raise TraceError(f"{path}: column {column.name} is {found}, expected {column.dtype()}")
-    if tuple(frame.columns) != schema.column_names:
-        raise TraceError(f"{path}: columns are {', '.join(frame.columns)}; expected {', '.join(schema.column_names)}")
+    if tuple(columns) != schema.column_names:
+        raise TraceError(f"{path}: columns are {', '.join(columns)}; expected {', '.join(schema.column_names)}")

@@ -12,6 +12,7 @@ import polars as pl
 
 from analysis.formatting import format_bytes, format_number, format_us
 from analysis.life.events import LifeEvent
+from telemetry.reader import Rows, answer
 
 _CAUSES = {
     "queue": "queue above Q_th ({depth})",
@@ -24,13 +25,15 @@ _FEEDBACK = "feedback"
 """The cause that asks for a lower rate, and for no pause."""
 
 
-def stored_events(flow: Mapping[str, Any], signals: pl.DataFrame, goodput: pl.DataFrame) -> list[LifeEvent]:
+def stored_events(flow: Mapping[str, Any], signals: Rows, goodput: Rows) -> list[LifeEvent]:
     """Of a row of flows.parquet, and of signals.parquet and goodput.parquet as they are, in order of time."""
     own = pl.col("flow_id") == flow["flow_id"]
+    heard = answer(signals.lazy().filter(own & (pl.col("host") == flow["src"])))
+    delivered = answer(goodput.lazy().filter(own))
     found = [
         *_ends(flow),
-        *_signals(flow, signals.filter(own & (pl.col("host") == flow["src"])).sort("received_us", maintain_order=True)),
-        *_deliveries(flow["dst"], goodput.filter(own).sort("from_us")),
+        *_signals(flow, heard.sort("received_us", maintain_order=True)),
+        *_deliveries(flow["dst"], delivered.sort("from_us")),
     ]
     return sorted(found, key=lambda each: each.time_us)
 

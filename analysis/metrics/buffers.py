@@ -12,6 +12,7 @@ import polars as pl
 
 from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.percentiles import Values, percentile
+from telemetry.reader import Rows, answer
 from telemetry.schema import WHOLE_BUFFER
 
 
@@ -41,22 +42,29 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
 
 
-def switches(queues: pl.DataFrame) -> list[str]:
+def switches(queues: Rows) -> list[str]:
     """Names of the switches in the trace, in natural order."""
-    return sorted(queues["switch"].unique().to_list(), key=natural_key)
+    names = answer(queues.lazy().select(pl.col("switch").unique()))
+    return sorted(names["switch"].to_list(), key=natural_key)
 
 
-def whole_buffer(queues: pl.DataFrame, switch: str) -> pl.DataFrame:
+def whole_buffers(queues: Rows) -> pl.DataFrame:
+    """The whole-buffer rows of all switches: few beside those of their queues."""
+    return answer(queues.lazy().filter(pl.col("port") == WHOLE_BUFFER))
+
+
+def whole_buffer(queues: Rows, switch: str) -> pl.DataFrame:
     """The whole-buffer rows of one switch in time order."""
-    return queues.filter((pl.col("switch") == switch) & (pl.col("port") == WHOLE_BUFFER)).sort("time_us")
+    return answer(queues.lazy().filter((pl.col("switch") == switch) & (pl.col("port") == WHOLE_BUFFER))).sort("time_us")
 
 
-def queue_series(queues: pl.DataFrame, queue: QueueName) -> pl.DataFrame:
+def queue_series(queues: Rows, queue: QueueName) -> pl.DataFrame:
     """Rows of one queue in time order, with a row of zeros for every interval in which it held nothing."""
-    here = pl.col("switch") == queue.switch
-    mine = queues.filter(here & (pl.col("port") == queue.port) & (pl.col("class") == queue.traffic_class))
-    times = queues.filter(here).select("time_us").unique().sort("time_us")
-    joined = times.join(mine.select("time_us", "depth_bytes", "high_water_bytes"), on="time_us", how="left")
+    here = queues.lazy().filter(pl.col("switch") == queue.switch)
+    mine = here.filter((pl.col("port") == queue.port) & (pl.col("class") == queue.traffic_class))
+    rows = answer(mine.select("time_us", "depth_bytes", "high_water_bytes"))
+    times = answer(here.select(pl.col("time_us").unique())).sort("time_us")
+    joined = times.join(rows, on="time_us", how="left")
     return joined.fill_null(0).sort("time_us")
 
 
@@ -85,25 +93,24 @@ def buffer_figures(rows: pl.DataFrame) -> BufferFigures:
     )
 
 
-def buffer_by_switch(queues: pl.DataFrame) -> dict[str, BufferFigures]:
+def buffer_by_switch(queues: Rows) -> dict[str, BufferFigures]:
     """Figures of every switch's shared buffer, switches in natural order."""
-    return {switch: buffer_figures(whole_buffer(queues, switch)) for switch in switches(queues)}
+    whole = whole_buffers(queues)
+    own = {switch: whole.filter(pl.col("switch") == switch).sort("time_us") for switch in switches(queues)}
+    return {switch: buffer_figures(rows) for switch, rows in own.items()}
 
 
-def hottest_switch(queues: pl.DataFrame) -> str | None:
+def hottest_switch(queues: Rows) -> str | None:
     """The switch whose shared buffer rose highest (the first in natural order among equals), None without a sample."""
     peaks = {name: figures.max for name, figures in buffer_by_switch(queues).items()}
     return max(peaks, key=lambda name: peaks[name]) if peaks else None
 
 
-def hottest_queue(queues: pl.DataFrame, switch: str | None = None) -> QueueName | None:
+def hottest_queue(queues: Rows, switch: str | None = None) -> QueueName | None:
     """The queue that rose highest, of one switch or of all; None if no queue ever held anything."""
-    rows = queues.filter(pl.col("port") != WHOLE_BUFFER)
+    rows = queues.lazy().filter(pl.col("port") != WHOLE_BUFFER)
     if switch is not None:
         rows = rows.filter(pl.col("switch") == switch)
-    if rows.is_empty():
-        return None
-    top = rows.sort(["high_water_bytes", "switch", "port", "class"], descending=[True, False, False, False]).row(
-        0, named=True
-    )
-    return QueueName(top["switch"], top["port"], top["class"])
+    order = ["high_water_bytes", "switch", "port", "class"]
+    top = answer(rows.select(order).sort(order, descending=[True, False, False, False]).head(1))
+    return None if top.is_empty() else QueueName(*top.row(0)[1:])

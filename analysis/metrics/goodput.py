@@ -8,38 +8,45 @@ import numpy as np
 import polars as pl
 
 from analysis.metrics.percentiles import Values
+from telemetry.reader import Rows, answer
+
+_GBPS = 8 * pl.col("delivered_bytes") / (1000 * (pl.col("until_us") - pl.col("from_us")))
 
 
-def flow_rates(goodput: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
-    """The trace with `tag`, `src`, `dst`, `start_us` and `finish_us` of each flow, and its `gbps` in each interval."""
-    about = flows.select("flow_id", "tag", "src", "dst", "start_us", "finish_us")
-    rate = 8 * pl.col("delivered_bytes") / (1000 * (pl.col("until_us") - pl.col("from_us")))
-    return goodput.join(about, on="flow_id").with_columns(gbps=rate).sort("from_us", "flow_id")
+def delivered(goodput: Rows, flows: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Bytes that all flows of one `tag`, `src` or `dst` got in each interval in which they got any, in order of time.
+
+    Whole numbers: their sums are the same whatever is added up first.
+    """
+    interval = ("from_us", "until_us", by)
+    known = goodput.lazy().join(flows.lazy().select("flow_id", by), on="flow_id")
+    return answer(known.group_by(interval).agg(pl.col("delivered_bytes").sum())).sort(interval)
 
 
 def receiver_throughput_gbps(
-    goodput: pl.DataFrame, flows: pl.DataFrame, window_us: tuple[float, float] | None = None
+    goodput: Rows, flows: pl.DataFrame, window_us: tuple[float, float] | None = None
 ) -> Values:
     """Mean model Gb/s of message bytes of each receiver, ascending; without a window, from first start to last finish.
 
     An interval of the trace that the window cuts counts in proportion.
     """
-    rates = flow_rates(goodput, flows)
-    if rates.is_empty():
+    got = delivered(goodput, flows, "dst")
+    if got.is_empty():
         return np.empty(0)
     ends = flows["finish_us"].drop_nulls()
-    last_us = rates["until_us"].to_numpy().max() if ends.is_empty() else ends.to_numpy().max()
+    last_us = got["until_us"].to_numpy().max() if ends.is_empty() else ends.to_numpy().max()
     begin, end = window_us or (float(flows["start_us"].drop_nulls().to_numpy().min()), float(last_us))
     inside = pl.min_horizontal("until_us", pl.lit(end)) - pl.max_horizontal("from_us", pl.lit(begin))
-    bits = rates.select("dst", bits=pl.col("gbps") * inside.clip(0) * 1000).group_by("dst").agg(pl.col("bits").sum())
+    bits = (
+        got.select("dst", bits=_GBPS * inside.clip(0) * 1000).group_by("dst", maintain_order=True).agg(pl.sum("bits"))
+    )
     values: Values = np.sort(bits["bits"].to_numpy()) / (1000 * (end - begin))
     return values
 
 
-def tag_rates(goodput: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+def tag_rates(goodput: Rows, flows: pl.DataFrame) -> pl.DataFrame:
     """Gb/s of each traffic class in each interval in which it got anything: from_us, until_us, tag, gbps."""
-    grouped = flow_rates(goodput, flows).group_by("from_us", "until_us", "tag").agg(pl.col("gbps").sum())
-    return grouped.sort("from_us", "tag")
+    return delivered(goodput, flows, "tag").select("from_us", "until_us", "tag", gbps=_GBPS)
 
 
 def jain_index(rates: Values) -> float:
@@ -47,17 +54,15 @@ def jain_index(rates: Values) -> float:
     return float(rates.sum() ** 2 / (rates.size * (rates**2).sum()))
 
 
-def sharing(goodput: pl.DataFrame, flows: pl.DataFrame) -> Values:
+def sharing(goodput: Rows, flows: pl.DataFrame) -> Values:
     """Jain's index over the flows that are under way during all of an interval, for every interval with two or more.
 
     A flow that got nothing in such an interval counts with a rate of 0.
     """
     done = flows.filter(pl.col("finish_us").is_not_null())
-    intervals = goodput.select("from_us", "until_us").unique().sort("from_us")
-    rates = {
-        (begin, flow): gbps
-        for begin, flow, gbps in flow_rates(goodput, flows).select("from_us", "flow_id", "gbps").iter_rows()
-    }
+    intervals = answer(goodput.lazy().select("from_us", "until_us").unique()).sort("from_us")
+    rows = answer(goodput.lazy().select("from_us", "flow_id", gbps=_GBPS))
+    rates = {(begin, flow): gbps for begin, flow, gbps in rows.iter_rows()}
     found = []
     for begin, end in intervals.iter_rows():
         active = done.filter((pl.col("start_us") <= begin) & (pl.col("finish_us") >= end))["flow_id"].to_list()

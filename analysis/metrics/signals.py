@@ -9,6 +9,11 @@ import polars as pl
 
 from analysis.metrics.figures import Figure, Figures
 from analysis.metrics.percentiles import Values, largest, mean, percentile
+from telemetry.reader import Rows, answer
+
+_DELAY_US = pl.col("received_us") - pl.col("sent_us")
+_MOST_SIGNALS = 500_000
+"""That are sorted at once."""
 
 
 class DelayFigures(Figures):
@@ -35,14 +40,16 @@ class SignalFigures(Figures):
     """Time that flows stood paused for them: a newer signal replaces the end that an older one had set."""
 
 
-def feedback_delays(signals: pl.DataFrame) -> dict[str, DelayFigures]:
+def feedback_delays(signals: Rows) -> dict[str, DelayFigures]:
     """Received - sent (µs) of each cause, causes sorted."""
-    causes: list[str] = sorted(signals["cause"].unique().to_list())
-    delays = signals.select("cause", delay=pl.col("received_us") - pl.col("sent_us"))
-    return {
-        cause: _delay(delays.filter(pl.col("cause") == cause)["delay"].to_numpy().astype(np.float64))
-        for cause in causes
-    }
+    causes = answer(signals.lazy().select(pl.col("cause").unique()))["cause"].sort().to_list()
+    return {cause: _delay(delays_us(signals, pl.col("cause") == cause)) for cause in causes}
+
+
+def delays_us(signals: Rows, which: pl.Expr) -> Values:
+    """Received - sent (µs) of some signals, in their order."""
+    delays: Values = answer(signals.lazy().filter(which).select(_DELAY_US)).to_series().to_numpy().astype(np.float64)
+    return delays
 
 
 def _delay(values: Values) -> DelayFigures:
@@ -56,22 +63,37 @@ def _delay(values: Values) -> DelayFigures:
     )
 
 
-def pause_obeyed_us(signals: pl.DataFrame) -> float:
+def pause_obeyed_us(signals: Rows) -> float:
     """Time that flows stood paused: a pause lasts to its end or to the next obeyed signal, which sets another."""
-    obeyed = signals.filter(pl.col("obeyed") & pl.col("paused_until_us").is_not_null())
-    ordered = obeyed.sort(["host", "flow_id", "received_us"], maintain_order=True).with_columns(
-        replaced_us=pl.col("received_us").shift(-1).over(["host", "flow_id"])
-    )
-    spans = ordered.select(span=pl.min_horizontal("paused_until_us", "replaced_us") - pl.col("received_us"))
-    return float(np.clip(spans["span"].to_numpy().astype(np.float64), 0.0, None).sum())
+    obeyed = signals.lazy().filter(pl.col("obeyed") & pl.col("paused_until_us").is_not_null())
+    spans = [_spans_us(obeyed.filter(pl.col("host").is_in(hosts))) for hosts in _shares(obeyed)]
+    return float(np.clip(np.concatenate([np.empty(0), *spans]), 0.0, None).sum())
 
 
-def signal_figures(signals: pl.DataFrame) -> SignalFigures:
+def _shares(obeyed: pl.LazyFrame) -> list[list[str]]:
+    """Hosts in order, few enough together for their signals to be sorted in memory."""
+    counts = answer(obeyed.group_by("host").agg(pl.len())).sort("host")
+    shares = counts.with_columns(share=pl.col("len").cum_sum() // _MOST_SIGNALS).group_by("share", maintain_order=True)
+    return [share["host"].to_list() for _, share in shares]
+
+
+def _spans_us(obeyed: pl.LazyFrame) -> Values:
+    """How long each of these pauses lasted, by host and flow, in order of time."""
+    rows = answer(obeyed.select("host", "flow_id", "received_us", "paused_until_us"))
+    ordered = rows.sort(["host", "flow_id", "received_us"], maintain_order=True)
+    is_next = pl.col("host").eq(pl.col("host").shift(-1)) & pl.col("flow_id").eq_missing(pl.col("flow_id").shift(-1))
+    replaced_us = pl.when(is_next).then(pl.col("received_us").shift(-1))
+    spans = ordered.select(pl.min_horizontal("paused_until_us", replaced_us) - pl.col("received_us"))
+    return spans.to_series().to_numpy().astype(np.float64)
+
+
+def signal_figures(signals: Rows) -> SignalFigures:
     """Figures of the whole trace."""
+    told = answer(signals.lazy().select("obeyed", "pause_us"))
     return SignalFigures(
-        received=signals.height,
-        obeyed=int(signals["obeyed"].sum()),
+        received=told.height,
+        obeyed=int(told["obeyed"].sum()),
         feedback_delay_us=feedback_delays(signals),
-        pause_asked_us=float(signals["pause_us"].to_numpy().sum()),
+        pause_asked_us=float(told["pause_us"].to_numpy().sum()),
         pause_obeyed_us=pause_obeyed_us(signals),
     )

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS
 from analysis.plots.series import Points
+from telemetry.reader import Rows, answer
 
 MAXIMUM_FLOWS = 6
 MAXIMUM_POINTS = 500
@@ -19,11 +20,11 @@ MAXIMUM_POINTS = 500
 
 
 @styled
-def plot_congestion(congestion: pl.DataFrame, flows: pl.DataFrame) -> Figure:
+def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Figure:
     """A panel each for window, rate and round trip; a line for each of the largest flows, the first of equals."""
     figure, (window, rate, round_trip) = new_figure(3, height_inches=3.6)
     shown = _largest(congestion, flows)
-    traced = congestion.filter(pl.col("flow_id").is_in(shown))
+    traced = answer(congestion.lazy().filter(pl.col("flow_id").is_in(shown)))
     highest = traced["cwnd_bytes"].drop_nulls().to_numpy().max(initial=0)
     scale, unit = byte_axis(window, float(highest))
     _panel(window, f"Window ({unit})", traced, shown, pl.col("cwnd_bytes") / scale, "no flow had a limit")
@@ -33,9 +34,9 @@ def plot_congestion(congestion: pl.DataFrame, flows: pl.DataFrame) -> Figure:
     return figure
 
 
-def _largest(congestion: pl.DataFrame, flows: pl.DataFrame) -> list[int]:
+def _largest(congestion: Rows, flows: pl.DataFrame) -> list[int]:
     """Flows of the trace by their sizes; their ids where the flows trace does not know them."""
-    ids = congestion.select(pl.col("flow_id").unique())
+    ids = answer(congestion.lazy().select(pl.col("flow_id").unique()))
     sized = ids.join(flows.select("flow_id", "size_bytes"), on="flow_id", how="left")
     ordered = sized.sort("size_bytes", "flow_id", descending=[True, False], nulls_last=True)
     return ordered["flow_id"].head(MAXIMUM_FLOWS).to_list()

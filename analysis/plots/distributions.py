@@ -12,12 +12,14 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.goodput import receiver_throughput_gbps
 from analysis.metrics.percentiles import Values
+from analysis.metrics.signals import delays_us
 from analysis.plots.canvas import log_x, new_figure, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, LineLook, scheme_looks
 from analysis.plots.series import MAXIMUM_STEPS
-from telemetry.schema import WHOLE_BUFFER
+from telemetry.reader import Rows
 
 NEAR_CAUSES = ("cache", "estimator")
 """Causes of BTS that come from the sender's own ToR; all others come from the congested switch."""
@@ -30,24 +32,21 @@ class DistributedRun:
     label: str
     scheme: str
     flows: pl.DataFrame
-    queues: pl.DataFrame
-    signals: pl.DataFrame
-    goodput: pl.DataFrame
+    queues: Rows
+    signals: Rows
+    goodput: Rows
     window_us: tuple[float, float] | None = None
 
 
-def buffer_samples(queues: pl.DataFrame) -> Values:
+def buffer_samples(queues: Rows) -> Values:
     """High-water marks of every switch's shared buffer in every interval, ascending (B)."""
-    rows = queues.filter(pl.col("port") == WHOLE_BUFFER)
-    values: Values = rows["high_water_bytes"].sort().to_numpy().astype(np.float64)
+    values: Values = whole_buffers(queues)["high_water_bytes"].sort().to_numpy().astype(np.float64)
     return values
 
 
-def feedback_delays_us(signals: pl.DataFrame, *, near: bool) -> Values:
+def feedback_delays_us(signals: Rows, *, near: bool) -> Values:
     """Sent-to-received delays of the BTS from near the source, or from the congested switch, ascending."""
-    chosen = signals.filter(pl.col("cause").is_in(NEAR_CAUSES) == near)
-    values: Values = chosen.select(delay=pl.col("received_us") - pl.col("sent_us"))["delay"].sort().to_numpy()
-    return values
+    return np.sort(delays_us(signals, pl.col("cause").is_in(NEAR_CAUSES) == near))
 
 
 @styled

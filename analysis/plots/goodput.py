@@ -17,6 +17,7 @@ from analysis.metrics.goodput import tag_rates
 from analysis.plots.canvas import new_figure, say, share_legend, styled
 from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import OTHER_COLORS
+from telemetry.reader import Rows
 
 MAXIMUM_PANELS = 4
 
@@ -27,7 +28,7 @@ class GoodputRun:
 
     label: str
     flows: pl.DataFrame
-    goodput: pl.DataFrame
+    goodput: Rows
     faults: Sequence[FaultMark] = ()
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.metrics.buffers import QueueName, hottest_queue, switches
+from analysis.metrics.buffers import QueueName, hottest_queue, switches, whole_buffers
 from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
 from analysis.plots.canvas import byte_axis, draw_level, log_x, log_y, new_figure, say, share_legend, styled
@@ -28,6 +28,7 @@ from analysis.plots.series import (
     queue_steps,
     thin,
 )
+from telemetry.reader import Rows
 
 PERCENT_MARKERS = {50: "o", 95: "s", 99: "^"}
 PERCENT_DASHES = {50: DASH_CYCLE[2], 95: DASH_CYCLE[1], 99: DASH_CYCLE[0]}
@@ -44,7 +45,7 @@ class PlottedRun:
     label: str
     scheme: str
     flows: pl.DataFrame
-    queues: pl.DataFrame
+    queues: Rows
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class _Line:
 
 @styled
 def plot_buffer(
-    queues: pl.DataFrame,
+    queues: Rows,
     *,
     scheme: str,
     thresholds_bytes: Mapping[str, int] | None = None,
@@ -64,13 +65,14 @@ def plot_buffer(
 ) -> Figure:
     """High-water marks over time: left the hottest switch's whole buffer, right its hottest queue with thresholds."""
     figure, (left, right) = new_figure(2)
-    hottest = hottest_buffer_steps(queues)
+    whole = whole_buffers(queues)
+    hottest = hottest_buffer_steps(whole)
     switch = hottest[0] if hottest else None
     left.set_title(f"Shared buffer of {switch}" if switch else "Shared buffer")
     look = LineLook(scheme_color(scheme), DASH_CYCLE[0])
     grey = LineLook(BACKDROP, DASH_CYCLE[0])
-    others = [name for name in switches(queues) if name != switch][:MAXIMUM_BACKDROP_SWITCHES]
-    backdrop = [_Line(f"_{name}", grey, thin(buffer_steps(queues, name), _BACKDROP_STEPS)) for name in others]
+    others = [name for name in switches(whole) if name != switch][:MAXIMUM_BACKDROP_SWITCHES]
+    backdrop = [_Line(f"_{name}", grey, thin(buffer_steps(whole, name), _BACKDROP_STEPS)) for name in others]
     _draw_steps(left, [*backdrop, *([_Line(hottest[0], look, hottest[1])] if hottest else [])], fill=True)
     if backdrop:
         left.plot([], [], color=BACKDROP, label="other switches")
@@ -79,7 +81,7 @@ def plot_buffer(
     lines = [_Line("_queue", look, queue_steps(queues, queue))] if queue else []
     _draw_steps(right, lines, fill=True, thresholds_bytes=thresholds_bytes or {})
     for axes in (left, right):
-        draw_faults(axes, faults if queues.height else ())
+        draw_faults(axes, faults if whole.height else ())
     if backdrop:
         share_legend(figure)
     return figure

@@ -12,8 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.formatting import format_bytes
-from analysis.metrics.buffers import QueueName, hottest_switch, queue_series, whole_buffer
+from analysis.metrics.buffers import QueueName, hottest_switch, queue_series, whole_buffer, whole_buffers
 from analysis.metrics.flows import SizeBinFigures, slowdowns
+from telemetry.reader import Rows
 
 Points = NDArray[np.float64]
 
@@ -47,18 +48,19 @@ def high_water(rows: pl.DataFrame) -> Steps:
     )
 
 
-def buffer_steps(queues: pl.DataFrame, switch: str) -> Steps:
+def buffer_steps(queues: Rows, switch: str) -> Steps:
     """High-water marks of a switch's whole buffer."""
     return high_water(whole_buffer(queues, switch))
 
 
-def hottest_buffer_steps(queues: pl.DataFrame) -> tuple[str, Steps] | None:
+def hottest_buffer_steps(queues: Rows) -> tuple[str, Steps] | None:
     """The switch with the highest peak and its high-water marks; None without a sample."""
-    switch = hottest_switch(queues)
-    return None if switch is None else (switch, buffer_steps(queues, switch))
+    whole = whole_buffers(queues)
+    switch = hottest_switch(whole)
+    return None if switch is None else (switch, buffer_steps(whole, switch))
 
 
-def queue_steps(queues: pl.DataFrame, queue: QueueName) -> Steps:
+def queue_steps(queues: Rows, queue: QueueName) -> Steps:
     """High-water marks of one queue, zero where it was empty."""
     return high_water(queue_series(queues, queue))
 

@@ -16,6 +16,7 @@ import polars as pl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
 from analysis.plots.canvas import write_png
@@ -32,7 +33,8 @@ from analysis.results.comparison import Comparison, HeldClaim, compare, headline
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.stored import CONFIG_FILE, Run, load_run
 from telemetry.atomic_file import replace_file, replace_text
-from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS, WHOLE_BUFFER
+from telemetry.reader import answer
+from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 
 REPORT_FILE = "report.html"
 COMPARISON_FILE = "comparison.json"
@@ -64,7 +66,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
     if run.lateness.height:
         base_rtt_us = run.result.base_rtt_us
         figures["lateness"] = plot_lateness(run.lateness, base_rtt_us=base_rtt_us, faults=_faults(run))
-    if run.congestion.height:
+    if answer(run.congestion.head(1)).height:
         figures["congestion"] = plot_congestion(run.congestion, run.flows)
     captions = {
         "congestion": "Congestion control of the largest flows: window, rate and round trip after acknowledgements.",
@@ -75,7 +77,7 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
         "goodput": "Message bytes that the receivers of each traffic class got, all together, in each interval.",
     }
     write_csv(folder / "fct_slowdown.csv", slowdown_rows(run.result))
-    write_csv(folder / "buffer.csv", run.queues.filter(pl.col("port") == WHOLE_BUFFER).drop("port", "class"))
+    write_csv(folder / "buffer.csv", whole_buffers(run.queues).drop("port", "class"))
     html = render(
         "run.html.j2",
         result=run.result,

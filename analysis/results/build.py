@@ -32,6 +32,7 @@ from analysis.results.result import (
     SpacingByPart,
     SpacingFigures,
 )
+from telemetry.reader import Rows
 
 _COUNTED = (
     "packets",
@@ -53,10 +54,10 @@ def build_result(
     counters: RunCounters,
     *,
     flows: pl.DataFrame,
-    queues: pl.DataFrame,
-    signals: pl.DataFrame,
+    queues: Rows,
+    signals: Rows,
 ) -> RunResult:
-    """The result of a run, its verdict included. The frames are traces, each possibly without a row."""
+    """The result of a run, its verdict included. The traces may be without a row."""
     return RunResult.model_validate(
         {
             **_identity(identity),
@@ -78,7 +79,7 @@ def build_result(
 
 
 def build_unfinished_result(
-    identity: RunIdentity, reasons: Sequence[str], *, flows: pl.DataFrame, queues: pl.DataFrame, signals: pl.DataFrame
+    identity: RunIdentity, reasons: Sequence[str], *, flows: pl.DataFrame, queues: Rows, signals: Rows
 ) -> RunResult:
     """The result of a run whose runner ended before it had read any counter: invalid, for these reasons."""
     counted = _flow_counts(flows).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
@@ -129,7 +130,7 @@ def _size_bins(flows: pl.DataFrame) -> dict[str, tuple[SizeBinFigures, ...]]:
     return {name: tuple(slowdown_by_size(frame, size_bin_edges(frame))) for name, frame in chosen.items()}
 
 
-def _buffer_figures(queues: pl.DataFrame) -> dict[str, object]:
+def _buffer_figures(queues: Rows) -> dict[str, object]:
     buffers = buffer_by_switch(queues)
     return {
         "buffer_bytes": buffers,

@@ -19,7 +19,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
-from telemetry.reader import TraceError, read_trace
+from telemetry.reader import TraceError, answer, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from wire.input.bounded_file import read_bounded_text
 
@@ -39,27 +39,26 @@ class StoredFault(BaseModel):
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that a report needs of one run."""
+    """Everything that a report needs of one run. Traces that grow with its packets are read when they are asked."""
 
     folder: Path
     result: RunResult
     config: Mapping[str, object]
     flows: pl.DataFrame
-    queues: pl.DataFrame
-    signals: pl.DataFrame
-    goodput: pl.DataFrame
+    queues: pl.LazyFrame
+    signals: pl.LazyFrame
+    goodput: pl.LazyFrame
     problems: tuple[str, ...]
     """What could not be read, as sentences."""
     lateness: pl.DataFrame = field(default_factory=LATENESS.empty)
     """Of a live run; no row for what an older release left."""
-    congestion: pl.DataFrame = field(default_factory=CONGESTION.empty)
+    congestion: pl.LazyFrame = field(default_factory=lambda: CONGESTION.empty().lazy())
     """Of a run that was asked for it."""
 
     def without_traces(self) -> Run:
         """The same with traces that have no row."""
-        flows, queues, signals, goodput, lateness = (
-            schema.empty() for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT, LATENESS)
-        )
+        queues, signals, goodput = (schema.empty().lazy() for schema in (QUEUES, SIGNALS, GOODPUT))
+        flows, lateness = FLOWS.empty(), LATENESS.empty()
         return replace(self, flows=flows, queues=queues, signals=signals, goodput=goodput, lateness=lateness)
 
     @property
@@ -113,14 +112,23 @@ def load_run(folder: Path) -> Run:
     config = _read_config(folder, problems)
     if config and config.get("scenario") != result.scenario:
         problems.append(f"{CONFIG_FILE} is not that of a run of {result.scenario}.")
-    flows, queues, signals, goodput = (
-        _read_frame(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT)
-    )
+    flows, queues, signals, goodput = (_query(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT))
     lateness, congestion = (
-        _read_frame(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty()
+        _query(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty().lazy()
         for schema in (LATENESS, CONGESTION)
     )
-    return Run(folder, result, config, flows, queues, signals, goodput, tuple(problems), lateness, congestion)
+    return Run(
+        folder,
+        result,
+        config,
+        flows=answer(flows),
+        queues=queues,
+        signals=signals,
+        goodput=goodput,
+        problems=tuple(problems),
+        lateness=answer(lateness),
+        congestion=congestion,
+    )
 
 
 def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
@@ -137,10 +145,10 @@ def _read_config(folder: Path, problems: list[str]) -> Mapping[str, object]:
     return content
 
 
-def _read_frame(folder: Path, schema: TraceSchema, problems: list[str]) -> pl.DataFrame:
+def _query(folder: Path, schema: TraceSchema, problems: list[str]) -> pl.LazyFrame:
     try:
-        return read_trace(folder / schema.file_name, schema)
+        return scan_trace(folder / schema.file_name, schema)
     except TraceError as error:
         reason = str(error).removeprefix(f"{folder / schema.file_name}: ")
         problems.append(f"{schema.file_name} cannot be read ({reason}); plots from it are empty.")
-        return schema.empty()
+        return schema.empty().lazy()

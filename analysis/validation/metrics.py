@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.formatting import format_bytes, format_number, format_us
-from analysis.metrics.buffers import switches, time_weighted_mean, whole_buffer
+from analysis.metrics.buffers import switches, time_weighted_mean, whole_buffer, whole_buffers
 from analysis.results.result import count_of
 from analysis.results.stored import Run
 
@@ -80,13 +80,14 @@ def mean_queued_bytes(run: Run) -> float | None:
     Of all together, because in a symmetric load chance decides which switch is the fullest.
     """
     ends = run.flows["finish_us"].drop_nulls()
-    if ends.is_empty() or run.queues.is_empty():
+    whole = whole_buffers(run.queues)
+    if ends.is_empty() or whole.is_empty():
         return None
     begin, end = float(run.flows["start_us"].drop_nulls().to_numpy().min()), float(ends.to_numpy().max())
     inside = pl.col("time_us").is_between(begin, end)
     means = []
-    for name in switches(run.queues):
-        rows = whole_buffer(run.queues, name).filter(inside)
+    for name in switches(whole):
+        rows = whole_buffer(whole, name).filter(inside)
         means.append(time_weighted_mean(rows["time_us"].to_numpy(), rows["depth_bytes"].to_numpy().astype(float)))
     found = [mean for mean in means if mean is not None]
     return sum(found) if found else None

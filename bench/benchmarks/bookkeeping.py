@@ -119,7 +119,7 @@ def _record(plan: RunPlan, folder: Path, costs: Costs, intervals: int) -> None:
     with costs.stage("traces"):
         recorder.close(all_told=True)
     with costs.stage("result"):
-        flows, queues, signals = recorder.frames()
+        flows, queues, signals = recorder.traces()
         identity = run_identity(plan.config)
         write_result(folder, build_result(identity, _NOTHING_COUNTED, flows=flows, queues=queues, signals=signals))
         recorder.remove_journal()

@@ -213,7 +213,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> _Taken:
         if counters.broken:
             raise RunError(f"the calibration's run broke: {counters.broken[0]}")
         interrupt.stop_if_requested()
-        finish_us = recorder.frames()[0]["finish_us"].max()
+        finish_us = recorder.traces()[0]["finish_us"].max()
     finally:
         recorder.release()
     if watch.before is None or watch.after is None or not isinstance(finish_us, float):

@@ -125,7 +125,7 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     try:
         with recorder:
             outcome = run(plan, folder, recorder, progress, interrupt)
-        flows, queues, signals = recorder.frames()
+        flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
         result = build_result(run_identity(plan.config), counters, flows=flows, queues=queues, signals=signals)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})

@@ -14,7 +14,7 @@ from analysis.results.build import build_unfinished_result
 from analysis.results.result import RESULT_FILE, ResultError, write_result
 from analysis.results.stored import CONFIG_FILE
 from telemetry.journal import Journal, JournalError, has_journal, open_journal
-from telemetry.reader import read_trace
+from telemetry.reader import answer, scan_trace
 from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SCHEMAS, SIGNALS
 from testbed.errors import UsageError
 from testbed.execution.execute import ERROR_FILE, run_identity
@@ -53,13 +53,13 @@ def _finish(journal: Journal, problems: list[str]) -> None:
     folder = journal.folder
     identity = run_identity(_config(folder))
     problems += journal.write_traces()
-    frames = {schema.name: read_trace(folder / schema.file_name, schema) for schema in SCHEMAS.values()}
+    traces = {schema.name: scan_trace(folder / schema.file_name, schema) for schema in SCHEMAS.values()}
     result = build_unfinished_result(
         identity,
-        (_how_it_ended(journal, _last_us(frames)), *problems),
-        flows=frames[FLOWS.name],
-        queues=frames[QUEUES.name],
-        signals=frames[SIGNALS.name],
+        (_how_it_ended(journal, _last_us(traces)), *problems),
+        flows=answer(traces[FLOWS.name]),
+        queues=traces[QUEUES.name],
+        signals=traces[SIGNALS.name],
     )
     write_result(folder, result)
 
@@ -76,9 +76,9 @@ def _config(folder: Path) -> RunConfig:
         raise ResultError(f"{path}: not a run's configuration ({where}: {first['msg']})") from error
 
 
-def _last_us(frames: Mapping[str, pl.DataFrame]) -> float | None:
+def _last_us(traces: Mapping[str, pl.LazyFrame]) -> float | None:
     """The last instant that any trace tells of."""
-    found = (frames[name].get_column(column).max() for name, column in _TIMES.items())
+    found = (answer(traces[name].select(pl.col(column).max())).item() for name, column in _TIMES.items())
     return max((last for last in found if isinstance(last, float)), default=None)
 
 

@@ -19,7 +19,7 @@ from hosts.protocol import Congestion, FlowReceived, FlowSent, Goodput, Late, Re
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from telemetry.journal import new_journal
 from telemetry.queue_samples import Samples
-from telemetry.reader import read_trace
+from telemetry.reader import read_trace, scan_trace
 from telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS
 from telemetry.writer import SegmentWriter
 from testbed.flows.ideal import ideal_fcts_ns
@@ -121,12 +121,10 @@ class Recorder:
         self._journal.note(all_told=all_told)
         self.problems = tuple(self._journal.write_traces())
 
-    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-        """Flows, queues, signals, as they were written."""
-        flows, queues, signals = (
-            read_trace(self._folder / schema.file_name, schema) for schema in (FLOWS, QUEUES, SIGNALS)
-        )
-        return flows, queues, signals
+    def traces(self) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
+        """Flows, queues, signals, as they were written; the latter two grow with the packets and may be long."""
+        queues, signals = (scan_trace(self._folder / schema.file_name, schema) for schema in (QUEUES, SIGNALS))
+        return read_trace(self._folder / FLOWS.file_name, FLOWS), queues, signals
 
     def remove_journal(self) -> None:
         """Once the run has a result. A run that broke leaves its journal, for others to finish."""

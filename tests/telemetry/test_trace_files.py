@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,20 +13,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from telemetry.reader import TraceError, read_trace
+from telemetry import reader
+from telemetry.reader import TraceError, read_trace, scan_trace
 from telemetry.rows import GoodputRow, SignalRow
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
 from telemetry.segments import read_segments, segment_paths
 from telemetry.writer import TraceWriter, write_trace
 
+Read = Callable[[Path, TraceSchema], pl.DataFrame]
 
-def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow) -> None:
+
+@pytest.fixture(params=["at once", "when asked"])
+def read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Both ways to read a trace, all of them being long for the second."""
+    if request.param == "at once":
+        return read_trace
+    monkeypatch.setattr(reader, "_LONG_BYTES", -1)
+    return lambda path, schema: scan_trace(path, schema).collect()
+
+
+def test_rows_come_back_as_they_went_in(tmp_path: Path, signal_row: SignalRow, read: Read) -> None:
     """Write two rows, one with nulls; read the same."""
     unknown = replace(signal_row, flow_id=None, obeyed=False, paused_until_us=None)
     with TraceWriter(tmp_path / "signals.parquet", SIGNALS, tmp_path / "segments") as writer:
         writer.append(signal_row)
         writer.append(unknown)
-    assert read_trace(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [asdict(signal_row), asdict(unknown)]
+    assert read(tmp_path / "signals.parquet", SIGNALS).to_dicts() == [asdict(signal_row), asdict(unknown)]
 
 
 def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
@@ -115,49 +128,63 @@ def test_a_segment_size_below_one_is_refused(tmp_path: Path) -> None:
         TraceWriter(tmp_path / "x", FLOWS, tmp_path / "segments", segment_rows=0)
 
 
-def test_a_missing_trace_is_named(tmp_path: Path) -> None:
+def test_a_missing_trace_is_named(tmp_path: Path, read: Read) -> None:
     """The error tells which file."""
     with pytest.raises(TraceError, match=r"flows\.parquet: no such trace"):
-        read_trace(tmp_path / "flows.parquet", FLOWS)
+        read(tmp_path / "flows.parquet", FLOWS)
+
+
+def test_damage_of_a_long_trace_is_found_before_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is asked of it then: in the middle of a report it would be too late."""
+    path = tmp_path / "goodput.parquet"
+    rows = [GoodputRow(number, number + 1, number, number) for number in range(5_000)]
+    write_trace(path, GOODPUT, pl.DataFrame(rows, schema=dict(GOODPUT.dtypes)))
+    content = bytearray(path.read_bytes())
+    monkeypatch.setattr(reader, "_LONG_BYTES", len(content) - 1)
+    assert scan_trace(path, GOODPUT).select(pl.len()).collect().item() == 5_000
+    content[len(content) // 3 : len(content) // 2] = bytes(len(content) // 2 - len(content) // 3)
+    path.write_bytes(content)
+    with pytest.raises(TraceError, match="not a whole Parquet file"):
+        scan_trace(path, GOODPUT)
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 3, 60])
-def test_a_short_file_is_an_error_not_a_short_trace(tmp_path: Path, kept_bytes: int) -> None:
+def test_a_short_file_is_an_error_not_a_short_trace(tmp_path: Path, kept_bytes: int, read: Read) -> None:
     """A file cut anywhere is refused as a whole."""
     path = tmp_path / "flows.parquet"
     write_trace(path, FLOWS, FLOWS.empty())
     path.write_bytes(path.read_bytes()[:kept_bytes])
     with pytest.raises(TraceError, match="not a whole Parquet file"):
-        read_trace(path, FLOWS)
+        read(path, FLOWS)
 
 
-def test_another_trace_or_version_is_refused(tmp_path: Path) -> None:
+def test_another_trace_or_version_is_refused(tmp_path: Path, read: Read) -> None:
     """The reader says what it found and what it expected."""
     path = tmp_path / "x.parquet"
     write_trace(path, QUEUES, QUEUES.empty())
     with pytest.raises(TraceError, match="a queues trace, expected flows"):
-        read_trace(path, FLOWS)
+        read(path, FLOWS)
     write_trace(path, TraceSchema("flows", 2, "", FLOWS.columns), FLOWS.empty())
     with pytest.raises(TraceError, match="flows version 2, this release reads version 1"):
-        read_trace(path, FLOWS)
+        read(path, FLOWS)
     FLOWS.empty().write_parquet(path)
     with pytest.raises(TraceError, match="not a trace of this testbed"):
-        read_trace(path, FLOWS)
+        read(path, FLOWS)
 
 
-def test_wrong_columns_are_named(tmp_path: Path) -> None:
+def test_wrong_columns_are_named(tmp_path: Path, read: Read) -> None:
     """A missing column, one of another type, and further ones are each told."""
     path = tmp_path / "queues.parquet"
     frame = QUEUES.empty()
     write_trace(path, QUEUES, frame.drop("port"))
     with pytest.raises(TraceError, match="column port is missing"):
-        read_trace(path, QUEUES)
+        read(path, QUEUES)
     write_trace(path, QUEUES, frame.cast({"port": pl.Int64}))
     with pytest.raises(TraceError, match="column port is Int64, expected Int16"):
-        read_trace(path, QUEUES)
+        read(path, QUEUES)
     write_trace(path, QUEUES, frame.with_columns(extra=pl.lit(1)))
     with pytest.raises(TraceError, match="extra"):
-        read_trace(path, QUEUES)
+        read(path, QUEUES)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:

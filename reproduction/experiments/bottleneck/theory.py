@@ -32,6 +32,7 @@ from reproduction.model.bounds import (
 from reproduction.model.claims import Judged
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from scenarios.paper.bottleneck.theory import LATE, PAYLOAD_BYTES, SCENARIO
+from telemetry.reader import answer
 from wire.roce.packets import ACK_FRAME_BYTES, data_frame_bytes
 
 _RATE_BPS = 100_000_000_000
@@ -169,7 +170,7 @@ def _peak(run: Run) -> float:
 def _emitted(run: Run) -> float:
     """What the late sender emitted until its first signal arrived."""
     late = run.flows.filter(pl.col("tag") == LATE)
-    heard = run.signals.filter(pl.col("flow_id") == late["flow_id"][0])
+    heard = answer(run.signals.filter(pl.col("flow_id") == late["flow_id"][0]))
     if heard.is_empty():
         raise NotMeasured("the late sender heard no signal")
     delay_us = float(heard["received_us"].to_numpy().min()) - float(late["start_us"][0])

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analysis.metrics.goodput import (
-    flow_rates,
+    delivered,
     jain_index,
     rates_without_gaps,
     receiver_throughput_gbps,
@@ -51,12 +51,12 @@ def test_without_a_window_it_is_from_first_start_to_last_finish() -> None:
     assert receiver_throughput_gbps(goodput, flows)[0] == pytest.approx(100.0)
 
 
-def test_rates_know_their_flow() -> None:
-    """12,500 B in 10 us are 10 Gb/s; a class adds its flows up."""
+def test_what_flows_got_is_added_up() -> None:
+    """12,500 B and 25,000 B in 10 us are 30 Gb/s for their class."""
     goodput, flows = _frames(
         [_flow(0, "h1", "a", 0, 20), _flow(1, "h1", "a", 0, 20)], [(0, 10, 0, 12_500), (0, 10, 1, 25_000)]
     )
-    assert flow_rates(goodput, flows)["gbps"].to_list() == [10.0, 20.0]
+    assert delivered(goodput, flows, "dst").rows() == [(0.0, 10.0, "h1", 37_500)]
     assert tag_rates(goodput, flows).select("tag", "gbps").rows() == [("a", 30.0)]
 
 

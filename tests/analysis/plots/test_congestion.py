@@ -48,7 +48,7 @@ def test_the_largest_flows_are_drawn() -> None:
 def test_a_page_shows_them_where_the_run_was_asked(make_run_folder: FolderMaker) -> None:
     """Others have no such trace, and lack nothing."""
     folder = make_run_folder()
-    assert load_run(folder).congestion.is_empty()
+    assert load_run(folder).congestion.collect().is_empty()
     write_trace(folder / CONGESTION.file_name, CONGESTION, ROWS)
     assert load_run(folder).problems == ()
     assert "Congestion control of the largest flows" in write_run_report(folder).read_text()

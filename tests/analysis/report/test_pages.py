@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -21,6 +22,7 @@ from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare, headline_class, run_labels
 from analysis.results.result import ResultError, RunResult, counted, read_result
 from analysis.results.stored import Run, load_run
+from telemetry import reader
 from telemetry.schema import FLOWS
 
 FolderMaker = Callable[..., Path]
@@ -80,8 +82,8 @@ def test_missing_and_short_files_are_told_and_leave_the_rest(make_run_folder: Fo
     (folder / "flows.parquet").write_bytes(cut)
     run = load_run(folder)
     assert [problem.split()[0] for problem in run.problems] == ["config.json", "flows.parquet", "signals.parquet"]
-    assert run.flows.height == run.signals.height == 0
-    assert run.queues.height > 0
+    assert run.flows.height == run.signals.collect().height == 0
+    assert run.queues.collect().height > 0
     assert run.command == (
         "./runner.py run hadoop-50 --scheme sfc --switch soft --clock real --dilation 10000 --scale ci --seed 7"
     )
@@ -235,6 +237,27 @@ def test_the_same_folder_gives_the_same_page(make_run_folder: FolderMaker) -> No
     assert write_run_report(folder).read_bytes() == first
 
 
+def test_long_traces_give_the_same_page_and_are_read_in_parts(
+    make_run_folder: FolderMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those that grow with the packets of a run nobody holds all rows and columns."""
+    folder = make_run_folder("sfc")
+    whole = {pl.read_parquet(folder / f"{name}.parquet").shape for name in ("queues", "signals", "goodput")}
+    expected = write_run_report(folder).read_bytes()
+    held: list[tuple[int, int]] = []
+    collect = pl.LazyFrame.collect
+
+    def noted(query: pl.LazyFrame, *words: Any, **options: Any) -> pl.DataFrame:
+        found: pl.DataFrame = collect(query, *words, **options)
+        held.append(found.shape)
+        return found
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", noted)
+    monkeypatch.setattr(reader, "_LONG_BYTES", -1)
+    assert write_run_report(folder).read_bytes() == expected
+    assert held and not whole & set(held)
+
+
 def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
     """A scenario or a setting cannot inject markup."""
     folder = make_run_folder("sfc", identity={"scenario": "<b>x</b>"})
@@ -322,7 +345,7 @@ def test_of_several_seeds_only_the_traces_that_are_drawn_stay_in_memory(
     def without_traces(run: Run) -> Run:
         dropped.append((run.result.scheme, run.result.seed))
         bare = whole(run)
-        assert bare.result is run.result and not bare.flows.height and not bare.signals.height
+        assert bare.result is run.result and not bare.flows.height and not bare.signals.collect().height
         return bare
 
     whole = Run.without_traces

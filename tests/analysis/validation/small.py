@@ -48,11 +48,8 @@ def small_run(
     counters: RunCounters = COUNTERS,
 ) -> Run:
     """Never on disk."""
-    frames = {
-        "flows": pl.DataFrame(flows, schema=dict(FLOWS.dtypes)),
-        "queues": pl.DataFrame(queues, schema=dict(QUEUES.dtypes)),
-        "signals": SIGNALS.empty(),
-    }
-    return Run(
-        Path("run"), build_result(IDENTITY, counters, **frames), {}, **frames, goodput=GOODPUT.empty(), problems=()
-    )
+    flow_rows = pl.DataFrame(flows, schema=dict(FLOWS.dtypes))
+    samples = pl.DataFrame(queues, schema=dict(QUEUES.dtypes))
+    result = build_result(IDENTITY, counters, flows=flow_rows, queues=samples, signals=SIGNALS.empty())
+    signals, goodput = (schema.empty().lazy() for schema in (SIGNALS, GOODPUT))
+    return Run(Path("run"), result, {}, flow_rows, samples.lazy(), signals, goodput, problems=())

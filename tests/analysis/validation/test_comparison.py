@@ -8,7 +8,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from analysis.metrics.completion import CompletionFigures
@@ -18,6 +17,7 @@ from analysis.results.result import BtsCounts, ResultError
 from analysis.results.stored import Run
 from analysis.validation.comparison import compare_clocks
 from analysis.validation.record import MetricFinding, Validation, read_validation, write_validation
+from telemetry.schema import QUEUES
 from tests.analysis.conftest import COUNTERS, IDENTITY
 from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 
@@ -95,7 +95,7 @@ def test_what_waits_may_start_at_another_time() -> None:
 
 def test_a_run_with_damaged_traces_is_not_compared() -> None:
     """Its figures would be those of an empty trace."""
-    damaged = replace(small_run(), queues=pl.DataFrame(), problems=("queues.parquet cannot be read.",))
+    damaged = replace(small_run(), queues=QUEUES.empty().lazy(), problems=("queues.parquet cannot be read.",))
     with pytest.raises(ResultError, match="parquet cannot be read"):
         compare_clocks(small_run(), damaged)
 

@@ -39,11 +39,11 @@ def test_every_metric_is_taken_from_a_run(make_run_folder: FolderMaker) -> None:
     assert by_class == {"fct_slowdown_p50", "fct_slowdown_p95", "fct_slowdown_p99"}
     assert all(set(figures) == {""} for name, figures in taken.items() if name not in by_class)
     whole = {name: figures[""] for name, figures in taken.items() if name not in by_class}
-    assert whole["peak_buffer_bytes"] == run.queues["high_water_bytes"].to_numpy().max()
+    assert whole["peak_buffer_bytes"] == run.queues.collect()["high_water_bytes"].to_numpy().max()
     assert (whole["bts_sent"], whole["bts_suppressed"]) == (510, 2210)
     assert (whole["cache_hits"], whole["drops"]) == (153, 40)
     assert whole["flows_completed"] == run.flows["finish_us"].drop_nulls().len()
-    assert whole["pause_asked_us"] == pytest.approx(run.signals["pause_us"].to_numpy().sum())
+    assert whole["pause_asked_us"] == pytest.approx(run.signals.collect()["pause_us"].to_numpy().sum())
     assert whole["pause_obeyed_us"] == 0
     assert taken["fct_slowdown_p95"]["hadoop"] == run.result.fct_slowdown["hadoop"].p95
 

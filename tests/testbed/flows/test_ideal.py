@@ -63,5 +63,5 @@ def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int,
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
     with Recorder(plan, tmp_path) as recorder:
         simulate(plan, tmp_path, recorder, Silent(), Interrupt())
-    [slowdown] = recorder.frames()[0]["slowdown"]
+    [slowdown] = recorder.traces()[0]["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=1e-4)

@@ -214,7 +214,7 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
     with Recorder(plan, tmp_path) as recorder:
         simulate(plan, tmp_path, recorder, Silent(), Interrupt())
-    table, queues, _ = recorder.frames()
+    table, queues, _ = recorder.traces()
     [slowdown] = table["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=overhead)
     if receiver in ("h15", "h16"):
