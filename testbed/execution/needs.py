@@ -30,6 +30,9 @@ _BLOCK_BYTES = 4096
 _PAGES_BYTES = 600_000
 """A page that holds plots of fixed width, and five of them beside it once `report` has drawn them."""
 _LARGEST_PAGE_BYTES = 300_000
+_COMPARISON_BYTES, _COMPARED_RUN_BYTES = 500_000, 120_000
+_COMPARISON_FILES = 9
+"""The page of a comparison, its two tables and five plots, and their folder."""
 _FILES = 24
 _FLOW_BYTES = 48 + 32
 """A row of the trace and a line of the flow list."""
@@ -87,6 +90,12 @@ def needs_of(plan: RunPlan) -> Needs:
         + _SWITCH_IN_MEMORY_BYTES * len(plan.topology.switches)
         + _HOST_IN_MEMORY_BYTES * len(plan.topology.hosts),
     )
+
+
+def needs_of_page(runs: int = 1) -> Needs:
+    """Of a comparison of runs that are there, which takes more than any other page that is no run's own."""
+    size_bytes = _COMPARISON_BYTES + _COMPARED_RUN_BYTES * runs
+    return Needs(size_bytes, _COMPARISON_FILES, size_bytes, descriptors=0, memory_bytes=0)
 
 
 def wall_seconds(plan: RunPlan) -> float:

@@ -14,7 +14,7 @@ from compiled.cache import cache_dir
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from testbed.errors import UsageError
-from testbed.execution.needs import Needs, needs_of, sum_of
+from testbed.execution.needs import Needs, needs_of, needs_of_page, sum_of
 from testbed.execution.switch_limits import check_switch_limits
 from testbed.plan.plan import RunPlan
 from testbed.program.given import GivenProgram, program_file
@@ -25,8 +25,6 @@ from testbed.targets.common.commands import build_engine
 
 _LONGEST_PATH_BYTES = 3_800
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_PAGE_BYTES, _PAGE_FILES = 400_000, 4
-"""A page with plots of runs that are there."""
 _STATE_BYTES_PER_SWITCH, _STATE_BYTES = 4096, 16_384
 _STATE_FILES = 4
 
@@ -80,17 +78,17 @@ def _build(clock: str, program: GivenProgram | None) -> None:
 
 def check_output(parent: Path, needs: Needs | None = None) -> None:
     """UsageError unless folders can be made there, with room for what is needed, else for a page; leaves nothing."""
-    wanted_bytes, wanted_files = (_PAGE_BYTES, _PAGE_FILES) if needs is None else (needs.disk_bytes, needs.files)
+    wanted = needs or needs_of_page()
     existing = parent
     try:
         existing = next(each for each in (parent, *parent.absolute().parents) if _is_there(each))
         if len(os.fsencode(parent.absolute())) > _LONGEST_PATH_BYTES:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         with tempfile.TemporaryDirectory(prefix=".sfc-testbed-", dir=existing) as probe:
-            _take(Path(probe) / "room", wanted_bytes if needs is None else min(wanted_bytes, needs.largest_file_bytes))
-        _check_free(existing, wanted_bytes, wanted_files)
+            _take(Path(probe) / "room", min(wanted.disk_bytes, wanted.largest_file_bytes))
+        _check_free(existing, wanted.disk_bytes, wanted.files)
     except OSError as error:
-        needed = _needed(existing, wanted_bytes, wanted_files) if error.errno in _NO_ROOM else ""
+        needed = _needed(existing, wanted.disk_bytes, wanted.files) if error.errno in _NO_ROOM else ""
         raise UsageError(f"--out {parent}: cannot write there: {error.strerror}{needed}") from error
 
 
