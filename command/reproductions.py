@@ -13,7 +13,8 @@ def print_reproduction(stored: StoredReproduction) -> None:
     """What the paper says, what was measured, whether it holds."""
     found = stored.reproduction
     rows = [(each.claim, each.paper, each.measured, each.holds) for each in found.claims]
-    changed = f", with {' '.join(found.changed)}" if found.changed else ""
+    own = [f"--p4 {found.program.name}"] if found.program else []
+    changed = f", with {' '.join([*found.changed, *own])}" if found.departures else ""
     console.print(claims_table(f"{found.experiment} ({found.paper_place}), scale {found.scale}{changed}", rows))
     for note in (*found.notes, *(f"failed: {failure}" for failure in found.failures)):
         console.print(f"! {note}", style="yellow", markup=False)

@@ -3,8 +3,8 @@
 """docs/reproduction.md from stored reproductions: `python -m reproduction.document FOLDER...`.
 
 Every figure in the document stands in a reproduction.json below the folders given. The newest one of each experiment
-and scale counts, those with changed settings do not. Reasons of failures and the runs that tested them are in
-`docs/stored/reproduction-remarks.yaml`.
+and scale counts, those with changed settings or another P4 program do not. Reasons of failures and the runs that
+tested them are in `docs/stored/reproduction-remarks.yaml`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def newest(folders: Sequence[Path]) -> list[StoredReproduction]:
     found: dict[tuple[str, str], StoredReproduction] = {}
     for path in paths:
         stored = read_reproduction(path.parent)
-        if stored.reproduction.changed:
+        if stored.reproduction.departures:
             continue
         found[stored.reproduction.experiment, stored.reproduction.scale] = stored
     if not found:

@@ -12,6 +12,7 @@ from scenarios.model.scenario import ScaleName
 from testbed.errors import UsageError
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import RunRequest
+from testbed.program.given import GivenProgram
 
 REQUEST_KEYS = ("duration_ms", "topology")
 """Settings of a point that are options of a run of their own, not `--set` keys."""
@@ -33,7 +34,12 @@ class ExperimentJob:
 
 
 def request_for(
-    experiment: Experiment, scale: ScaleName, point: Point, clock: str | None = None, changed: Sequence[str] = ()
+    experiment: Experiment,
+    scale: ScaleName,
+    point: Point,
+    clock: str | None = None,
+    changed: Sequence[str] = (),
+    program: GivenProgram | None = None,
 ) -> RunRequest:
     """What `run` would be asked for to make this point."""
     chosen = clock or point.clock
@@ -48,6 +54,7 @@ def request_for(
         duration_ms=point.settings.get("duration_ms"),
         topology=point.settings.get("topology"),
         settings=(*as_settings(settings), *changed),
+        program=program,
     )
 
 
@@ -58,8 +65,9 @@ def jobs_of(
     *,
     seed: int | None = None,
     changed: Sequence[str] = (),
+    program: GivenProgram | None = None,
 ) -> list[ExperimentJob]:
-    """The runs that can be made; `changed` settings stand behind the experiment's own.
+    """The runs that can be made; `changed` settings stand behind the experiment's own, `program` is of all switches.
 
     UsageError if the experiment has no such scale, or a run cannot be planned.
     """
@@ -70,7 +78,5 @@ def jobs_of(
     points = experiment.grids[scale].points()
     if seed is not None:
         points = (replace(point, seed=seed) for point in points)
-    return [
-        ExperimentJob(experiment.name, point, request_for(experiment, scale, point, clock, changed), tuple(changed))
-        for point in points
-    ]
+    requests = [(point, request_for(experiment, scale, point, clock, changed, program)) for point in points]
+    return [ExperimentJob(experiment.name, point, request, tuple(changed)) for point, request in requests]

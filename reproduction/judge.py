@@ -37,6 +37,7 @@ from testbed.errors import UsageError
 from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import JobFailed, JobFinished, JobResult
 from testbed.jobs.task import begin_task
+from testbed.plan.config import ProgramConfig
 
 
 class Case(BaseModel):
@@ -48,6 +49,8 @@ class Case(BaseModel):
     runs: tuple[tuple[str, JobResult], ...]
     changed: tuple[str, ...] = ()
     """Settings that are not the experiment's."""
+    program: ProgramConfig | None = None
+    """Of the switches; None: the testbed's own."""
 
 
 def judge_case(case: Case) -> None:
@@ -61,7 +64,7 @@ def judge_case(case: Case) -> None:
         )
     results = [result for _, result in case.runs]
     found, measured = conclude(experiment, case.scale, [jobs[label] for label, _ in case.runs], results)
-    found = found.model_copy(update={"changed": case.changed})
+    found = found.model_copy(update={"changed": case.changed, "program": case.program})
     write_reproduction(case.folder, experiment, found, measured)
     give_to_caller(case.folder)
 
@@ -76,8 +79,16 @@ def judge_again(folder: Path) -> StoredReproduction:
         raise UsageError(f"{folder}: no experiment {before.experiment!r} in this release")
     runs = tuple((run.label, JobFinished(folder=Path(run.folder))) for run in before.runs)
     scale: ScaleName = before.scale  # type: ignore[assignment]
+    case = Case(
+        experiment=before.experiment,
+        scale=scale,
+        folder=folder,
+        runs=runs,
+        changed=before.changed,
+        program=before.program,
+    )
     try:
-        judge_case(Case(experiment=before.experiment, scale=scale, folder=folder, runs=runs, changed=before.changed))
+        judge_case(case)
     except ResultError as error:
         raise UsageError(str(error)) from error
     return read_reproduction(folder)
@@ -168,7 +179,7 @@ def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction
         command=found.command,
         shows=experiment.shows,
         failures=[
-            *(f"Not the experiment's own setting: {setting}" for setting in found.changed),
+            *(f"Not the experiment's own {departure}" for departure in found.departures),
             *(f"Failed: {failure}" for failure in found.failures),
         ],
     )

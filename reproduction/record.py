@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES
 from testbed.errors import UsageError
+from testbed.plan.config import ProgramConfig
 from wire.input.bounded_file import read_bounded_text
 
 FILE_NAME = "reproduction.json"
@@ -63,13 +64,22 @@ class Reproduction(BaseModel):
     """Where it was not the scale's own."""
     changed: tuple[str, ...] = ()
     """Settings that are not the experiment's: what was found tests a reason and reproduces nothing."""
+    program: ProgramConfig | None = None
+    """Of the switches, where it was not the testbed's own, with which nothing is reproduced either."""
 
     @property
     def command(self) -> str:
         """What repeats it."""
         words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale, "--seed", str(self.seed)]
         words += ["--clock", self.clock] if self.clock else []
+        words += ["--p4", self.program.path] if self.program else []
         return shlex.join([*words, *(word for setting in self.changed for word in ("--set", setting))])
+
+    @property
+    def departures(self) -> tuple[str, ...]:
+        """What was not as the experiment has it, each as a page says it."""
+        own = () if self.program is None else (f"P4 program {self.program.path}, SHA-256 {self.program.sha256}",)
+        return *(f"setting: {setting}" for setting in self.changed), *own
 
     @property
     def all_hold(self) -> bool:

@@ -22,6 +22,7 @@ from testbed.jobs.job import Job, JobFinished, JobResults, Tell
 from testbed.jobs.local import LocalExecutor
 from testbed.jobs.retrying import run_jobs_retrying
 from testbed.jobs.task import Executor, Task, TaskEnd
+from testbed.plan.config import program_config
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,19 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
         runs = tuple((job.point.label, result) for job, result in pairs if job.experiment == name)
         if done.is_interrupted and not any(isinstance(result, JobFinished) for _, result in runs):
             continue
-        folder = make_folder(out, f"{name}-{scale}-reproduction")
-        changed = next(job.changed for job in jobs if job.experiment == name)
-        cases.append(Case(experiment=name, scale=scale, folder=folder, runs=runs, changed=changed))
+        first = next(job for job in jobs if job.experiment == name)
+        given = first.request.program
+        folder = make_folder(out, "-".join([name, scale, *([given.name] if given else []), "reproduction"]))
+        cases.append(
+            Case(
+                experiment=name,
+                scale=scale,
+                folder=folder,
+                runs=runs,
+                changed=first.changed,
+                program=program_config(given) if given else None,
+            )
+        )
     return cases
 
 
@@ -81,7 +92,7 @@ def _judge_all(cases: Sequence[Case]) -> bool:
             failures.append(f"{cases[number].experiment}: {end.last_words}")
 
     with interruptible() as interrupt:
-        tasks = [Task("reproduction.judge", case.model_dump_json()) for case in cases]
+        tasks = [Task("reproduction.judge", case.model_dump_json) for case in cases]
         LocalExecutor().run(tasks, take, interrupt)
     if failures and not interrupt.is_requested:
         raise RunError(failures[0])

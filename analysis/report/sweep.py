@@ -55,7 +55,7 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
         "sweep.html.j2",
         sweep=sweep,
         first=of_sweep(sweep),
-        shared=shared_runs(sweep.table),
+        notes=[*_program(sweep), *shared_runs(sweep.table)],
         failures=failures,
         plots=place_figures(
             folder,
@@ -67,6 +67,10 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
     )
     replace_text(folder / REPORT_FILE, html)
     return folder / REPORT_FILE
+
+
+def _program(sweep: Sweep) -> list[str]:
+    return [f"Its switches ran the P4 program {sweep.program}."] if sweep.program else []
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:

@@ -28,6 +28,15 @@ _NEEDED = {
 }
 
 
+class _Program(BaseModel):
+    """What a page says of the P4 program that was given."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    path: str
+    sha256: str
+
+
 class _Told(BaseModel):
     """What a page says of sweep.json."""
 
@@ -35,6 +44,7 @@ class _Told(BaseModel):
 
     name: str
     scenario: str
+    program: _Program | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,8 @@ class Sweep:
     name: str
     scenario: str
     table: pl.DataFrame
+    program: str = ""
+    """File and hash of the P4 program that all its runs were given; nothing where that is the testbed's own."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -90,7 +102,8 @@ def read_sweep_results(folder: Path) -> Sweep:
     missing = _NEEDED - set(table.columns)
     if missing:
         raise ResultError(f"{folder / TABLE_FILE}: it holds no finished job (there is no {min(missing)})")
-    return Sweep(told.name, told.scenario, table)
+    given = told.program
+    return Sweep(told.name, told.scenario, table, f"{given.path}, SHA-256 {given.sha256}" if given else "")
 
 
 def axes_of(table: pl.DataFrame) -> tuple[str, ...]:

@@ -6,47 +6,53 @@ from __future__ import annotations
 
 import json as json_format
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from command.dilation import say_dilations
-from command.options import Json, Out, Retry, ScaleName, SchedulerAddress, Settings, Workers
+from command.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, clock_of
 from command.progress import JobProgress
 from command.reproductions import print_reproduction
 from command.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.jobs import jobs_of
+from reproduction.jobs import ExperimentJob, jobs_of
 from reproduction.reproduce import ReproducedExperiments, reproduce
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
+from testbed.plan.request import ClockName
+from testbed.program.given import GivenProgram, program_given
 
 
 def verb(
-    experiment: Annotated[str, typer.Argument(help="Experiment of the paper, or `all`; see `list`.")],
+    experiment: Annotated[
+        str,
+        typer.Argument(help="Experiment of the paper, or `all`; see `list`."),
+    ],
     *,
     scale: ScaleName = "ci",
-    clock: Annotated[str | None, typer.Option(help="Clock instead of the scale's own.", show_default=False)] = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(help="Clock instead of the scale's own.", show_default=False),
+    ] = None,
     out: Out = Path("runs"),
     workers: Workers = None,
     scheduler: SchedulerAddress = None,
     retry: Retry = False,
     seed: Annotated[int | None, typer.Option(help="Seed instead of the scale's own, 1.", show_default=False)] = None,
     settings: Settings = None,
+    p4: P4Program = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
     """Runs experiments and holds their claims against what was measured."""
     chosen = None if clock is None else clock_of(clock)
-    jobs = [
-        job
-        for name in _experiments(experiment)
-        for job in jobs_of(EXPERIMENTS[name], scale, chosen, seed=seed, changed=settings or ())  # type: ignore[arg-type]
-    ]
+    jobs = _jobs(_experiments(experiment), scale, chosen, seed, settings or (), program_given(p4))
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
     say_dilations(checked([job.request for job in jobs], out))
@@ -72,6 +78,21 @@ def verb(
         raise typer.Exit(EXIT_INVALID)
     if strict and not all(stored.reproduction.all_hold for stored in found.each):
         raise typer.Exit(EXIT_CLAIM)
+
+
+def _jobs(
+    names: Sequence[str],
+    scale: str,
+    clock: ClockName | None,
+    seed: int | None,
+    changed: Sequence[str],
+    program: GivenProgram | None,
+) -> list[ExperimentJob]:
+    return [
+        job
+        for name in names
+        for job in jobs_of(EXPERIMENTS[name], scale, clock, seed=seed, changed=changed, program=program)  # type: ignore[arg-type]
+    ]
 
 
 def _experiments(text: str) -> list[str]:

@@ -11,34 +11,47 @@ import typer
 
 from analysis.report.first_sentence import of_sweep
 from analysis.results.swept import read_sweep_results
-from command.options import Out, SchedulerAddress, Workers
+from command.options import Out, P4Program, SchedulerAddress, Workers
 from command.output import EXIT_INVALID, console, errors, say
 from command.planning import checked
 from command.progress import JobProgress
 from testbed.errors import Interrupted
 from testbed.execution.room import check_output
 from testbed.jobs.job import executor_for
-from testbed.sweep.run import run_sweep
-from testbed.sweep.sweep import jobs_of, read_sweep, results_table, unfinished
+from testbed.program.given import program_given
+from testbed.sweep.run import SweepSummary, run_sweep
+from testbed.sweep.sweep import jobs_of, read_sweep, results_table, sweep_folder, unfinished
 
 
 def verb(
     file: Annotated[Path, typer.Argument(help="YAML of scenario, schemes, seeds and axes.", show_default=False)],
     *,
+    p4: P4Program = None,
     out: Out = Path("runs"),
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
 ) -> None:
     """Runs what is not done yet of a sweep."""
     sweep = read_sweep(file)
-    jobs = jobs_of(sweep)
+    program = program_given(p4)
+    jobs = jobs_of(sweep, program)
+    folder = sweep_folder(sweep, program, out.absolute())
     check_output(out)
-    results_table(out.absolute() / sweep.name, jobs)  # what is there must be readable before anything is compiled
-    checked([jobs[0].request], out, times=max(1, len(unfinished(out / sweep.name, jobs))))
+    results_table(folder, jobs)  # what is there must be readable before anything is compiled
+    checked([jobs[0].request], out, times=max(1, len(unfinished(folder, jobs))))
     with JobProgress(errors, "runs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
-    runs = "" if done.runs == len(jobs) else f", {done.runs} runs"
-    console.print(f"{len(jobs)} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    _tell(done, len(jobs))
+    if done.is_interrupted:
+        kept = f"{done.ran + done.found} of {done.runs} runs are done and in {done.table.parent}"
+        raise Interrupted(f"{kept}; the same command goes on with the rest")
+    if done.failures or done.invalid:
+        raise typer.Exit(EXIT_INVALID)
+
+
+def _tell(done: SweepSummary, jobs: int) -> None:
+    runs = "" if done.runs == jobs else f", {done.runs} runs"
+    console.print(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
     for sentence in done.shared:
         say(sentence)
     if done.other_versions:
@@ -56,8 +69,3 @@ def verb(
     if done.page is not None:
         say(of_sweep(read_sweep_results(done.page.parent)))
         say(f"report: {done.page}")
-    if done.is_interrupted:
-        kept = f"{done.ran + done.found} of {done.runs} runs are done and in {done.table.parent}"
-        raise Interrupted(f"{kept}; the same command goes on with the rest")
-    if done.failures or done.invalid:
-        raise typer.Exit(EXIT_INVALID)

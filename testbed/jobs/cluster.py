@@ -58,7 +58,7 @@ class ClusterExecutor:
 
 def _submit(client: Client, task: Task, name: str, number: int) -> Future[Any]:
     key = f"{name}-{number}"
-    words, payload, folder = task.words, task.payload, str(ROOT)
+    words, payload, folder = task.words, task.payload(), str(ROOT)
     # A lambda, because Dask would send a function that has a module by that module's name.
     return client.submit(lambda: run_watched(words, payload, folder, _watch(name, key)), key=key, pure=False)
 

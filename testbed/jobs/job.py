@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -119,10 +120,14 @@ def run_jobs(jobs: Sequence[Job], executor: Executor, tell: Tell, ended: Ended =
 
             if numbers:
                 is_served = clock == "virtual"  # a live run leaves more behind it than memory
-                tasks = [Task(_MODULE, JOB.dump_json(jobs[number]).decode(), is_served) for number in numbers]
+                tasks = [Task(_MODULE, partial(_payload, jobs[number]), is_served) for number in numbers]
                 executor.run(tasks, take, interrupt, one_at_a_time=clock == "real")
     results = tuple(found.get(number, JobInterrupted()) for number in range(len(jobs)))
     return JobResults(results, interrupt.is_requested)
+
+
+def _payload(job: Job) -> str:
+    return JOB.dump_json(job).decode()
 
 
 def _result_of(end: TaskEnd) -> JobResult:

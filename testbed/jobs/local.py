@@ -65,7 +65,7 @@ class LocalExecutor:
 def _begun(task: Task, free: list[ServingProcess]) -> TaskProcess:
     """The process that does it now: one of those that are free, where it may be shared, else a new one."""
     if not task.is_served or _has_limited_time():
-        return TaskProcess(task.words, task.payload, str(ROOT))
+        return TaskProcess(task.words, task.payload(), str(ROOT))
     while free:
         server = free.pop()
         if server.is_free and server.module == task.module:
@@ -73,7 +73,7 @@ def _begun(task: Task, free: list[ServingProcess]) -> TaskProcess:
         server.dismiss()
     else:
         server = ServingProcess(task.module, (*task.words, SERVE), str(ROOT))
-    server.give(task.payload)
+    server.give(task.payload())
     return server
 
 

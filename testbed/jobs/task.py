@@ -27,10 +27,10 @@ SERVE = "--serve"
 
 @dataclass(frozen=True)
 class Task:
-    """`python -m module` with `payload` on stdin."""
+    """`python -m module` with what `payload` gives on stdin, asked when the task begins: each of many may be long."""
 
     module: str
-    payload: str
+    payload: Callable[[], str]
     is_served: bool = False
     """Whether a process may do several of them, one after the other: the module knows `SERVE`. They share an
     interpreter, which takes as long to start as a short run, and nothing else that they would tell."""

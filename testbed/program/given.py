@@ -11,10 +11,16 @@ import hashlib
 import json
 import os
 import re
+import zlib
+from base64 import b85decode, b85encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
 
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 from testbed.errors import UsageError
@@ -30,6 +36,18 @@ _LONGEST_NAME = 32
 _DIGITS = 24
 
 
+def _packed(text: str) -> str:
+    return b85encode(zlib.compress(text.encode())).decode()
+
+
+def _unpacked(given: str, info: ValidationInfo) -> str:
+    return zlib.decompress(b85decode(given)).decode() if info.mode == "json" else given
+
+
+Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
+"""A text that is a tenth as long in JSON: each of a sweep's jobs travels with its program."""
+
+
 @dataclass(frozen=True)
 class GivenProgram:
     """A program as BMv2 JSON."""
@@ -39,7 +57,7 @@ class GivenProgram:
     path: str
     name: str
     """By which its runs are told apart."""
-    text: str = field(repr=False)
+    text: Packed = field(repr=False)
 
     @property
     def sha256(self) -> str:
@@ -48,7 +66,7 @@ class GivenProgram:
 
     def declared(self) -> Program:
         """What the control plane may name."""
-        return Program(json.loads(self.text))
+        return _declared(self.text)
 
     def file(self) -> Path:
         """Where it lies for those who build or load it: in the cache, by its content. CacheRefused, OSError."""
@@ -60,6 +78,12 @@ class GivenProgram:
                 part.write_text(self.text, encoding="utf-8")
                 part.replace(path)
         return path
+
+
+@lru_cache(maxsize=8)
+def _declared(text: str) -> Program:
+    """Once for all jobs of a sweep."""
+    return Program(json.loads(text))
 
 
 def program_file(program: GivenProgram | None) -> Path:

@@ -21,16 +21,18 @@ from wire.dilation import Dilation
 
 _COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes"}
 _DECIDES_NOTHING = {"command", "versions"}
-_IS_CODE = {"program"}
-"""A sweep has no P4 program but the testbed's own, which is told apart as its other code is."""
+_BY_CONTENT = {"program"}
+"""What was given counts by its content; the testbed's own program is told apart as its other code is."""
 _OF_THIS_MACHINE = {"dilation", "dilation_given", "dilation_choice"}
 """A live run's D follows from how fast the machine is, unless it was asked for."""
 
 
 def effect_digest(request: RunRequest, plan: RunPlan) -> str:
     """Hexadecimal."""
-    left_out = _COUNTED_OTHERWISE | _DECIDES_NOTHING | _IS_CODE | _OF_THIS_MACHINE
+    left_out = _COUNTED_OTHERWISE | _DECIDES_NOTHING | _BY_CONTENT | _OF_THIS_MACHINE
     told = {"asked_dilation": request.dilation, **plan.config.model_dump(mode="json", exclude=left_out)}
+    if request.program is not None:
+        told["program_sha256"] = request.program.sha256
     digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
     for flow in plan.flows:
         digest.update(repr(astuple(flow)).encode())

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ from telemetry.atomic_file import replace_file, replace_text
 from testbed.execution.execute import give_to_caller
 from testbed.jobs.job import Job, JobFailed, JobFinished, JobResults, Tell, run_jobs
 from testbed.jobs.task import Executor
-from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, labels_of_runs, results_table, unfinished
+from testbed.plan.config import program_config
+from testbed.program.given import GivenProgram
+from testbed.sweep.sweep import JOBS, SweepFile, SweepJob, labels_of_runs, results_table, sweep_folder, unfinished
 from testbed.system.code import code_digest
 
 
@@ -43,9 +46,10 @@ class SweepSummary:
 
 def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell) -> SweepSummary:
     """Makes the sweep's folder, or goes on in it. Runs get no pages. After Ctrl-C table and page have what was done."""
-    folder = out.absolute() / sweep.name
+    program = jobs[0].request.program
+    folder = sweep_folder(sweep, program, out.absolute())
     (folder / JOBS).mkdir(parents=True, exist_ok=True)
-    replace_text(folder / SWEEP_FILE, sweep.model_dump_json(indent=2) + "\n")
+    replace_text(folder / SWEEP_FILE, _told(sweep, program))
     missing, labels = unfinished(folder, jobs), labels_of_runs(jobs)
     runs = len(labels)
     found = runs - len(missing)
@@ -73,6 +77,13 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
         failures=failures,
         is_interrupted=done.is_interrupted,
     )
+
+
+def _told(sweep: SweepFile, program: GivenProgram | None) -> str:
+    """sweep.json: the file, and the P4 program where one was given."""
+    given = None if program is None else program_config(program).model_dump()
+    told = {**json.loads(sweep.model_dump_json()), "program": given}
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write_page(folder: Path, failures: Sequence[str]) -> Path:

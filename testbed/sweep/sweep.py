@@ -29,6 +29,7 @@ from testbed.errors import UsageError
 from testbed.plan.overrides import as_settings
 from testbed.plan.plan import ClockName, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
+from testbed.program.given import GivenProgram
 from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
 from testbed.system.code import code_digest
@@ -82,6 +83,11 @@ class SweepJob:
         return key != self.key and key.startswith(self.key[: _ASKED_DIGITS + 1])
 
 
+def sweep_folder(sweep: SweepFile, program: GivenProgram | None, out: Path) -> Path:
+    """Where its runs and its table lie. With a P4 program that was given elsewhere: no table stands for two of them."""
+    return out / (sweep.name if program is None else f"{sweep.name}+{program.name}")
+
+
 def read_sweep(path: Path) -> SweepFile:
     """The sweep of a file. UsageError, one line, for a file that is missing or wrong."""
     try:
@@ -98,7 +104,7 @@ def read_sweep(path: Path) -> SweepFile:
         raise UsageError(f"{path}: {refusal(error)}") from error
 
 
-def jobs_of(sweep: SweepFile) -> list[SweepJob]:
+def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[SweepJob]:
     """All jobs, in the order of the file, seeds changing fastest. UsageError if one cannot be planned, or is double."""
     count = prod(len(values) for values in (*sweep.axes.values(), sweep.schemes, sweep.seeds))
     if count > MOST_JOBS:
@@ -118,6 +124,7 @@ def jobs_of(sweep: SweepFile) -> list[SweepJob]:
                 duration_ms=sweep.duration_ms,
                 faults=sweep.faults,
                 settings=as_settings({**sweep.settings, **place}),
+                program=program,
             )
             key = f"{effect_digest(request, plan_run(request))[:_ASKED_DIGITS]}-{code_digest()[:_CODE_DIGITS]}"
             planned.append((request, place, key))
@@ -140,6 +147,7 @@ def _named(planned: Sequence[tuple[RunRequest, Mapping[str, Any], str]]) -> list
         read = [axis for axis in place if axis not in shared[key]]
         words = [
             request.scheme,
+            *([] if request.program is None else [f"p4-{request.program.name}"]),
             *(f"{axis.rpartition('.')[2]}-{_word(place[axis])}" for axis in read),
             f"seed-{request.seed}",
         ]
@@ -170,7 +178,7 @@ def labels_of_runs(jobs: Sequence[SweepJob]) -> dict[str, str]:
 def _label(sharing: Sequence[SweepJob]) -> str:
     request = sharing[0].request
     places = [f"{axis}={_listed([job.place[axis] for job in sharing])}" for axis in sharing[0].place]
-    return " ".join([request.scheme, *places, f"seed={request.seed}"])
+    return " ".join([request.variant, *places, f"seed={request.seed}"])
 
 
 def _listed(values: Sequence[Any]) -> str:

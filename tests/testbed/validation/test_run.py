@@ -49,7 +49,7 @@ class StandIn:
         for number, task in enumerate(tasks):
             if interrupt.is_requested:
                 return
-            job = JOB.validate_json(task.payload)
+            job = JOB.validate_json(task.payload())
             assert one_at_a_time is (job.request.clock == "real")
             self.jobs.append(job)
             take(number, self._end(job))
