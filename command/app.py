@@ -53,13 +53,16 @@ VERBS: Mapping[str, str] = {
 _WITHOUT_TABLES = ("list", "doctor", "clean", "--help")
 """These load no library that needs much of the machine."""
 
+_ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+"""Where bash, and where other shells, put the line in which somebody has pressed Tab."""
+
 _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_LOCALID")
 """Where those that start MPI programs tell a process its place on its machine, best first."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
     """The command with the verbs that are among these words; of the others it knows what they are for."""
-    app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
+    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
     for name, summary in VERBS.items():
         function = _guarded(import_module(f"command.verbs.{name}").verb) if name in words else _not_typed
         app.command(name, help=summary)(function)
@@ -101,7 +104,7 @@ def main(words: Sequence[str]) -> int:
     try:
         _check_text(words)
         _check_limits(words)
-        return app_for(words)(list(words), standalone_mode=False) or 0
+        return app_for(words or _to_complete())(list(words), standalone_mode=False) or 0
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
     except UsageError as error:
@@ -120,6 +123,11 @@ def main(words: Sequence[str]) -> int:
         return EXIT_DONE
     _tell(message)
     return status
+
+
+def _to_complete() -> list[str]:
+    """The words of a line that a shell asks about; to know a verb's options, its module must be loaded."""
+    return next((os.environ[name].split() for name in _ASKED_BY_SHELLS if name in os.environ), [])
 
 
 def _is_said_by_another(words: Sequence[str]) -> bool:

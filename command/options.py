@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from command.listing import words
 from testbed.errors import UsageError
 
 
@@ -19,11 +20,20 @@ def folder_of(text: str | Path) -> Path:
     return Path(text)
 
 
-ScenarioName = Annotated[str, typer.Argument(help="Scenario, see `list`.", show_default=False)]
-SwitchName = Annotated[str, typer.Option(help="Switch target: auto (soft), soft or bmv2.")]
-ClockName = Annotated[str, typer.Option(help="real (Mininet, needs root) or virtual (in process, deterministic).")]
+ScenarioName = Annotated[
+    str, typer.Argument(help="Scenario, see `list`.", show_default=False, autocompletion=words.scenarios)
+]
+SwitchName = Annotated[
+    str, typer.Option(help="Switch target: auto (soft), soft or bmv2.", autocompletion=words.switches)
+]
+ClockName = Annotated[
+    str,
+    typer.Option(
+        help="real (Mininet, needs root) or virtual (in process, deterministic).", autocompletion=words.clocks
+    ),
+]
 DilationFactor = Annotated[str, typer.Option(help="How much slower than the model the clock runs: auto or a number.")]
-ScaleName = Annotated[str, typer.Option(help="Size: ci, laptop or paper.")]
+ScaleName = Annotated[str, typer.Option(help="Size: ci, laptop or paper.", autocompletion=words.scales)]
 Seed = Annotated[int, typer.Option(help="Seed of all chance.")]
 Duration = Annotated[float | None, typer.Option(metavar="MS", help="Longest model time in ms.", show_default=False)]
 Settings = Annotated[
@@ -31,7 +41,10 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="A setting: NAME, topology.NAME, switch.NAME or transport.NAME."),
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", parser=folder_of, help="Where run folders are made.")]
-TopologyName = Annotated[str | None, typer.Option(help="Network instead of the scale's own.", show_default=False)]
+TopologyName = Annotated[
+    str | None,
+    typer.Option(help="Network instead of the scale's own.", show_default=False, autocompletion=words.topologies),
+]
 FlowFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Flow list to replay: ours or the HPCC simulator's.", show_default=False),

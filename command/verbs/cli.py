@@ -11,6 +11,7 @@ from typing import IO, Annotated
 
 import typer
 
+from command.listing import words
 from command.options import HostsImage, P4Program, Settings, SwitchName
 from command.output import EXIT_INVALID, console
 from compiled.first_use import prepare
@@ -28,8 +29,10 @@ MAX_SCRIPT_BYTES = 1_000_000
 
 def verb(
     *,
-    topology: Annotated[str, typer.Option(help="Network, see `list`.")] = "clos",
-    scheme: Annotated[str, typer.Option(help="Scheme that switches and hosts begin with.")] = "sfc",
+    topology: Annotated[str, typer.Option(help="Network, see `list`.", autocompletion=words.topologies)] = "clos",
+    scheme: Annotated[
+        str, typer.Option(help="Scheme that switches and hosts begin with.", autocompletion=words.schemes)
+    ] = "sfc",
     switch: SwitchName = "auto",
     p4: P4Program = None,
     dilation: Annotated[

@@ -17,6 +17,7 @@ from analysis.report.pages import write_comparison_report
 from analysis.report.tables import comparison_table
 from analysis.results.comparison import compare
 from command.dilation import say_dilations
+from command.listing import words
 from command.options import (
     ClaimsFile,
     ClockName,
@@ -52,7 +53,10 @@ def verb(
     scenario: ScenarioName,
     *,
     schemes: Annotated[
-        str, typer.Option(help="Schemes, separated by commas; the first is the base of ratios.")
+        str,
+        typer.Option(
+            help="Schemes, separated by commas; the first is the base of ratios.", autocompletion=words.scheme_lists
+        ),
     ] = "irn,sfc",
     switch: SwitchName = "auto",
     p4: P4Programs = None,

@@ -11,6 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from command.listing import words
 from command.listing.tables import names_table, rate_control_rows, scenario_tables, scheme_tables, topology_tables
 from command.output import console
 from scenarios.catalogue import SCENARIOS
@@ -23,7 +24,9 @@ from wire.input.validation import shown
 
 
 def verb(
-    scenario: Annotated[str | None, typer.Argument(help="Show its settings.", show_default=False)] = None,
+    scenario: Annotated[
+        str | None, typer.Argument(help="Show its settings.", show_default=False, autocompletion=words.scenarios)
+    ] = None,
     *,
     schemes: Annotated[bool, typer.Option("--schemes", help="Show schemes with all settings of them.")] = False,
     topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from command.dilation import say_dilations
+from command.listing import words
 from command.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, clock_of
@@ -32,13 +33,13 @@ from testbed.program.given import GivenProgram, program_given
 def verb(
     experiment: Annotated[
         str,
-        typer.Argument(help="Experiment of the paper, or `all`; see `list`."),
+        typer.Argument(help="Experiment of the paper, or `all`; see `list`.", autocompletion=words.experiments_or_all),
     ],
     *,
     scale: ScaleName = "ci",
     clock: Annotated[
         str | None,
-        typer.Option(help="Clock instead of the scale's own.", show_default=False),
+        typer.Option(help="Clock instead of the scale's own.", show_default=False, autocompletion=words.clocks),
     ] = None,
     out: Out = Path("runs"),
     workers: Workers = None,

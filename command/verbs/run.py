@@ -13,6 +13,7 @@ import typer
 
 from analysis.report.tables import run_table
 from command.dilation import say_dilations
+from command.listing import words
 from command.options import (
     BackgroundName,
     ClockName,
@@ -57,7 +58,12 @@ from testbed.program.given import program_given
 def verb(
     scenario: ScenarioName,
     *,
-    scheme: Annotated[str, typer.Option(help="Scheme, see `list`; +none or +window chooses the rate control.")] = "sfc",
+    scheme: Annotated[
+        str,
+        typer.Option(
+            help="Scheme, see `list`; +none or +window chooses the rate control.", autocompletion=words.schemes
+        ),
+    ] = "sfc",
     switch: SwitchName = "auto",
     p4: P4Program = None,
     clock: ClockName = "real",

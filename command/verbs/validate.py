@@ -12,6 +12,7 @@ import typer
 
 from analysis.report.validation import write_validation_page
 from command.dilation import say_dilations
+from command.listing import words
 from command.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
 from command.output import EXIT_CLAIM, EXIT_INVALID, errors
 from command.planning import checked, dilation_of
@@ -28,11 +29,17 @@ from testbed.validation.run import StoredValidation, validate
 
 
 def verb(
-    scenario: Annotated[str, typer.Argument(help="Scenario, see `list`, or `all`.")] = ALL,
+    scenario: Annotated[
+        str, typer.Argument(help="Scenario, see `list`, or `all`.", autocompletion=words.scenarios_or_all)
+    ] = ALL,
     *,
     schemes: Annotated[
         str | None,
-        typer.Option(help="Schemes, separated by commas.", show_default="those of the scenario's experiment"),
+        typer.Option(
+            help="Schemes, separated by commas.",
+            show_default="those of the scenario's experiment",
+            autocompletion=words.scheme_lists,
+        ),
     ] = None,
     switch: SwitchName = "auto",
     p4: P4Program = None,

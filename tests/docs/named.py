@@ -35,11 +35,11 @@ _PLACEHOLDER = re.compile(r"[A-Z]+")
 
 @cache
 def _options_of_verbs() -> Mapping[str, set[str]]:
-    """Of runner.py, by verb."""
+    """Of runner.py, by verb; by no verb its own."""
     group: Any = typer.main.get_command(app_for(list(VERBS)))
     return {
         name: {option for parameter in verb.params for option in parameter.opts}
-        for name, verb in group.commands.items()
+        for name, verb in {"": group, **group.commands}.items()
     }
 
 
