@@ -15,6 +15,12 @@ _MAP = re.compile(r"[01]{0,512}")
 _GROUP = re.compile(r"mgrp\((\d+)\)")
 _NODE = re.compile(r"\(L1h=(\d+), rid=(\d+)\) -> \(ports=\[(.*?)\], lags=\[(.*?)\]\)")
 _LAG = re.compile(r"lag\((\d+)\) -> ports=\[(.*?)\]")
+_SESSION = re.compile(r"(port|mgid)=(\d+)")
+_SESSIONS = {
+    ("port",): "mirroring_add",
+    ("group",): "mirroring_add_mc",
+    ("port", "group"): "mirroring_add_port_and_mgrp",
+}
 
 
 class Mirroring:
@@ -24,21 +30,19 @@ class Mirroring:
         self._control = control
 
     def mirroring_session_add(self, session: int, target: Any) -> None:
-        if (target.port is None) == (target.group is None):
-            raise Refused(SESSION_NOT_FOUND, "a session leads to a port or to a group, one of them")
-        is_port = target.port is not None
-        words = ["mirroring_add" if is_port else "mirroring_add_mc", str(session)]
-        ask(self._control, [*words, str(target.port if is_port else target.group)], SESSION_NOT_FOUND)
+        given = tuple(kind for kind in ("port", "group") if getattr(target, kind) is not None)
+        if not given:
+            raise Refused(SESSION_NOT_FOUND, "a session leads to a port, to a group or to both")
+        numbers = (str(getattr(target, kind)) for kind in given)
+        ask(self._control, [_SESSIONS[given], str(session), *numbers], SESSION_NOT_FOUND)
 
     def mirroring_session_delete(self, session: int) -> None:
         ask(self._control, ["mirroring_delete", str(session)], SESSION_NOT_FOUND)
 
     def mirroring_session_get(self, session: int) -> Any:
         answer = ask(self._control, ["mirroring_get", str(session)], SESSION_NOT_FOUND)
-        kind, _, number = answer.split()[0].partition("=")
-        if kind == "port":
-            return interface().MirroringSession(port=int(number))
-        return interface().MirroringSession(group=int(number))
+        found = {name: int(number) for name, number in _SESSION.findall(answer)}
+        return interface().MirroringSession(port=found.get("port"), group=found.get("mgid"))
 
     def mirroring_mapping_add(self, session: int, port: int) -> int:
         self.mirroring_session_add(session, interface().MirroringSession(port=port))

@@ -46,6 +46,7 @@ int sw_do_digest_read(struct sw_command *command);   /* digests.c */
 int sw_do_drops_read(struct sw_command *command);    /* drops.c */
 int sw_do_mirroring_add(struct sw_command *command); /* replication.c */
 int sw_do_mirroring_add_mc(struct sw_command *command);
+int sw_do_mirroring_add_port_and_mgrp(struct sw_command *command);
 int sw_do_mirroring_delay(struct sw_command *command);
 int sw_do_mirroring_delete(struct sw_command *command);
 int sw_do_mirroring_get(struct sw_command *command);

@@ -68,6 +68,7 @@ static const struct command_row commands[] = {
     {"drops_read", "", 0, 0, sw_do_drops_read},
     {"mirroring_add", "SESSION PORT", 2, 2, sw_do_mirroring_add},
     {"mirroring_add_mc", "SESSION GROUP", 2, 2, sw_do_mirroring_add_mc},
+    {"mirroring_add_port_and_mgrp", "SESSION PORT GROUP", 3, 3, sw_do_mirroring_add_port_and_mgrp},
     {"mirroring_delay", "SESSION NS", 2, 2, sw_do_mirroring_delay},
     {"mirroring_delete", "SESSION", 1, 1, sw_do_mirroring_delete},
     {"mirroring_get", "SESSION", 1, 1, sw_do_mirroring_get},

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PORT_MAX (SW_DROP_PORT - 1)
+#define GROUP_MAX (SW_MULTICAST_GROUP_COUNT - 1)
 #define DELAY_MAX UINT64_C(1000000000000000)
 
 static int read_word(struct sw_command *command, uint32_t word, const char *what, uint64_t max, uint32_t *number)
@@ -23,26 +24,47 @@ static int read_word(struct sw_command *command, uint32_t word, const char *what
     return 0;
 }
 
-static int add_session(struct sw_command *command, const char *what, uint64_t max, bool is_group)
+static int read_target(struct sw_command *command, uint32_t word, const char *what, uint64_t max, int32_t *target)
 {
-    struct sw_mirror_session to = {.port = -1, .group = -1};
-    uint32_t session, target;
+    uint32_t number;
 
-    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0 ||
-        read_word(command, 2, what, max, &target) < 0)
+    if (read_word(command, word, what, max, &number) < 0)
         return -1;
-    *(is_group ? &to.group : &to.port) = (int32_t)target;
+    *target = (int32_t)number;
+    return 0;
+}
+
+static int add_session(struct sw_command *command, struct sw_mirror_session to)
+{
+    uint32_t session;
+
+    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
+        return -1;
     return sw_command_check(command, sw_mirror_set(&command->sw->target.replication, session, to), "the session");
 }
 
 int sw_do_mirroring_add(struct sw_command *command)
 {
-    return add_session(command, "port", PORT_MAX, false);
+    struct sw_mirror_session to = {.port = -1, .group = -1};
+
+    return read_target(command, 2, "port", PORT_MAX, &to.port) < 0 ? -1 : add_session(command, to);
 }
 
 int sw_do_mirroring_add_mc(struct sw_command *command)
 {
-    return add_session(command, "group", SW_MULTICAST_GROUP_COUNT - 1, true);
+    struct sw_mirror_session to = {.port = -1, .group = -1};
+
+    return read_target(command, 2, "group", GROUP_MAX, &to.group) < 0 ? -1 : add_session(command, to);
+}
+
+int sw_do_mirroring_add_port_and_mgrp(struct sw_command *command)
+{
+    struct sw_mirror_session to = {.port = -1, .group = -1};
+
+    if (read_target(command, 2, "port", PORT_MAX, &to.port) < 0 ||
+        read_target(command, 3, "group", GROUP_MAX, &to.group) < 0)
+        return -1;
+    return add_session(command, to);
 }
 
 int sw_do_mirroring_delay(struct sw_command *command)
@@ -76,18 +98,19 @@ int sw_do_mirroring_get(struct sw_command *command)
     found = sw_mirror_find(&command->sw->target.replication, session);
     if (!found)
         return sw_command_fail(command, "session '%s' does not exist", command->words[1]);
+    if (found->port >= 0)
+        sw_text_add(command->out, "port=%" PRId32 "%s", found->port, found->group >= 0 ? " " : "");
+    if (found->group >= 0)
+        sw_text_add(command->out, "mgid=%" PRId32, found->group);
     if (found->port >= 0 && found->delay_ns)
-        sw_text_add(command->out, "port=%" PRId32 " delay_ns=%" PRId64 "\n", found->port, found->delay_ns);
-    else if (found->port >= 0)
-        sw_text_add(command->out, "port=%" PRId32 "\n", found->port);
-    else
-        sw_text_add(command->out, "mgid=%" PRId32 "\n", found->group);
+        sw_text_add(command->out, " delay_ns=%" PRId64, found->delay_ns);
+    sw_text_add(command->out, "\n");
     return 0;
 }
 
 static int read_group(struct sw_command *command, uint32_t word, uint32_t *group)
 {
-    return read_word(command, word, "group", SW_MULTICAST_GROUP_COUNT - 1, group);
+    return read_word(command, word, "group", GROUP_MAX, group);
 }
 
 static int read_node(struct sw_command *command, uint32_t word, uint32_t *node)

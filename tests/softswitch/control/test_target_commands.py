@@ -70,6 +70,9 @@ def test_mirroring_sessions_come_and_go(engine: SwitchEngine) -> None:
     assert engine.command("mirroring_get 100") == "port=7"
     engine.command("mirroring_add_mc 100 8")
     assert engine.command("mirroring_get 100") == "mgid=8"
+    engine.command("mirroring_add_port_and_mgrp 100 7 8")
+    engine.command("mirroring_delay 100 5")
+    assert engine.command("mirroring_get 100") == "port=7 mgid=8 delay_ns=5"
     engine.command("mirroring_delete 100")
     with pytest.raises(CommandError):
         engine.command("mirroring_get 100")

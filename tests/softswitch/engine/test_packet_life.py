@@ -134,13 +134,17 @@ def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
     assert engine.statistics()["clones_without_session"] == 1
 
 
-def test_clone_to_a_multicast_group(engine: SwitchEngine) -> None:
-    """A session may name a group: one clone for each of its ports."""
-    for line in ("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", "mirroring_add_mc 5 7"):
+@pytest.mark.parametrize(
+    ("session", "alone"), [("mirroring_add_mc 5 7", []), ("mirroring_add_port_and_mgrp 5 3 7", [3])]
+)
+def test_clone_to_a_multicast_group(session: str, alone: list[int], engine: SwitchEngine) -> None:
+    """A session may name a group: one clone for each of its ports; and a port beside it: one for that."""
+    for line in ("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", session):
         engine.command(line)
     out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)
-    assert [(port, report(frame).instance_type, report(frame).rid) for port, _, frame in out] == [
+    assert sorted((port, report(frame).instance_type, report(frame).rid) for port, _, frame in out) == [
         (2, NORMAL, 0),
+        *((port, INGRESS_CLONE, 0) for port in alone),
         (4, INGRESS_CLONE, 3),
         (5, INGRESS_CLONE, 3),
     ]

@@ -265,7 +265,7 @@ def test_members_and_groups(asked: Make) -> None:
 
 
 def test_mirroring_sessions(asked: Make) -> None:
-    """To a port or a group, one of them; by the older calls too."""
+    """To a port, a group or both; by the older calls too."""
     call, service = asked("l3").call, "simple_switch"
     call("mirroring_session_add", 5, interface().MirroringSession(port=3), service=service)
     assert call("mirroring_session_get", 5, service=service) == interface().MirroringSession(port=3)
@@ -277,8 +277,11 @@ def test_mirroring_sessions(asked: Make) -> None:
     assert code_of(call, "mirroring_session_get", 5, service=service) == 1
     assert call("mirroring_mapping_add", 6, 2, service=service) == 1
     assert [call("mirroring_mapping_delete", 6, service=service) for _ in range(2)] == [1, 0]
-    both = interface().MirroringSession(port=1, group=1)
-    assert code_of(call, "mirroring_session_add", 5, both, service=service) == 1
+    both = interface().MirroringSession(port=1, group=8)
+    call("mirroring_session_add", 5, both, service=service)
+    assert call("mirroring_session_get", 5, service=service) == both
+    assert call("mirroring_mapping_get_egress_port", 5, service=service) == 1
+    assert code_of(call, "mirroring_session_add", 5, interface().MirroringSession(), service=service) == 1
 
 
 def test_multicast_trees(asked: Make) -> None:
