@@ -37,11 +37,11 @@ _QUEUES = 8
 _LISTENS_S = 300.0
 _POLL_S = 0.02
 _PR_SET_PDEATHSIG = 1
-_CAPTURE = "tcpdump -i IFACE -w FILE captures a port"
+_CAPTURE = "--pcap has every frame of every port"
+_NO_P4RUNTIME = "there is no P4Runtime; clients of --thrift-port set the tables"
 _STF = "frames come from interfaces; python -m softswitch.stf runs a program on frames from a file"
 
 REFUSED = {
-    "--pcap": f"the switch writes no captures; {_CAPTURE}",
     "--trace-dir": f"the switch writes no traces; {_CAPTURE}",
     "--dump-packet-data": f"the switch logs no packets; {_CAPTURE}",
     "--use-files": _STF,
@@ -55,6 +55,8 @@ REFUSED = {
 REFUSED_OF_TARGET = {
     "--enable-swap": "a running program cannot be swapped; start another switch",
     "--load-modules": "no modules can be loaded",
+    "--grpc-server-addr": _NO_P4RUNTIME,
+    "--cpu-port": _NO_P4RUNTIME,
 }
 _USAGE = "simple_switch -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json [-- OPTION...]"
 _WITHOUT_EFFECT = "taken, changes nothing"
@@ -102,7 +104,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
 def switch_arguments(options: argparse.Namespace) -> list[str]:
     """The words for the switch itself."""
     words = [word for each in options.interface for word in ("-i", each)]
-    for name in ("commands", "control"):
+    for name in ("commands", "control", "pcap"):
         if value := getattr(options, name):
             words += [f"--{name}", str(value)]
     return [*words, "--realtime"] if options.realtime else words
@@ -144,6 +146,8 @@ def _general_parser() -> argparse.ArgumentParser:
     parser.add_argument("--log-file", metavar="FILE", help="what the switch says goes to FILE.txt")
     parser.add_argument("--log-console", action="store_true", help="what it says goes to the terminal, as without")
     parser.add_argument("--nanolog", metavar="ADDRESS", help="taken with a warning: there is no event log")
+    pcap = "write each port's frames to DIR/IFACE_in.pcap and DIR/IFACE_out.pcap; without DIR here"
+    parser.add_argument("--pcap", nargs="?", const=".", metavar="DIR", help=pcap)
     parser.add_argument("--commands", metavar="FILE", help="lines of simple_switch_CLI to run before the first frame")
     parser.add_argument("--control", metavar="SOCKET", help="listen for such lines on this Unix socket")
     parser.add_argument("--realtime", action="store_true", help="run before all ordinary processes (SCHED_RR)")

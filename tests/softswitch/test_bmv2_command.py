@@ -52,11 +52,13 @@ def listens(port: int) -> bool:
 
 def test_what_mininet_classes_give_bmv2_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     """Ports reach the switch; the event log, which they always ask for, is said to be missing."""
-    general = "-i 1@s1-eth1 --interface 2@s1-eth2 --nanolog ipc:///tmp/bm-0-log.ipc --device-id 3 basic.json"
+    general = (
+        "-i 1@s1-eth1 --interface 2@s1-eth2 --pcap=pcaps --nanolog ipc:///tmp/bm-0-log.ipc --device-id 3 basic.json"
+    )
     target = "--drop-port 511 --priority-queues 8 --max-mc-groups 10 --max-l1-entries 10 --max-l2-entries 10"
     options = read_options([*f"{general} --log-console -L off --log-flush".split(), "--", *target.split()])
     assert options.program == "basic.json"
-    assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2"]
+    assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2", "--pcap", "pcaps"]
     assert capsys.readouterr().err == (
         "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: there is no event log, the switch goes on without\n"
     )
@@ -65,6 +67,7 @@ def test_what_mininet_classes_give_bmv2_is_taken(capsys: pytest.CaptureFixture[s
 def test_options_of_the_switchs_own_are_handed_on() -> None:
     """As it has them."""
     own = ["--commands", "lines.txt", "--control", "socket", "--realtime"]
+    assert switch_arguments(read_options(["--pcap", "-i", "0@veth0", "basic.json"])) == ["-i", "0@veth0", "--pcap", "."]
     assert switch_arguments(read_options(["-i", "0@veth0", "basic.json", *own])) == ["-i", "0@veth0", *own]
 
 

@@ -21,7 +21,7 @@
 static const char usage[] =
     "usage: softswitch -i PORT@IFACE [-i ...] [--commands FILE] [--control SOCKET] [--telemetry FILE]\n"
     "                  [--sample-ns N] [--epoch-ns N] [--seed N] [--statistics FILE] [--lateness FILE]\n"
-    "                  [--lateness-ns N] [--die-with-parent] [--realtime]\n"
+    "                  [--lateness-ns N] [--pcap FOLDER] [--die-with-parent] [--realtime]\n"
     "\n"
     "  -i PORT@IFACE      a port and its interface, or fd:N for an inherited message socket\n"
     "  --commands FILE    control commands to run before the first frame\n"
@@ -33,6 +33,7 @@ static const char usage[] =
     "  --statistics FILE  write counters as JSON at the end\n"
     "  --lateness FILE    write lateness over time as 24-byte records (src/process/late_bins.h)\n"
     "  --lateness-ns N    its interval\n"
+    "  --pcap FOLDER      write the frames of each port, IFACE_in.pcap and IFACE_out.pcap\n"
     "  --die-with-parent  be killed when the parent dies\n"
     "  --realtime         run before all ordinary processes (SCHED_RR): late by less on a busy machine; never spins\n"
     "\n"
@@ -104,6 +105,7 @@ enum option_id {
     STATISTICS,
     LATENESS,
     LATENESS_NS,
+    PCAP,
     DIE_WITH_PARENT,
     REALTIME,
     HELP
@@ -119,6 +121,7 @@ static const struct option long_options[] = {
     {"statistics", required_argument, NULL, STATISTICS},
     {"lateness", required_argument, NULL, LATENESS},
     {"lateness-ns", required_argument, NULL, LATENESS_NS},
+    {"pcap", required_argument, NULL, PCAP},
     {"die-with-parent", no_argument, NULL, DIE_WITH_PARENT},
     {"realtime", no_argument, NULL, REALTIME},
     {"help", no_argument, NULL, HELP},
@@ -147,6 +150,9 @@ static int take_option(struct sw_process_options *options, int id, char *word)
         return 0;
     case LATENESS:
         options->lateness_path = word;
+        return 0;
+    case PCAP:
+        options->capture_folder = word;
         return 0;
     case LATENESS_NS:
         return read_integer(word, &options->lateness_ns);

@@ -194,6 +194,19 @@ static int open_signals(struct sw_process *process)
     return process->signal_fd < 0 ? -errno : watch(process, process->signal_fd, SW_EVENT_SIGNAL, 0);
 }
 
+static int open_captures(struct sw_process *process, struct complaint complaint)
+{
+    const struct sw_process_options *options = process->options;
+
+    for (uint32_t i = 0; options->capture_folder && i < process->n_devices; i++) {
+        process->devices[i].capture =
+            sw_port_capture_open(options->capture_folder, options->ports[i].address, complaint.text, complaint.bytes);
+        if (!process->devices[i].capture)
+            return -1;
+    }
+    return 0;
+}
+
 /* What shows outside the process comes last. */
 static int open_files(struct sw_process *process, struct complaint complaint)
 {
@@ -215,6 +228,8 @@ static int open_files(struct sw_process *process, struct complaint complaint)
             return -1;
         }
     }
+    if (open_captures(process, complaint) < 0)
+        return -1;
     if (options->control_path) {
         process->control =
             sw_control_server_open(options->control_path, process->sw, process->epoll_fd, SW_EVENT_CONTROL);
@@ -304,7 +319,15 @@ static int close_files(struct sw_process *process)
         late = sw_writer_close(process->late_bins.writer);
     if (result == 0)
         result = written;
-    return result < 0 ? result : late;
+    if (result == 0)
+        result = late;
+    for (uint32_t i = 0; i < process->n_devices; i++) {
+        int captured = sw_port_capture_close(process->devices[i].capture);
+
+        if (result == 0)
+            result = captured;
+    }
+    return result;
 }
 
 /* Of a process that never ran. */
@@ -327,6 +350,8 @@ int sw_process_close(struct sw_process *process)
     } else {
         drop_file(process->writer, process->options->telemetry_path);
         drop_file(process->late_bins.writer, process->options->lateness_path);
+        for (uint32_t i = 0; i < process->n_devices; i++)
+            sw_port_capture_drop(process->devices[i].capture);
     }
     for (uint32_t i = 0; i < process->n_devices; i++) {
         if (process->devices[i].ops)

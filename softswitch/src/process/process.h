@@ -21,6 +21,7 @@ struct sw_process_options {
     const char *control_path;
     const char *telemetry_path;
     const char *lateness_path;
+    const char *capture_folder;
     const char *statistics_path; /* written at the end */
     int64_t epoch_ns;            /* CLOCK_MONOTONIC; 0: when the process starts */
     int64_t sample_ns;

@@ -63,6 +63,17 @@ static struct clock_offset measure_offset(void)
     return best;
 }
 
+/* Whole frames: one that the kernel has cut is counted as a drop. */
+static void capture_received(struct sw_process_device *device, const struct sw_receive_slot *slot,
+                             struct clock_offset offset)
+{
+    int64_t realtime_ns = slot->realtime_ns ? slot->realtime_ns : offset.monotonic_ns + offset.ns;
+
+    if (device->capture && slot->length <= slot->packet->len)
+        sw_port_capture_frame(device->capture, SW_RECEIVED, realtime_ns, slot->packet->buffer + slot->packet->head,
+                              slot->length);
+}
+
 /* Gives one received frame to the core, which takes its packet over; the slot gets none until the next burst. */
 static void take_frame(struct sw_process *process, struct sw_process_device *device, struct sw_receive_slot *slot,
                        struct clock_offset offset)
@@ -105,8 +116,10 @@ static int64_t drain_device(struct sw_process *process, struct sw_process_device
         uint32_t received = device->ops->receive(device->state, process->slots, room);
         struct clock_offset offset = measure_offset();
 
-        for (uint32_t i = 0; i < received; i++)
+        for (uint32_t i = 0; i < received; i++) {
+            capture_received(device, &process->slots[i], offset);
             take_frame(process, device, &process->slots[i], offset);
+        }
         process->is_busy |= received > 0;
         if (received < room)
             return SW_NEVER;
@@ -124,11 +137,20 @@ static void measure_departure(struct sw_process *process, struct sw_process_devi
                       sw_switch_rate_bps(process->sw, device->port));
 }
 
+static void capture_sent(struct sw_process_device *device, struct sw_packet *const *burst, uint32_t n)
+{
+    int64_t realtime_ns = device->capture ? read_clock(CLOCK_REALTIME) : 0;
+
+    for (uint32_t i = 0; device->capture && i < n; i++)
+        sw_port_capture_frame(device->capture, SW_SENT, realtime_ns, burst[i]->buffer + burst[i]->head, burst[i]->len);
+}
+
 static void send_burst(struct sw_process *process, struct sw_process_device *device, struct sw_packet **burst,
                        uint32_t n, int64_t now_ns)
 {
     uint32_t sent = device->ops->send(device->state, burst, n);
 
+    capture_sent(device, burst, sent);
     for (uint32_t i = 0; i < n; i++) {
         if (i < sent)
             measure_departure(process, device, burst[i],

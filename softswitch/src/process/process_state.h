@@ -10,6 +10,7 @@
 #include "ports/ports.h"
 #include "process/control_server.h"
 #include "process/late_bins.h"
+#include "process/port_capture.h"
 #include "process/process.h"
 #include "process/telemetry_writer.h"
 #include "traffic/packet_pool.h"
@@ -27,7 +28,8 @@ struct sw_process_device {
     uint32_t port;
     int64_t last_ns; /* receive time of its last frame: the kernel's order, kept */
     struct sw_departed departed;
-    struct sw_frame_list held; /* departures not yet due, in order of time */
+    struct sw_frame_list held;       /* departures not yet due, in order of time */
+    struct sw_port_capture *capture; /* NULL: nobody wants one */
 };
 
 struct sw_process {
