@@ -34,6 +34,8 @@ THRIFT_SERVER = "softswitch.thrift"
 BAD_INPUT = 2
 _DROP_PORT = 511
 _QUEUES = 8
+_NOTIFICATIONS = "ipc:///tmp/bmv2-{}-notifications.ipc"
+"""As BMv2: where digests go unless it is said."""
 _LISTENS_S = 300.0
 _POLL_S = 0.02
 _PR_SET_PDEATHSIG = 1
@@ -48,7 +50,6 @@ REFUSED = {
     "--packet-in": _STF,
     "--debugger": "there is none; the command drops_read tells where packets ended",
     "--debugger-addr": "there is none; the command drops_read tells where packets ended",
-    "--notifications-addr": "digests are not sent; the command digest_read takes them",
     "--restore-state": "a switch starts empty; give its entries in a file, --commands FILE",
     "--no-p4": "a switch is compiled from its program; give one",
 }
@@ -92,6 +93,8 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
         _refuse("--log-console and --log-file exclude each other")
     if options.thrift_port is not None and importlib.util.find_spec(THRIFT_SERVER) is None:
         _refuse("--thrift-port: there is no Thrift server here; give commands in a file, --commands FILE")
+    if options.notifications_addr is not None:
+        _check_notifications(options)
     if options.nanolog:
         _say(f"--nanolog {options.nanolog}: there is no event log, the switch goes on without")
     if target.drop_port != _DROP_PORT:
@@ -99,6 +102,13 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     if target.priority_queues > _QUEUES:
         _refuse(f"--priority-queues {target.priority_queues}: a port has {_QUEUES} strict-priority queues")
     return options
+
+
+def _check_notifications(options: argparse.Namespace) -> None:
+    if options.thrift_port is None:
+        _refuse("--notifications-addr: the server of --thrift-port sends digests; give that too")
+    if not options.notifications_addr.startswith("ipc:///"):
+        _refuse(f"--notifications-addr {options.notifications_addr}: digests go to a Unix socket, ipc:///PATH")
 
 
 def switch_arguments(options: argparse.Namespace) -> list[str]:
@@ -145,6 +155,8 @@ def _general_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--log-file", metavar="FILE", help="what the switch says goes to FILE.txt")
     parser.add_argument("--log-console", action="store_true", help="what it says goes to the terminal, as without")
+    notifications = "digests are sent there, ipc://PATH; unless given ipc:///tmp/bmv2-N-notifications.ipc of device N"
+    parser.add_argument("--notifications-addr", metavar="ADDRESS", help=notifications)
     parser.add_argument("--nanolog", metavar="ADDRESS", help="taken with a warning: there is no event log")
     pcap = "write each port's frames to DIR/IFACE_in.pcap and DIR/IFACE_out.pcap; without DIR here"
     parser.add_argument("--pcap", nargs="?", const=".", metavar="DIR", help=pcap)
@@ -224,6 +236,7 @@ def _start_server(options: argparse.Namespace, program: Path) -> None:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         words = ["-m", THRIFT_SERVER, "--control", str(options.control), "--program", str(program)]
         words += ["--port", str(options.thrift_port), "--device-id", str(options.device_id)]
+        words += ["--notifications", options.notifications_addr or _NOTIFICATIONS.format(options.device_id)]
         os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": path})
     except OSError as error:
         _say(f"the Thrift server: {error}")

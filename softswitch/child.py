@@ -55,11 +55,12 @@ class SwitchProcess:
         self.control = Path(tempfile.gettempdir(), f"softswitch-{name}-{secrets.token_hex(4)}.control")
         if len(os.fsencode(self.control)) > _LONGEST_SOCKET_BYTES:
             raise SwitchError(f"{name}: {self.control} is too long for a socket; set TMPDIR to a shorter folder")
+        self._digests = self.control.with_suffix(".digests")
         self._client: ControlClient | None = None
         self._errors: IO[bytes] = log.open("w+b") if log else os.fdopen(os.memfd_create("errors"), "w+b")
         own = ["--end-with", str(os.getpid()), "--control", str(self.control)]
         if thrift_port is not None:
-            own += ["--thrift-port", str(thrift_port)]
+            own += ["--thrift-port", str(thrift_port), "--notifications-addr", f"ipc://{self._digests}"]
         self._process = subprocess.Popen(
             [*inside, sys.executable, str(EXECUTABLE), *own, *arguments],
             bufsize=0,
@@ -105,7 +106,8 @@ class SwitchProcess:
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._errors.close()
-        self.control.unlink(missing_ok=True)
+        for path in (self.control, self._digests):
+            path.unlink(missing_ok=True)
 
     def _wait_for_line(self, wanted: str, seconds: float) -> None:
         said = self._process.stdout

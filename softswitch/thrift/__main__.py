@@ -15,14 +15,18 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn
 
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
 from softswitch.thrift.calls import Calls
+from softswitch.thrift.digests.publisher import SCHEME, Publisher
 from softswitch.thrift.program import Program
 from softswitch.thrift.server import TIMEOUT_S, Server
+from softswitch.thrift.target import Digests
 
 BAD_INPUT, SWITCH_GONE = 2, 1
 MOST_TOLD = 1000
@@ -31,6 +35,8 @@ _MOST_PORT = 65_535
 _PR_SET_PDEATHSIG = 1
 _DESCRIPTION = "Answers BMv2's clients, such as simple_switch_CLI, for a running softswitch."
 _NO_REASON = ""
+_ASKS_EVERY_S = 0.02
+"""For digests, while somebody listens."""
 
 
 def main(words: list[str]) -> int:
@@ -39,17 +45,21 @@ def main(words: list[str]) -> int:
     _die_with_parent()
     program = _program(options.program)
     with _control(options.control) as control, _listener(options.port) as listener:
-        port: int = listener.getsockname()[1]
-        teller = _Teller()
-        calls = Calls(control, program, teller.tell, device_id=options.device_id, thrift_port=port)
-        why = asyncio.run(_serve(Server(listener, calls.answer, teller.tell, TIMEOUT_S), control, port))
+        why = asyncio.run(_serve(options, program, control, listener))
     if why:
         print(f"softswitch.thrift: {why}", file=sys.stderr)
         return SWITCH_GONE
     return 0
 
 
-async def _serve(server: Server, control: ControlClient, port: int) -> str:
+async def _serve(options: argparse.Namespace, program: Program, control: ControlClient, listener: socket.socket) -> str:
+    tell = _Teller().tell
+    port: int = listener.getsockname()[1]
+    publisher = await _publisher(options.notifications, tell) if program.digests else None
+    address = None if publisher is None else publisher.address
+    calls = Calls(control, program, tell, device_id=options.device_id, thrift_port=port, notifications=address)
+    server = Server(listener, calls.answer, tell, TIMEOUT_S)
+    publishing = asyncio.ensure_future(_publish(calls.digests, publisher))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.end, _NO_REASON)
@@ -58,7 +68,33 @@ async def _serve(server: Server, control: ControlClient, port: int) -> str:
     try:
         return await server.serve()
     finally:
+        publishing.cancel()
         loop.remove_reader(control.fileno())
+
+
+async def _publisher(path: Path | None, tell: Callable[[str], None]) -> Publisher | None:
+    """None where nobody wants one, or where it cannot be: tables do not need it."""
+    if path is None:
+        return None
+    publisher = Publisher(path)
+    try:
+        await publisher.open()
+    except OSError as error:
+        tell(f"no notifications at {publisher.address}: {error.strerror or error}")
+        return None
+    return publisher
+
+
+async def _publish(digests: Digests, publisher: Publisher | None) -> None:
+    """Until it is cancelled, or the switch is gone, which the server hears of as well."""
+    if publisher is None:
+        return
+    loop = asyncio.get_running_loop()
+    with suppress(OSError), closing(publisher):
+        while True:
+            for message in digests.messages(loop.time(), takes=publisher.has_listeners):
+                publisher.publish(message)
+            await asyncio.sleep(_ASKS_EVERY_S)
 
 
 def _program(path: Path) -> Program:
@@ -113,6 +149,8 @@ def _options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--program", type=Path, required=True, metavar="JSON", help="the program that it runs")
     parser.add_argument("--port", type=_port, default=9090, metavar="N", help="9090 unless given, 0 for any free one")
     parser.add_argument("--device-id", type=int, default=0, metavar="N", help="what clients are told; 0 unless given")
+    notifications = "where digests are sent as BMv2 sends them, ipc://PATH; nowhere unless given"
+    parser.add_argument("--notifications", type=_path, metavar="ADDRESS", help=notifications)
     return parser.parse_args(words)
 
 
@@ -120,6 +158,12 @@ def _port(word: str) -> int:
     if not word.isdecimal() or int(word) > _MOST_PORT:
         raise argparse.ArgumentTypeError(f"'{word}' is no port from 0 to {_MOST_PORT}")
     return int(word)
+
+
+def _path(word: str) -> Path:
+    if not word.startswith(f"{SCHEME}/"):
+        raise argparse.ArgumentTypeError(f"'{word}' is not {SCHEME} and the path of a socket")
+    return Path(word.removeprefix(SCHEME))
 
 
 def _die_with_parent() -> None:

@@ -18,7 +18,7 @@ from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import NEVER, Commands, Refused
 from softswitch.thrift.replication import Mirroring, Multicast
 from softswitch.thrift.tables import Tables
-from softswitch.thrift.target import Management
+from softswitch.thrift.target import Digests, Management
 
 Method = Callable[..., Any]
 
@@ -39,14 +39,17 @@ class Calls:
         *,
         device_id: int = 0,
         thrift_port: int = 0,
+        notifications: str | None = None,
     ) -> None:
-        management = Management(control, program, device_id, thrift_port)
+        self.digests = Digests(control, program, device_id)
+        management = Management(control, program, self.digests, device_id, thrift_port, notifications)
         parts: tuple[object, ...] = (
             Tables(control, program),
             Profiles(control, program),
             Arrays(control, program),
             Mirroring(control),
             Multicast(control),
+            self.digests,
             management,
         )
         self._tell = tell

@@ -33,6 +33,11 @@ class Program:
         self.calculations: Mapping[str, Calculation] = compiled.calculations
         self._profiles = {profile.name: profile for profile in compiled.profiles}
         self._arrays = {"register": compiled.registers, "counter": compiled.counters, "meter": compiled.meters}
+        self.digests = {
+            number: (each.name, tuple(ref.field.bits for ref in each.fields))
+            for number, each in compiled.digests.items()
+        }
+        """Name, and the bits of each field, by number."""
         self._ids = _ids(document)
 
     @classmethod

@@ -69,6 +69,13 @@ class MulticastCode(IntEnum):
     ERROR = 5
 
 
+class LearnCode(IntEnum):
+    """Of digests."""
+
+    INVALID_LIST_ID = 1
+    ERROR = 3
+
+
 class CalculationCode(IntEnum):
     """Of hashes and checksums."""
 
@@ -107,7 +114,6 @@ def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[s
 
 _NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")
 _NO_CHANGE = (TableCode.ERROR, "an entry is not given another member or group: delete it and add it")
-_NO_DIGESTS = (ArrayCode.ERROR, "digests wait in the switch until `digest_read`, and want no acknowledgement")
 _NO_VALUE_SETS = (1, "programs with parser value sets are refused when they are compiled")
 _NO_SWAP = (1, "a switch runs the program that it was started with")
 _NO_PORTS = (1, "a switch has the ports that it was started with")
@@ -119,10 +125,6 @@ NEVER: Mapping[str, tuple[int, str]] = {
     "bm_mt_indirect_set_entry_ttl": _NO_AGEING,
     "bm_mt_indirect_modify_entry": _NO_CHANGE,
     "bm_mt_indirect_ws_modify_entry": _NO_CHANGE,
-    "bm_learning_ack": _NO_DIGESTS,
-    "bm_learning_ack_buffer": _NO_DIGESTS,
-    "bm_learning_set_timeout": _NO_DIGESTS,
-    "bm_learning_set_buffer_size": _NO_DIGESTS,
     "bm_parse_vset_add": _NO_VALUE_SETS,
     "bm_parse_vset_remove": _NO_VALUE_SETS,
     "bm_parse_vset_get": _NO_VALUE_SETS,

@@ -123,7 +123,8 @@ struct Crc32 {
 
 struct SwitchInfo {
   1: i64 device_id,
-  2: i32 thrift_port
+  2: i32 thrift_port,
+  3: optional string notifications
 }
 
 service standard {

@@ -1,30 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls on the switch as a whole: its program, ports, clock and state. Methods bear the names of the calls."""
+"""Calls on the switch as a whole, its program, ports, clock and state, and on its digests. Methods bear the names of
+the calls."""
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any, NoReturn
 
 import psutil
 
+from softswitch.thrift.digests.learning import Learning, LearningList
 from softswitch.thrift.interface import interface
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import CalculationCode, Commands, Refused, ask
+from softswitch.thrift.refusals import CalculationCode, Commands, LearnCode, Refused, ask
 
 _UNDECLARED = 0
 """The code of a method that declares no exception."""
+_DIGEST = re.compile(r"(.*?)((?: \S+=\d+)*)")
+_MS_PER_S = 1000
+
+
+class Digests:
+    """Of one switch."""
+
+    def __init__(self, control: Commands, program: Program, device_id: int) -> None:
+        self._control = control
+        self._fields = {name: (number, widths) for number, (name, widths) in program.digests.items()}
+        self._learning = Learning(program.digests, device_id)
+
+    def messages(self, now_s: float, *, takes: bool) -> list[bytes]:
+        """What listeners are to be sent now; the switch is asked for its digests if somebody `takes` them."""
+        if takes and self._fields:
+            for line in ask(self._control, ["digest_read"], _UNDECLARED).splitlines():
+                number, sample = self._sample(line)
+                self._learning.lists[number].learn(sample, now_s)
+        return self._learning.messages(now_s)
+
+    def reset(self) -> None:
+        """With the switch's state."""
+        self._learning.reset()
+
+    def bm_learning_ack(self, context: int, digest: int, buffer: int, samples: list[int]) -> None:
+        self._list(digest).acknowledge(buffer, samples)
+
+    def bm_learning_ack_buffer(self, context: int, digest: int, buffer: int) -> None:
+        self._list(digest).acknowledge(buffer)
+
+    def bm_learning_set_timeout(self, context: int, digest: int, timeout_ms: int) -> None:
+        self._list(digest).timeout_s = _not_negative("a timeout", timeout_ms) / _MS_PER_S
+
+    def bm_learning_set_buffer_size(self, context: int, digest: int, samples: int) -> None:
+        self._list(digest).most_samples = _not_negative("a number of samples", samples)
+
+    def _list(self, number: int) -> LearningList:
+        if number not in self._learning.lists:
+            raise Refused(LearnCode.INVALID_LIST_ID, f"no digest {number}")
+        return self._learning.lists[number]
+
+    def _sample(self, line: str) -> tuple[int, bytes]:
+        """The digest of a line of `digest_read`, and its fields as bytes."""
+        found = _DIGEST.fullmatch(line)
+        assert found is not None
+        number, widths = self._fields[found[1]]
+        values = (int(word.rpartition("=")[2]) for word in found[2].split())
+        parts = (value.to_bytes((bits + 7) // 8, "big") for value, bits in zip(values, widths, strict=True))
+        return number, b"".join(parts)
 
 
 class Management:
     """What belongs to no table."""
 
-    def __init__(self, control: Commands, program: Program, device_id: int, thrift_port: int) -> None:
+    def __init__(
+        self,
+        control: Commands,
+        program: Program,
+        digests: Digests,
+        device_id: int,
+        thrift_port: int,
+        notifications: str | None,
+    ) -> None:
         self._control = control
         self._program = program
+        self._digests = digests
         self._device_id = device_id
         self._thrift_port = thrift_port
+        self._notifications = notifications
 
     def bm_get_config(self) -> str:
         return self._program.text
@@ -33,7 +95,7 @@ class Management:
         return self._program.md5
 
     def bm_mgmt_get_info(self) -> Any:
-        return interface().SwitchInfo(self._device_id, self._thrift_port)
+        return interface().SwitchInfo(self._device_id, self._thrift_port, self._notifications)
 
     def bm_dev_mgr_show_ports(self) -> list[Any]:
         """Ports with an interface; up as the kernel says, or always where a port is none of the kernel's."""
@@ -50,6 +112,7 @@ class Management:
 
     def bm_reset_state(self) -> None:
         ask(self._control, ["reset_state"], _UNDECLARED)
+        self._digests.reset()
 
     def bm_set_crc16_custom_parameters(self, context: int, calculation: str, parameters: Any) -> None:
         self._refuse_parameters(calculation, "crc16_custom")
@@ -75,3 +138,9 @@ class Management:
         if known.algorithm != algorithm:
             raise Refused(CalculationCode.WRONG_TYPE, f"{calculation} is {known.algorithm}, not {algorithm}")
         raise Refused(CalculationCode.INVALID_PARAMETERS, f"the parameters of {calculation} are compiled in")
+
+
+def _not_negative(what: str, number: int) -> int:
+    if number < 0:
+        raise Refused(LearnCode.ERROR, f"{what} of {number}")
+    return number

@@ -32,11 +32,11 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def served(name: str, folder: Path) -> Iterator[Served]:
+def served(name: str, folder: Path, *arguments: str) -> Iterator[Served]:
     """A program of the tests, running, with ports 1 to 4 and a server on a free port."""
     program, control = PROGRAMS / f"{name}.json", folder / "control"
     with running("--control", control, ports=(1, 2, 3, 4), program=build_executable(program)) as switch:
-        server = start("--control", control, "--program", program, "--port", "0")
+        server = start("--control", control, "--program", program, "--port", "0", *arguments)
         try:
             assert server.stdout is not None
             ready = server.stdout.readline().split()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Messages for whoever listens on a Unix socket, as a publisher of nanomsg sends them.
+
+Both ends say who they are in eight bytes; then only the publisher speaks, and listeners choose by themselves what they
+want. One that does not take its messages loses the newest ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+SCHEME = "ipc://"
+MOST_LISTENERS = 16
+_PUBLISHER, _LISTENER = (b"\0SP\0" + kind.to_bytes(2, "big") + bytes(2) for kind in (0x20, 0x21))
+_MOST_WAITING_BYTES = 1 << 20
+_TIMEOUT_S = 10.0
+
+
+class Publisher:
+    """Owns the socket; it is there from `open` to `close`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._server: asyncio.Server | None = None
+        self._listeners: set[asyncio.StreamWriter] = set()
+
+    @property
+    def address(self) -> str:
+        """By which listeners find it."""
+        return f"{SCHEME}{self._path}"
+
+    @property
+    def has_listeners(self) -> bool:
+        return bool(self._listeners)
+
+    async def open(self) -> None:
+        """OSError where somebody else has the path, or where it cannot be."""
+        _check_free(self._path)
+        self._server = await asyncio.start_unix_server(self._serve, self._path)
+
+    def close(self) -> None:
+        """Lets go of listeners, and of the path."""
+        if self._server is None:
+            return
+        self._server.close()
+        self._path.unlink(missing_ok=True)
+        for listener in self._listeners:
+            listener.close()
+
+    def publish(self, message: bytes) -> None:
+        """To everyone who listens now."""
+        framed = b"\x01" + len(message).to_bytes(8, "big") + message
+        for listener in self._listeners:
+            if listener.transport.get_write_buffer_size() <= _MOST_WAITING_BYTES:
+                listener.write(framed)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            writer.write(_PUBLISHER)
+            if await asyncio.wait_for(reader.readexactly(len(_LISTENER)), _TIMEOUT_S) == _LISTENER:
+                await self._keep(reader, writer)
+        except (EOFError, OSError, asyncio.TimeoutError):
+            pass  # no listener, or one that has ended
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _keep(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Until it ends; what it says meanwhile means nothing."""
+        if len(self._listeners) == MOST_LISTENERS:
+            return
+        self._listeners.add(writer)
+        try:
+            while await reader.read(1 << 12):
+                pass
+        finally:
+            self._listeners.discard(writer)
+
+
+def _check_free(path: Path) -> None:
+    """A socket that a dead process left is in nobody's way."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return
+    raise FileExistsError(0, "somebody else listens there")
