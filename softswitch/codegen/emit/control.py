@@ -12,7 +12,7 @@ from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, can_drop, c
 from softswitch.codegen.emit.tables import emit_fixed, is_fixed
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Call, Conditional, Node, Pipeline, Program, Table
-from softswitch.codegen.ir.names import c_string
+from softswitch.codegen.ir.names import c_comment, c_string
 from softswitch.codegen.lower.expressions import Expressions
 
 
@@ -180,7 +180,7 @@ class _ControlEmitter:
         groups: dict[str | None, list[str]] = {}
         for action in table.actions:
             following = table.next_by_action.get(action.id, table.next_default)
-            groups.setdefault(following, []).append(f"case {action.id}: /* {action.name} */")
+            groups.setdefault(following, []).append(f"case {action.id}: {c_comment(action.name)}")
         with self.out.block("switch (applied.action)"):
             for following, cases in groups.items():
                 if following == table.next_default:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Advance, Extract, ParserOp, ParserSet, Program, State, Transition, Verify
+from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.ir.nodes import Const, Expr, Field, FieldRef, Header, Lookahead, Primitive, Stack, key_bits
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.places import HeaderPlace, place_of, stack_place, union_stack_place
@@ -53,7 +54,7 @@ class _ParserEmitter:
 
     def _fail(self, condition: str, error: str) -> None:
         with self.out.block(f"if ({condition})"):
-            self.out.line(f"error = {self.program.errors[error]}; /* {error} */")
+            self.out.line(f"error = {self.program.errors[error]}; {c_comment(error)}")
             self.out.line("goto accept;")
 
     def _need(self, n_bytes: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from softswitch.codegen.emit.actions import CONTEXT
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import FieldList, Program
+from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.lower.places import field_lvalue, std_member
 from softswitch.codegen.lower.wire import Piece, piece_of, store_fields
 
@@ -84,7 +85,7 @@ def _emit_copy_fields(program: Program, out: Writer) -> None:
         out.line("struct phv *phv = to->phv;")
         with out.block("switch (field_list)"):
             for field_list in program.field_lists.values():
-                out.line(f"case {field_list.id}: /* {field_list.name} */")
+                out.line(f"case {field_list.id}: {c_comment(field_list.name)}")
                 out.lines(f"    {line}" for line in _copies(program, field_list))
                 out.line("    break;")
             out.line("default:")
@@ -117,7 +118,7 @@ def _emit_digests(program: Program, out: Writer) -> None:
                         pieces.append(Piece("0ull", 8 - ref.field.bits % 8))
                     pieces.append(piece_of(field_lvalue(program, ref), ref.field))
                 n_bytes = sum(p.bits for p in pieces) // 8
-                with out.block(f"case {digest.id}: /* {digest.name} */"):
+                with out.block(f"case {digest.id}: {c_comment(digest.name)}"):
                     out.line(f"uint8_t bytes[{max(n_bytes, 1)}];")
                     out.lines(store_fields("bytes", pieces))
                     out.line(f"sw_digest_push(pipeline, {number}, bytes, {n_bytes});")

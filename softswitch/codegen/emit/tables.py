@@ -10,6 +10,7 @@ from __future__ import annotations
 from softswitch.codegen.emit.actions import CONTEXT, CONTEXT_PARAMS, constant_arguments, entry_arguments
 from softswitch.codegen.emit.writer import Writer
 from softswitch.codegen.ir.blocks import Key, Profile, Program, Table
+from softswitch.codegen.ir.names import c_comment
 from softswitch.codegen.ir.nodes import FieldRef
 from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.places import c_type, calculation_call, field_lvalue, place_of
@@ -52,7 +53,7 @@ def _emit_table(program: Program, table: Table, out: Writer) -> None:
             for action in table.actions:
                 if not action.primitives:
                     continue
-                out.line(f"case {action.id}: /* {action.name} */")
+                out.line(f"case {action.id}: {c_comment(action.name)}")
                 out.line(f"    action_{action.c_name}({CONTEXT}{entry_arguments(action, 'entry')});")
                 out.line("    break;")
             out.line("default:")

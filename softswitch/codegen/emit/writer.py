@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from softswitch.codegen.ir.names import c_comment
+
 
 class Writer:
     """Collects lines of C."""
@@ -27,7 +29,7 @@ class Writer:
     def comment(self, text: str) -> None:
         """A one-line comment; empty text writes nothing."""
         if text:
-            self.line("/* " + text.replace("*/", "* /").replace("/*", "/ *") + " */")
+            self.line(c_comment(text))
 
     def label(self, name: str) -> None:
         """A jump target, at the left margin of the function's body; the empty statement lets anything follow."""

@@ -95,3 +95,9 @@ def c_string(text: str) -> str:
     """A C string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def c_comment(text: str) -> str:
+    """A C comment of one line. Names of a program are whatever somebody wrote: none ends it, nor the line."""
+    shown = re.sub(r"[^ -~]", "?", text)
+    return f"/* {shown.replace('*/', '* /').replace('/*', '/ *')} */"
