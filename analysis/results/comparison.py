@@ -243,7 +243,7 @@ def _class_over_seeds(name: str, scheme: SchemeOverSeeds, results: Sequence[RunR
     own = [
         result.fct_slowdown[name]
         for result in results
-        if result.scheme == scheme.scheme and name in result.fct_slowdown
+        if result.variant == scheme.scheme and name in result.fct_slowdown
     ]
     estimates = (scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99"))
     means = tuple(None if each is None else each.mean for each in estimates)

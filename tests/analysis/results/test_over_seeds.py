@@ -106,6 +106,19 @@ def test_means_stand_in_table_page_and_file(make_run_folder: FolderMaker, tmp_pa
     assert (tmp_path / "out" / "beside_incast.png").exists()
 
 
+def test_a_program_of_ones_own_counts_for_itself(result: RunResult) -> None:
+    """Of the classes that have a table of their own, too: its flows are not those of the same scheme with ours."""
+    classes = {name: result.fct_slowdown["hadoop"] for name in ("hadoop", "rpc")}
+    runs = [
+        result.model_copy(update={"seed": seed, "program": program, "fct_slowdown": classes})
+        for seed in (1, 2)
+        for program in (None, "mine")
+    ]
+    flows = 2 * classes["rpc"].flows
+    rows = [(row.label, row.flows) for row in compare(runs).other_classes if row.traffic_class != "all"]
+    assert rows == [("irn", flows), ("irn (mine)", flows)]
+
+
 def test_half_of_an_interval_has_the_unit_of_its_mean() -> None:
     """701 ±12 KB, not 701 KB ±12000."""
     assert format_estimate("max_buffer_bytes", Estimate(mean=701e3, interval=(689e3, 713e3), runs=3)) == "701 ±12 KB"
