@@ -57,6 +57,7 @@ STYLE: Any = {
     "lines.linewidth": 1.9,
     "lines.solid_capstyle": "round",
     "text.color": INK,
+    "text.parse_math": False,  # a dollar in the name of a class or of a setting is one
     "xtick.color": MUTED,
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,

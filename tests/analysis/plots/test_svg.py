@@ -43,6 +43,12 @@ def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None
     assert used and used <= set(ids)
 
 
+def test_a_dollar_in_a_name_is_one(make_flows: Maker) -> None:
+    """The name of a class is whatever a flow list says, and no mathematics, of which this would be wrong."""
+    flows = make_flows().with_columns(tag=pl.lit(r"$\x$"))
+    assert r"$\x$" in to_svg(plots.plot_fct(flows, scheme="sfc", traffic_class=r"$\x$"), name="f", description="f")
+
+
 def test_an_svg_is_well_formed(make_flows: Maker, make_queues: Maker) -> None:
     """Every element that opens also closes."""
     open_tags: list[str] = []
