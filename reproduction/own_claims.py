@@ -25,7 +25,7 @@ from wire.input.validation import shown
 
 MOST_BYTES = 1_000_000
 _MODULE = "claims_of_a_user"
-_PARTS = ("claim", "paper", "check")
+_WORDS = ("claim", "paper")
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
@@ -43,7 +43,7 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
     if not isinstance(found, (tuple, list)) or not found:
         raise UsageError(f"--claims {path}: no tuple CLAIMS of claims in it")
     for each in found:
-        if not all(hasattr(each, part) for part in _PARTS):
+        if not all(isinstance(getattr(each, part, None), str) for part in _WORDS) or not hasattr(each, "check"):
             raise UsageError(f"--claims {path}: {shown(each)} is no claim; kinds are in reproduction/model/claims.py")
     return tuple(found)
 
@@ -64,9 +64,12 @@ def judged(claims: Sequence[Claim], folders: Sequence[Path]) -> tuple[HeldClaim,
 
 def _held(claim: Claim, results: Results) -> HeldClaim:
     try:
-        measured = judge(claim, results)
+        return _finding(claim, judge(claim, results))
     except Exception as error:  # of a file that somebody has just written
-        measured = Measured(None, False, f"not measured: {type(error).__name__}: {error}")
+        return _finding(claim, Measured(None, False, f"not measured: {type(error).__name__}: {error}"))
+
+
+def _finding(claim: Claim, measured: Measured) -> HeldClaim:
     return HeldClaim(
         claim=claim.claim,
         expected=claim.paper,

@@ -82,6 +82,31 @@ CLAIMS = (
     assert found[2].measured == "not measured: ndp was not run"
 
 
+def test_whatever_a_check_gives_the_comparison_is_made(tmp_path: Path, runs: list[Path]) -> None:
+    """What is no finding does not hold, and nothing that was run is lost."""
+    path = _file(
+        tmp_path,
+        """
+from reproduction.model.experiment import Measured
+
+class Odd:
+    claim, paper = "a", "b"
+    def check(self, results):
+        return 42
+
+class Wordless(Odd):
+    def check(self, results):
+        return Measured(1.0, True, 42)
+
+CLAIMS = (Odd(), Wordless())
+""",
+    )
+    found = judged(read_claims(path), runs)
+    assert [(each.value, each.holds) for each in found] == [(None, False), (None, False)]
+    assert found[0].measured.startswith("not measured: AttributeError: ")
+    assert found[1].measured.startswith("not measured: ValidationError: ")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -89,6 +114,7 @@ CLAIMS = (
         ("CLAIMS = ()", ": no tuple CLAIMS of claims in it"),
         ("CLAIMS = Bound", ": no tuple CLAIMS of claims in it"),
         ("CLAIMS = ('SFC is better',)", ": 'SFC is better' is no claim; kinds are in reproduction/model/claims.py"),
+        ("CLAIMS = (Bound(1, 'b', PEAK_BUFFER, 'irn'),)", ": Bound(claim=1, paper='b'"),
         ("\nCLAIMS = (Bound(),)", ": line 5: TypeError: Bound"),
         ("CLAIMS = (", ": SyntaxError: "),
         ("raise SystemExit(0)", ": line 4: SystemExit: 0"),
