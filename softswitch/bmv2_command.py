@@ -232,11 +232,13 @@ def _start_server(options: argparse.Namespace, program: Path) -> None:
         return
     try:
         _end_with(switch)
-        _wait_for(Path(options.control))
+        control = Path(options.control).absolute()
+        _wait_for(control)
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        words = ["-m", THRIFT_SERVER, "--control", str(options.control), "--program", str(program)]
+        words = ["-m", THRIFT_SERVER, "--control", str(control), "--program", str(program.absolute())]
         words += ["--port", str(options.thrift_port), "--device-id", str(options.device_id)]
         words += ["--notifications", options.notifications_addr or _NOTIFICATIONS.format(options.device_id)]
+        os.chdir(ROOT)  # where `-m` looks first: not in whatever folder this was called in, least of all as root
         os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": path})
     except OSError as error:
         _say(f"the Thrift server: {error}")

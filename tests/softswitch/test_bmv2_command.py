@@ -142,9 +142,10 @@ def test_what_the_switch_misses_it_says_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
-def test_the_thrift_server_lives_as_long_as_the_switch() -> None:
-    """It listens once the switch does, and goes with it."""
+def test_the_thrift_server_lives_as_long_as_the_switch(tmp_path: Path) -> None:
+    """It listens once the switch does, and goes with it. What lies in the folder where it is called is not code."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    (tmp_path / "asyncio.py").write_text("raise SystemExit('taken from the folder')\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command: list[str | Path] = [
@@ -152,11 +153,14 @@ def test_the_thrift_server_lives_as_long_as_the_switch() -> None:
         EXECUTABLE,
         "-i",
         f"1@fd:{inner.fileno()}",
+        "--control",
+        "control",
         "--thrift-port",
         str(port),
         BASIC,
     ]
-    with outer, inner, subprocess.Popen(command, pass_fds=[inner.fileno()], stdout=subprocess.PIPE) as process:
+    starting = subprocess.Popen(command, cwd=tmp_path, pass_fds=[inner.fileno()], stdout=subprocess.PIPE)
+    with outer, inner, starting as process:
         try:
             assert until(lambda: listens(port))
         finally:
