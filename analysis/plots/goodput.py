@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Goodput over time, one panel a run, one line a traffic class (Fig. 14 of the paper)."""
+"""Goodput over time, one panel a run, one line a traffic class (Fig. 15 of the paper)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
-from analysis.metrics.goodput import tag_rates
+from analysis.metrics.goodput import rates_without_gaps, tag_rates
 from analysis.plots.canvas import new_figure, say, share_legend, styled
 from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import OTHER_COLORS
@@ -60,10 +59,4 @@ def _draw(axes: Axes, rates: pl.DataFrame, tag: str, color: str) -> None:
     """A step line from time 0, where intervals begin, that is zero where one has no row."""
     if rates.is_empty():
         return
-    begins, ends, values = (rates[name].to_numpy() for name in ("from_us", "until_us", "gbps"))
-    width = ends[0] - begins[0]
-    slots = np.rint(begins / width).astype(np.int64)
-    first = min(0, slots[0])  # those of old live runs began before the run
-    filled = np.zeros(slots[-1] - first + 2)
-    filled[slots - first] = values
-    axes.step(width * (first + np.arange(filled.size)), filled, where="post", color=color, label=tag)
+    axes.step(*rates_without_gaps(rates), where="post", color=color, label=tag)
