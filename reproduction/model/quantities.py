@@ -78,7 +78,7 @@ def _steady(run: Run) -> float:
     ends = run.flows["finish_us"].drop_nulls()
     if switch is None or ends.is_empty():
         raise NotMeasured("no buffer sample or no finished flow")
-    begin, end = float(run.flows["start_us"].to_numpy().min()), float(ends.to_numpy().max())
+    begin, end = float(run.flows["start_us"].drop_nulls().to_numpy().min()), float(ends.to_numpy().max())
     quarter = (end - begin) / 4
     inside = pl.col("time_us").is_between(begin + quarter, end - quarter)
     depths = whole_buffer(run.queues, switch).filter(inside)["depth_bytes"]

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from analysis.results.stored import Run
@@ -15,8 +17,11 @@ from reproduction.catalogue import EXPERIMENTS
 from reproduction.jobs import jobs_of
 from reproduction.model.claims import Bound, Linear, Ratio, Spread, SteeperThan
 from reproduction.model.experiment import Axis, Claim, Grid, Grids, Measurement, Point, Results, judge
-from reproduction.model.quantities import Quantity
+from reproduction.model.quantities import STEADY_BUFFER, Quantity
 from scenarios.schemes import resolve_scheme
+from tests.analysis.conftest import FlowsMaker, make_flows, make_queues
+
+__all__ = ["make_flows", "make_queues"]
 
 
 class _Run:
@@ -141,3 +146,19 @@ def test_a_bound_tells_of_the_place_nearest_to_it() -> None:
     for limit in (1, 1_000):
         assert judge(Bound("c", "p", FIGURE, "sfc", at_most=limit), GROWING).value == max(figures)
         assert judge(Bound("c", "p", FIGURE, "sfc", at_least=limit), GROWING).value == min(figures)
+
+
+def test_a_message_that_never_started_does_not_hide_when_the_others_did(
+    make_flows: FlowsMaker, make_queues: FlowsMaker
+) -> None:
+    """What waits for others may have no start; the steady depth is that of the flows that have one."""
+    flows, queues = make_flows(), make_queues()
+    is_waiting = pl.col("flow_id") == 5
+    waiting = flows.with_columns(
+        pl.when(is_waiting).then(None).otherwise(pl.col(name)).alias(name) for name in ("start_us", "finish_us")
+    )
+    found, whole = (
+        STEADY_BUFFER.measure(SimpleNamespace(flows=each, queues=queues))  # type: ignore[arg-type]
+        for each in (waiting, flows)
+    )
+    assert found == whole
