@@ -41,7 +41,7 @@ from command.planning import checked, clock_of, dilation_of, end_by_outcome
 from command.retrying import execute_retrying
 from command.seeds import chosen_seeds, named
 from reproduction.own_claims import judged, read_claims
-from testbed.errors import Interrupted
+from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun, give_to_caller, make_folder
 from testbed.execution.retry import check_retry
 from testbed.interrupt import interruptible, raise_again
@@ -93,6 +93,8 @@ def verb(
         faults=tuple(fault or ()),
         hosts=hosts,
     )
+    if strict and claims is None:
+        raise UsageError("--strict: there are no claims to hold; --claims FILE.py names some")
     claimed = () if claims is None else read_claims(claims)
     if retry:
         check_retry(request.clock)
