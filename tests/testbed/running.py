@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -58,33 +59,47 @@ def kill(child: subprocess.Popen[bytes]) -> None:
 
 def clean_run_of(pid: int) -> subprocess.CompletedProcess[str]:
     """`clean` of what this runner left, and of nobody else's: tests beside these look for their own."""
-    [owner] = [path for path in STATE_ROOT.glob("*/owner") if path.read_text().split()[0] == str(pid)]
-    return run("clean", owner.parent.name)
+    [run_id] = [path.name for path in STATE_ROOT.iterdir() if runner_in(path) == pid]
+    return run("clean", run_id)
+
+
+def runner_in(state: Path) -> int | None:
+    """The pid in a run's folder; none once a test beside these has ended that run."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return int((state / "owner").read_text().split()[0])
+    return None
 
 
 def remains() -> dict[str, set[str]]:
     """Everything of ours that could be left: processes, named namespaces, interfaces, state folders."""
+    ours, unmarked = _processes()
     strangers = _runs_of_others()
+    of_nobody = {str(each) for each, run_id in unmarked.items() if run_id not in strangers}
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     netns = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     states = {path.name for path in STATE_ROOT.iterdir()} if STATE_ROOT.is_dir() else set()
     return {
-        "processes": _processes(strangers),
+        "processes": ours,
+        "unmarked": of_nobody,
         "interfaces": {line.split(":")[1].strip() for line in links.splitlines()},
         "namespaces": set(netns.splitlines()),
         "states": states - strangers,
     }
 
 
-def _processes(strangers: set[str]) -> set[str]:
-    """Processes of runs that these tests made; a container's have no environment of ours, but they have the run's."""
-    found = set()
+def _processes() -> tuple[set[str], dict[int, str]]:
+    """Processes of runs: those that these tests made, and the run of each that does not say who did: a container's have
+    no environment of ours, but they have the run's."""
+    ours: set[str] = set()
+    unmarked: dict[int, str] = {}
     for each in psutil.process_iter(["environ"]):
         environment = each.info["environ"] or {}
         run_id, tests = environment.get(RUN_VARIABLE), environment.get(TESTS_VARIABLE)
-        if tests == os.environ[TESTS_VARIABLE] or (tests is None and run_id not in strangers):
-            found |= {str(each.pid)} if run_id is not None else set()
-    return found
+        if run_id is not None and tests == os.environ[TESTS_VARIABLE]:
+            ours.add(str(each.pid))
+        elif run_id is not None and tests is None:
+            unmarked[each.pid] = run_id
+    return ours, unmarked
 
 
 def _runs_of_others() -> set[str]:
@@ -95,8 +110,8 @@ def _runs_of_others() -> set[str]:
 
 
 def left_since(before: dict[str, set[str]], patience_s: float = 60) -> dict[str, set[str]]:
-    """What is there now and was not before. A process is ours or is not; for all else, what tests beside these have
-    killed and not yet cleaned may stand there for a while."""
+    """What is there now and was not before. A marked process is ours or is not; for all else, what tests beside these
+    have killed and not yet cleaned may stand there for a while."""
     deadline = time.monotonic() + patience_s
     while (left := _new_since(before)) and "processes" not in left and time.monotonic() < deadline:
         time.sleep(0.2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, known_runs, new_run_id, owner_of
@@ -52,3 +53,23 @@ def test_what_other_tests_killed_is_not_ours() -> None:
     finally:
         for each in (ours, of_others):
             running.kill(each)
+
+
+def test_what_does_not_say_whose_it_is_has_time_to_go() -> None:
+    """A container of a run that a test beside these has killed: it is there until that test has cleaned."""
+    before = running.remains()
+    nobodys = {name: value for name, value in os.environ.items() if name != running.TESTS_VARIABLE}
+    other = subprocess.Popen(["sleep", "300"], env={**nobodys, RUN_VARIABLE: new_run_id()})
+    ending = threading.Timer(0.5, running.kill, [other])
+    ending.start()
+    try:
+        assert running.left_since(before) == {}
+    finally:
+        ending.join()
+
+
+def test_a_run_may_end_while_others_are_looked_for(tmp_path: Path) -> None:
+    """Its folder was listed and has gone."""
+    assert running.runner_in(tmp_path / "gone") is None
+    (tmp_path / "owner").write_text("12 345\n")
+    assert running.runner_in(tmp_path) == 12
