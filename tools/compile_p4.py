@@ -34,7 +34,9 @@ def compiler_command(output: Path, program: str = "sfc", root: Path = ROOT) -> l
     if shutil.which(COMPILER):
         return [COMPILER, *arguments]
     if shutil.which("docker"):
-        mount = ["--volume", f"{root}:/work", "--volume", f"{output}:{output}", "--workdir", "/work"]
+        mount = ["--volume", f"{root}:/work", "--workdir", "/work"]
+        if output.is_absolute():  # any other one is below `root`
+            mount += ["--volume", f"{output}:{output}"]
         return ["docker", "run", "--rm", *mount, IMAGE, COMPILER, *arguments]
     return None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_compiling_again_gives_the_same_program(program: str, tmp_path: Path) ->
     for each in (fresh, committed):
         each.pop("__meta__")
     assert fresh == committed
+
+
+def test_by_docker_the_artifacts_are_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is mounted is a folder by its whole path, which is all that Docker takes; the rest is below the first."""
+    monkeypatch.setattr("tools.compile_p4.shutil.which", {"docker": "docker"}.get)
+    for output, mounted in ((SOURCES / "artifacts", []), (tmp_path, [f"{tmp_path}:{tmp_path}"])):
+        command = compiler_command(output)
+        assert command is not None
+        volumes = [word for option, word in pairwise(command) if option == "--volume"]
+        assert volumes == [f"{ROOT}:/work", *mounted]
+        assert command[command.index("-o") + 1] == str(output / "sfc.json")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
