@@ -12,6 +12,7 @@
 #
 # Exit codes: 0 both are there, 77 one is not to be had here; a line for each says why.
 set -euo pipefail
+export LC_ALL=C # what apt says is read here
 
 root=${PROVISION_ROOT:-}
 repository=https://download.opensuse.org/repositories/home:/p4lang

@@ -67,11 +67,16 @@ class Machine:
         file.write_text(f'ID={name}\nVERSION_ID="{version}"\nPRETTY_NAME="{name.title()} {version}"\n')
 
     def has_packages(self, bmv2: str, p4c: str) -> None:
-        """The P4 project's repository has these versions for its release; "" is none."""
+        """The P4 project's repository has these versions for its release; "" is none.
+
+        Apt speaks German unless it is told otherwise.
+        """
         self.stub("wget", 'for word; do case $word in --output-document=*) echo key > "${word#*=}" ;; esac; done')
         versions = {"p4lang-bmv2": bmv2, "p4lang-p4c": p4c}
         lines = "\n".join(f'{name}) echo "  Candidate: {found or "(none)"}" ;;' for name, found in versions.items())
-        self.stub("apt-cache", f"case $2 in\n{lines}\nesac")
+        in_german = "said=${said//Candidate/Installationskandidat}"
+        script = f'said=$(case $2 in\n{lines}\nesac)\n[ "${{LC_ALL-}}" = C ] || {in_german}\necho "$said"'
+        self.stub("apt-cache", script)
 
     def stub(self, name: str, script: str) -> None:
         """A command that says what it was asked and then runs this."""
