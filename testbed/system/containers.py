@@ -75,6 +75,6 @@ def remove_containers(run_id: str) -> None:
             label = "=".join(*labels_of(run_id).items())
             for container in client.containers.list(all=True, filters={"label": label}):
                 with suppress(NotFound):  # it ended, and its runner or the engine removed it meanwhile
-                    container.remove(force=True)
+                    container.remove(force=True, v=True)
         finally:
             client.close()

@@ -19,12 +19,13 @@ _LOADED = re.compile(r"(?:^|=> )\s*(/\S+) \(0x", re.MULTILINE)
 
 
 @contextmanager
-def image_of(programs: Mapping[str, str]) -> Iterator[str]:
-    """The name of a new image with these programs, path there -> path here; it goes with the body."""
+def image_of(programs: Mapping[str, str], *changes: str) -> Iterator[str]:
+    """The name of a new image with these programs, path there -> path here; it goes with the body. `changes` are lines
+    of a Dockerfile."""
     name = f"sfc-testbed-test-{uuid.uuid4().hex[:12]}"
     client = docker.from_env()
     try:
-        client.api.import_image_from_data(_archive(programs), repository=name, tag="local")
+        client.api.import_image_from_data(_archive(programs), repository=name, tag="local", changes=list(changes))
         try:
             yield f"{name}:local"
         finally:

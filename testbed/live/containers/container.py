@@ -237,7 +237,7 @@ def _remove(container: Any) -> None:
     from docker.errors import DockerException
 
     with suppress(DockerException, OSError):
-        container.remove(force=True)
+        container.remove(force=True, v=True)  # with the volumes that the image wants, which nobody knows by name
 
 
 def _terminal_of(client: Any, container: str) -> socket.socket:

@@ -116,7 +116,7 @@ class ContainerSwitch:
     def stop(self) -> None:
         try:
             self._container.stop(timeout=_STOP_SECONDS)
-            self._container.remove(force=True)
+            self._container.remove(force=True, v=True)
         except DockerException:
             return  # it has gone by itself
         finally:

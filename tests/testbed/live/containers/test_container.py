@@ -44,7 +44,8 @@ class FakeContainer:
         if self.removals:
             raise NotFound("no such container")
 
-    def remove(self, force: bool) -> None:
+    def remove(self, force: bool, v: bool) -> None:
+        assert v, "volumes of the image would stay"
         self.removals += 1
         self.process.kill()
         self.process.wait()
@@ -92,7 +93,7 @@ def test_an_end_is_told_in_words(state: Mapping[str, Any], said: str, container:
 def test_one_that_somebody_removed_is_told(container: FakeContainer) -> None:
     """The engine knows nothing of it then."""
     host = _host(container)
-    container.remove(force=True)
+    container.remove(force=True, v=True)
     assert host.wait() == -signal.SIGKILL
     assert host.obituary() == (
         "the container of h1 (an-image) is gone, and Docker's engine does not know it: see the log of dockerd"

@@ -35,9 +35,9 @@ LINE_RATE_WALL_BPS = 100_000_000_000 / 10_000
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[str]:
-    """A shell, iperf3 and little else."""
+    """A shell, iperf3 and little else; with a folder that Docker makes a volume for, as images of databases have."""
     programs = {f"bin/{name}": path for name, path in PROGRAMS.items() if path is not None}
-    with image_of(programs | {"bin/sh": programs["bin/dash"]}) as name:
+    with image_of(programs | {"bin/sh": programs["bin/dash"]}, "VOLUME /data") as name:
         yield name
 
 
@@ -89,9 +89,30 @@ def test_a_container_may_do_little(image: str) -> None:
         admin, raw = 1 << 12, 1 << 13
         assert not effective & admin
         assert effective & raw
+        volumes = _volumes_of(image)
         _outlives_what_is_typed(node)
         devices = node.cmd("cat /proc/net/dev").splitlines()[2:]
         assert {line.split(":")[0].strip() for line in devices} == {"lo", "h1-eth0", "h1-tap0"}
+    assert volumes and not volumes & _volumes()
+
+
+def _volumes_of(image: str) -> set[str]:
+    """Those that its containers have."""
+    client = docker.from_env()
+    try:
+        mounts = [client.containers.get(each).attrs["Mounts"] for each in containers_of(image)]
+    finally:
+        client.close()
+    return {mount["Name"] for each in mounts for mount in each}
+
+
+def _volumes() -> set[str]:
+    """All that there are."""
+    client = docker.from_env()
+    try:
+        return {each.name for each in client.volumes.list()}
+    finally:
+        client.close()
 
 
 def _outlives_what_is_typed(node: Any) -> None:
@@ -155,11 +176,13 @@ def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path
     """They are the engine's children, so that they do not die with the runner."""
     child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
     assert len(containers_of(image)) == 3
+    volumes = _volumes_of(image)
     running.kill(child)
     assert len(containers_of(image)) == 3
     cleaned = running.clean_run_of(child.pid)
     assert cleaned.returncode == 0, cleaned.stderr
     assert containers_of(image) == []
+    assert len(volumes) == 3 and not volumes & _volumes()
 
 
 def test_an_image_that_is_not_there_is_refused(image: str, tmp_path: Path) -> None:
