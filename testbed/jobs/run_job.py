@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
 from testbed.errors import Interrupted, RunError, UsageError
@@ -105,11 +106,19 @@ def _note(journal: Path, line: dict[str, object]) -> None:
 def main(*, serves: bool = False) -> int:
     """The job on stdin, or those that come there."""
     hear_processor_time()
-    for payload in iter(sys.stdin.readline, "") if serves else [sys.stdin.read()]:
-        result = run_job(JOB.validate_json(payload))
-        sys.stdout.write(JOB_RESULT.dump_json(result).decode() + "\n")
-        sys.stdout.flush()
+    with _answers() as answers:
+        for payload in iter(sys.stdin.readline, "") if serves else [sys.stdin.read()]:
+            result = run_job(JOB.validate_json(payload))
+            answers.write(JOB_RESULT.dump_json(result) + b"\n")
+            answers.flush()
     return 0
+
+
+def _answers() -> BinaryIO:
+    """Where answers go, alone: what else is printed, by whatever library, would pass for one and goes to stderr."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
 
 
 if __name__ == "__main__":

@@ -102,6 +102,21 @@ def test_jobs_share_a_process_and_nothing_else(tmp_path: Path, monkeypatch: pyte
     assert not children_of(os.getpid())
 
 
+def test_what_a_run_prints_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it pass for the end of a job: each one's folder is its own, in the order of the jobs."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "def chatter(event, words):\n"
+        "    if event == 'open' and 'config.json' in str(words[0]):\n"
+        "        print('of a library', flush=True)\n"
+        "sys.addaudithook(chatter)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    outs = [tmp_path / name for name in "abc"]
+    done = run_jobs([_job(out, SHORT) for out in outs], LocalExecutor(1), lambda *_: None)
+    assert [each.folder.parent for each in done.each if isinstance(each, JobFinished)] == outs
+
+
 def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> None:
     """The next one gets a new process."""
 
