@@ -17,10 +17,13 @@ RUN apt-get update -qq && \
 
 WORKDIR /sfc-testbed
 
-# What the set-up reads comes first, so that an edit of anything else does not repeat it.
+# What the set-up reads comes first, so that an edit of anything else does not repeat it. That a package is there is all that
+# pip wants to know of it.
 ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
 COPY tools/provision.sh tools/
+COPY compiled/__init__.py compiled/
+COPY softswitch/__init__.py softswitch/
 RUN make .venv/ready && rm -rf /var/lib/apt/lists/*
 
 COPY . .

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from setuptools import find_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 VAGRANTFILE = ROOT / "Vagrantfile"
@@ -81,6 +83,17 @@ def test_images_take_along_nothing_that_running_makes() -> None:
         line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] != "#"
     }
     assert left_out == ignored | {".git"}
+
+
+def test_the_image_installs_what_others_import(tmp_path: Path) -> None:
+    """In its set-up, when most of the tree is not there: a package that pip does not find then, nobody can import."""
+    before, _, _ = (ROOT / "Dockerfile").read_text().partition("RUN make .venv/ready")
+    for *names, to in (line.split()[1:] for line in before.splitlines() if line.startswith("COPY")):
+        for name in names:
+            (tmp_path / to).mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / to)
+    [included] = re.findall(r"^include = (\[.*\])$", (tmp_path / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(find_packages(str(tmp_path), include=json.loads(included))) == {"compiled", "softswitch"}
 
 
 @pytest.mark.parametrize("program", ["ruby", "vagrant"])
