@@ -66,19 +66,19 @@ class Program:
     """What the control plane may name."""
 
     def __init__(self, compiled: Mapping[str, Any]) -> None:
+        """LookupError, TypeError or ValueError for what is no program."""
         self._widths = _field_bits(compiled)
         actions = {
-            action["id"]: Action(action["name"], tuple(each["bitwidth"] for each in action["runtime_data"]))
+            action["id"]: Action(
+                _word(action["name"]), tuple(_number(each["bitwidth"]) for each in action["runtime_data"])
+            )
             for action in compiled["actions"]
         }
         tables = [table for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
-        self._tables = {table["name"]: self._table(table, actions) for table in tables}
-        self._registers = {each["name"]: Array(each["name"], each["size"]) for each in compiled["register_arrays"]}
-        self._counters = {
-            each["name"]: Array(each["name"], each["size"])
-            for each in compiled["counter_arrays"]
-            if not each.get("is_direct")
-        }
+        self._tables = {_word(table["name"]): self._table(table, actions) for table in tables}
+        self._registers = {each.name: each for each in map(_array, compiled["register_arrays"])}
+        counters = (each for each in compiled["counter_arrays"] if not each.get("is_direct"))
+        self._counters = {each.name: each for each in map(_array, counters)}
 
     @classmethod
     def read(cls, path: Path) -> Program:
@@ -102,8 +102,10 @@ class Program:
         return self._counters[_resolve(name, self._counters, "counter")]
 
     def _table(self, table: Mapping[str, Any], actions: Mapping[int, Action]) -> Table:
-        keys = tuple(Key(key["match_type"], self._bits(key["target"]), key["name"]) for key in table["key"])
-        return Table(table["name"], keys, {actions[each].name: actions[each] for each in table["action_ids"]})
+        keys = tuple(
+            Key(_word(key["match_type"]), self._bits(key["target"]), _word(key["name"])) for key in table["key"]
+        )
+        return Table(_word(table["name"]), keys, {actions[each].name: actions[each] for each in table["action_ids"]})
 
     def _bits(self, target: Any) -> int:
         header, field = target
@@ -117,8 +119,24 @@ def _field_bits(compiled: Mapping[str, Any]) -> dict[tuple[str, str], int]:
         (header["name"], field[0]): field[1]
         for header in compiled["headers"]
         for field in types[header["header_type"]]
-        if isinstance(field[1], int)
+        if isinstance(field[1], int) and field[1] >= 0
     }
+
+
+def _array(item: Mapping[str, Any]) -> Array:
+    return Array(_word(item["name"]), _number(item["size"]))
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no name")
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise TypeError(f"{value!r} is no number of bits or cells")
+    return value
 
 
 def _resolve(name: str, known: Iterable[str], what: str) -> str:

@@ -147,6 +147,7 @@ def _check_is_program(word: str, text: str) -> None:
         document = json.loads(text)
         if document["__meta__"]["version"][0] == _JSON_MAJOR:
             Program(document)
+            json.dumps(document, ensure_ascii=False).encode()  # JSON can spell lone surrogates, which no file can hold
             return
     except json.JSONDecodeError as error:
         raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {error}") from error

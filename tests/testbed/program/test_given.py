@@ -58,6 +58,9 @@ def _refusal(word: str) -> str:
         (renamed('"version" : [2,', '"version" : [3,'), "not a program"),
         (renamed('"pipelines"', '"pipes"'), "not a program"),
         (renamed('"header_types"', '"header_kinds"'), "not a program"),
+        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : 5'), "not a program"),
+        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"'), "not a program"),
+        (renamed('"bitwidth" : 48', '"bitwidth" : "48"'), "not a program"),
     ],
     ids=lambda text: text[:20],
 )
