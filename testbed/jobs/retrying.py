@@ -47,7 +47,7 @@ def _late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[int, tuple[
         if isinstance(done, JobFinished):
             result = read_result(done.folder)
             again = retry_of(job.request, done.folder, result)
-            if again is not None:
+            if again is not None and again != job.request:  # else it has been tried, and failed
                 found[number] = told(done.folder, result), replace(job, request=again)
     return found
 
