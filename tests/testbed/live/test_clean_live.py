@@ -27,13 +27,13 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
         os.umask(umask)
     [run_id] = [each for each in known_runs() if (owner := owner_of(each)) is not None and owner.pid == child.pid]
     state = STATE_ROOT / run_id
-    agents = {str(each.pid) for each in running.children_of(child.pid) if "hosts.agent" in each.cmdline()}
-    assert agents
-    assert agents <= running.remains()["processes"] - before["processes"]
     sockets = list(state.glob("*.control"))
     assert sockets
     assert {path.stat().st_mode & 0o077 for path in (STATE_ROOT, state, *state.iterdir())} == {0}
     running.wait_until_measuring(tmp_path)
+    agents = {str(each.pid) for each in running.children_of(child.pid) if "hosts.agent" in each.cmdline()}
+    assert agents
+    assert agents <= running.remains()["processes"] - before["processes"]
     done = running.run("clean", run_id)
     assert child.wait(1) in (0, 3, 130), (tmp_path / "log").read_text()
     assert f"{run_id}: its runner ended" in done.stdout, done.stderr

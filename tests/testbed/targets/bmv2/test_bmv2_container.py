@@ -38,7 +38,7 @@ class FakeEngine:
             status=self.status,
             logs=lambda tail: b"bad input\n",
             stop=lambda timeout: self.done.append("stop"),
-            remove=lambda force: self.done.append("remove"),
+            remove=lambda force, v: self.done.append("remove" if force and v else "remains"),
         )
 
     def close(self) -> None:
