@@ -79,7 +79,7 @@ class ContainerSwitch:
         while not self.has_ended:
             try:
                 with network_namespace(self._pid):
-                    connection = ThriftConnection("127.0.0.1", self._spec.thrift_port)
+                    connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
             except OSError:
                 if time.monotonic() > deadline:
                     raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None

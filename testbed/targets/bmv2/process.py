@@ -97,10 +97,10 @@ class LocalSwitch:
         try:
             while not self.has_ended:
                 try:
-                    connection = ThriftConnection("127.0.0.1", self._spec.thrift_port)
+                    connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
                     self._spec.notifications.chmod(0o600)  # BMv2 makes it as the umask says
                     return connection
-                except ConnectionRefusedError:
+                except ConnectionError:
                     if time.monotonic() > deadline:
                         raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
                 poll.poll(_RETRY_SECONDS * 1000)  # over early when the process ends

@@ -47,6 +47,17 @@ class ThriftConnection:
             name: TClient(getattr(interface(), name), TMultiplexedProtocol(protocol, name)) for name in SERVICES
         }
 
+    @classmethod
+    def to_ready_switch(cls, port: int) -> ThriftConnection:
+        """To a switch that knows all its services: it listens before. ConnectionError as long as it does not."""
+        connection = cls("127.0.0.1", port)
+        try:
+            connection.call("simple_switch", "get_time_elapsed_us")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def call(self, service: str, method: str, *arguments: Any) -> Any:
         """Calls a method with its arguments in order and returns its result, None for void.
 

@@ -177,3 +177,18 @@ def test_a_lost_connection_is_an_error(server: FakeServer) -> None:
     """The server ends without an answer."""
     with ThriftConnection("127.0.0.1", server.port) as connection, pytest.raises(ThriftError):
         connection.call("standard", "bm_register_read", 0, "r", 0)
+
+
+def test_a_switch_without_all_its_services_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It listens before it has registered them: whoever asks then is to ask again, over a new connection."""
+
+    def unknown(*_: object) -> None:
+        raise ThriftError("get_time_elapsed_us: Unknown service: simple_switch")
+
+    monkeypatch.setattr(ThriftConnection, "call", unknown)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with pytest.raises(ConnectionError, match="Unknown service"):
+            ThriftConnection.to_ready_switch(server.getsockname()[1])
+        accepted, _ = server.accept()
+        with accepted:
+            assert accepted.recv(1) == b""
