@@ -39,14 +39,15 @@ class WorstResume:
         if frames.sum() > self.frames.sum():
             self.flows, self.frames = flows, frames
 
-    def bins(self, src: Indexes, line_rate_frames: Floats) -> list[Floats]:
-        """What each of these flows sends in each bin after it: its host is shared out, and its window ends it.
+    def bins(self, src: Indexes, line_rate_frames: Floats, most: int) -> list[Floats]:
+        """What each of these flows sends in each bin after it: its host is shared out, and its window ends it, or the
+        next pause after `most` bins.
 
         `src`: the host of each; `line_rate_frames`: of each host in a bin.
         """
-        rows = []
+        rows: list[Floats] = []
         left = self.frames.copy()
-        while (left > 0).any():
+        while (left > 0).any() and len(rows) < most:
             wanted = np.bincount(src, left, len(line_rate_frames))
             share = np.minimum(1, line_rate_frames / np.maximum(wanted, _LITTLE))
             sent = np.where(share[src] < 1, left * share[src], left)

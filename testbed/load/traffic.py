@@ -196,13 +196,19 @@ class _Fluid:
             number += 1
 
     def resume_at_once(self) -> None:
-        """Adds the bins of the worst resume, when all before has long been done."""
+        """Adds the bins of the worst resume, when all before has long been done.
+
+        The first of these frames is behind a queue as deep as pauses leave it, and tells of the next pause a base RTT
+        after that is gone.
+        """
         flows, resume = self._flows, self._resume
         source, destination, pair = flows.src[resume.flows], flows.dst[resume.flows], flows.pair[resume.flows]
         number = (self._numbers[-1] if self._numbers else 0) + MOST_BINS
         none, pairs = np.zeros(self._hosts), self._tors**2
         a_bin = self._bytes_per_ns * self._bin_ns / data_frame_bytes(self._rules.payload_bytes, is_last=False)
-        for offset, frames in enumerate(resume.bins(source, a_bin)):
+        empty_bins = (self._rules.pauses_down_to_bytes / (self._bytes_per_ns * self._bin_ns)).max(initial=0)
+        until_paused = BINS_PER_RTT + math.ceil(empty_bins)
+        for offset, frames in enumerate(resume.bins(source, a_bin, until_paused)):
             coming = _totals(destination, frames, self._hosts)
             received = np.minimum(coming, a_bin)
             acknowledged = frames * (received / np.maximum(coming, _LITTLE))[destination]
