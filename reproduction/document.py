@@ -1,33 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/reproduction.md from stored reproductions: `python -m reproduction.document FOLDER...`.
+"""docs/reproduction.md from stored findings: `python -m reproduction.document [--check] [FOLDER...]`.
 
-Every figure in the document stands in a reproduction.json below the folders given. The newest one of each experiment
-and scale counts, those with changed settings or another P4 program do not. Reasons of failures and the runs that
-tested them are in `docs/stored/reproduction-remarks.yaml`.
+Folders are those of `reproduce`: what stands in every reproduction.json below them goes, with its first figure, into
+docs/stored/reproduction.json and docs/images/reproduction; see `reproduction.summaries` for which of several counts.
+Without folders the document is made of what is stored. Reasons of failures and the runs that tested them are in
+docs/stored/reproduction-remarks.yaml.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.formatting import NOTHING
 from analysis.report.markdown import markdown_table
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.record import FILE_NAME, Reproduction, StoredReproduction, read_reproduction
+from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from reproduction.remarks import Remark, Remarks, read_remarks
+from reproduction.summaries import (
+    SCALES,
+    Summary,
+    merged,
+    own_arrivals_us,
+    read_summaries,
+    summary_of,
+    write_summaries,
+)
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "reproduction.md"
 PICTURES = DOCUMENT.parent / "images" / "reproduction"
-_SCALES = ("ci", "laptop", "paper")
 
-_HEAD = """<!-- Made by `python -m reproduction.document`; edit docs/stored/reproduction-remarks.yaml instead. -->
+_HEAD = """<!-- Made by `python -m reproduction.document` from docs/stored/reproduction*; edit the remarks alone. -->
 # The paper's claims, held against this testbed
 
 Every figure here was measured in a run. A claim that does not hold at a scale is listed as such, with a reason and the
@@ -49,56 +59,49 @@ fail since, and no setting was changed for them; scales that have no row here ha
 """
 
 
-def newest(folders: Sequence[Path]) -> list[StoredReproduction]:
-    """The newest reproduction of each experiment and scale below some folders. UsageError if there is none."""
+def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
+    """What reproductions below some folders found, oldest first, without those that reproduce nothing. UsageError if
+    there is none at all, or one cannot be read."""
     paths = sorted((path for folder in folders for path in folder.rglob(FILE_NAME)), key=lambda path: path.parent.name)
-    found: dict[tuple[str, str], StoredReproduction] = {}
-    for path in paths:
-        stored = read_reproduction(path.parent)
-        if stored.reproduction.departures:
-            continue
-        found[stored.reproduction.experiment, stored.reproduction.scale] = stored
-    if not found:
+    if not paths:
         raise UsageError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
-    order = list(EXPERIMENTS)
-    known = [(order.index(name), _SCALES.index(scale), name, scale) for name, scale in found if name in EXPERIMENTS]
-    return [found[name, scale] for *_, name, scale in sorted(known)]
+    stored = [read_reproduction(path.parent) for path in paths]
+    known = [each for each in stored if each.reproduction.experiment in EXPERIMENTS]
+    return [(summary, each) for each in known if (summary := summary_of(each.reproduction)) is not None]
 
 
-def document(reproductions: Sequence[Reproduction], remarks: Remarks, pictures: Mapping[tuple[str, str], str]) -> str:
+def document(summaries: Sequence[Summary], remarks: Remarks, pictures: Mapping[tuple[str, str], str]) -> str:
     """The whole text; `pictures` are paths from the document, by experiment and scale."""
-    parts = [_HEAD, _overview(reproductions)]
-    for name in dict.fromkeys(each.experiment for each in reproductions):
-        own = [each for each in reproductions if each.experiment == name]
+    parts = [_HEAD, _overview(summaries)]
+    for name in dict.fromkeys(each.experiment for each in summaries):
+        own = [each for each in summaries if each.experiment == name]
         parts.append(_experiment(own, remarks.get(name, {}), pictures))
     return "\n".join(parts)
 
 
-def _overview(reproductions: Sequence[Reproduction]) -> str:
+def _overview(summaries: Sequence[Summary]) -> str:
     """A row a figure and a column a scale, and their sums."""
-    by_place = {(each.experiment, each.scale): each for each in reproductions}
-    places = {each.experiment: each.paper_place for each in reproductions}
+    by_place = {each.place: each for each in summaries}
+    places = {each.experiment: each.paper_place for each in summaries}
     rows = [
         (
             place,
             f"[{name}](#{name})",
-            *(_held([by_place[name, scale]]) if (name, scale) in by_place else NOTHING for scale in _SCALES),
+            *(_held([by_place[name, scale]]) if (name, scale) in by_place else NOTHING for scale in SCALES),
         )
         for name, place in places.items()
     ]
-    sums = (_held([each for each in reproductions if each.scale == scale]) for scale in _SCALES)
-    headings = ("the paper", "experiment", *(f"claims that hold, {scale}" for scale in _SCALES))
+    sums = (_held([each for each in summaries if each.scale == scale]) for scale in SCALES)
+    headings = ("the paper", "experiment", *(f"claims that hold, {scale}" for scale in SCALES))
     return markdown_table(headings, [*rows, ("all", "", *sums)])
 
 
-def _held(reproductions: Sequence[Reproduction]) -> str:
-    claims = [claim for each in reproductions for claim in each.claims]
-    return f"{sum(claim.holds for claim in claims)} of {len(claims)}" if reproductions else NOTHING
+def _held(summaries: Sequence[Summary]) -> str:
+    claims = sum(len(each.claims) for each in summaries)
+    return f"{sum(each.held for each in summaries)} of {claims}" if summaries else NOTHING
 
 
-def _experiment(
-    own: Sequence[Reproduction], remarks: Mapping[str, Remark], pictures: Mapping[tuple[str, str], str]
-) -> str:
+def _experiment(own: Sequence[Summary], remarks: Mapping[str, Remark], pictures: Mapping[tuple[str, str], str]) -> str:
     """What the paper shows, then for each scale our plot, our figures, the verdict, and how to repeat it."""
     first = own[0]
     experiment = EXPERIMENTS[first.experiment]
@@ -106,22 +109,29 @@ def _experiment(
     lines = [f"## {first.experiment}", "", f"**{first.paper_place}. {first.title}.** {experiment.shows}", ""]
     lines += [f"- {note}" for note in first.notes]
     for each in own:
-        lines += ["", f"**Scale {each.scale}**"]
-        picture = pictures.get((each.experiment, each.scale))
+        lines += ["", f"**Scale {each.scale}**{_length(each)}"]
+        picture = pictures.get(each.place)
         if picture is not None:
             lines += ["", f"![{first.title}, scale {each.scale}]({picture})", "", caption]
         rows = [(row.claim, row.paper, row.measured, "yes" if row.holds else "**no**") for row in each.claims]
         lines += ["", markdown_table(("claim", "the paper", "here", "holds"), rows)]
-        verdicts = sorted({run.verdict for run in each.runs})
-        held = f"{_held([each])} claims hold. Verdict of the {len(each.runs)} runs"
-        lines += [f"{held}: {', '.join(verdicts) or NOTHING}."]
+        held = f"{_held([each])} claims hold. Verdict of the {each.runs} runs"
+        lines += [f"{held}: {', '.join(each.verdicts) or NOTHING}."]
         lines += [f"Failed: {failure}" for failure in each.failures]
         lines += _reasons(each, remarks)
         lines += ["", "To repeat it:", "", "```sh", each.command, "```"]
     return "\n".join(lines) + "\n"
 
 
-def _reasons(found: Reproduction, remarks: Mapping[str, Remark]) -> list[str]:
+def _length(found: Summary) -> str:
+    """What is said of a run that is shorter than its scale's."""
+    own_us = own_arrivals_us(found.experiment, found.scale)
+    if found.arrivals_us is None or own_us is None:
+        return ""
+    return f", messages arriving for {found.arrivals_us / 1000:g} ms instead of {own_us / 1000:g} ms"
+
+
+def _reasons(found: Summary, remarks: Mapping[str, Remark]) -> list[str]:
     """A reason for every claim that does not hold; claims that share one share its lines."""
     claims: dict[Remark | None, list[str]] = {}
     for claim in found.claims:
@@ -139,39 +149,51 @@ def _reasons(found: Reproduction, remarks: Mapping[str, Remark]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Writes the document from the folders named."""
-    if not arguments:
-        sys.stderr.write("usage: python -m reproduction.document FOLDER...\n")
-        return 2
+    """Takes findings from the folders named, and writes the document; with --check says whether it is current."""
+    parser = argparse.ArgumentParser(prog="python -m reproduction.document")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if the document is not current")
+    parser.add_argument("folders", nargs="*", type=Path, help="folders of reproduce")
+    options = parser.parse_args(arguments)
     try:
-        stored = newest([Path(argument) for argument in arguments])
+        summaries = read_summaries()
+        if options.folders and not options.check:
+            found = below(options.folders)
+            summaries = merged(summaries, (summary for summary, _ in found))
+            _place_pictures([(summary, stored) for summary, stored in found if summary in summaries])
+            write_summaries(summaries)
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    text = document([each.reproduction for each in stored], read_remarks(), _place_pictures(stored))
+    text = document(summaries, read_remarks(), _pictures(summaries))
+    if options.check:
+        is_current = DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text
+        return 0 if is_current else 1
     replace_text(DOCUMENT, text)
     return 0
 
 
-def _place_pictures(stored: Iterable[StoredReproduction]) -> dict[tuple[str, str], str]:
-    """Copies the first figure of each into docs/images/reproduction."""
-    placed: dict[tuple[str, str], str] = {}
-    for each in stored:
-        picture = _first_figure(each)
-        if picture is not None:
-            found = each.reproduction
-            target = PICTURES / found.scale / f"{found.experiment}.png"
+def _place_pictures(found: Sequence[tuple[Summary, StoredReproduction]]) -> None:
+    """Copies the first figure of each to where the document has it."""
+    for summary, stored in found:
+        figures = EXPERIMENTS[summary.experiment].figures
+        drawn = stored.folder / f"{figures[0].name}.png" if figures else None
+        if drawn is not None and drawn.exists():
+            target = _picture(summary)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(picture, target)
-            placed[found.experiment, found.scale] = target.relative_to(DOCUMENT.parent).as_posix()
-    return placed
+            shutil.copyfile(drawn, target)
 
 
-def _first_figure(stored: StoredReproduction) -> Path | None:
-    """The experiment's first figure, if it was drawn."""
-    figures = EXPERIMENTS[stored.reproduction.experiment].figures
-    path = stored.folder / f"{figures[0].name}.png" if figures else None
-    return path if path is not None and path.exists() else None
+def _pictures(summaries: Sequence[Summary]) -> dict[tuple[str, str], str]:
+    """Those that there are, as paths from the document."""
+    return {
+        each.place: _picture(each).relative_to(DOCUMENT.parent).as_posix()
+        for each in summaries
+        if _picture(each).exists()
+    }
+
+
+def _picture(summary: Summary) -> Path:
+    return PICTURES / summary.scale / f"{summary.experiment}.png"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from analysis.results.comparison import Comparison
 from analysis.results.stored import load_run
 from command.app import main
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import newest
+from reproduction.document import below
 from reproduction.jobs import jobs_of as experiment_jobs
 from reproduction.record import Reproduction, read_reproduction
 from reproduction.validation import Wish, pairs_of
@@ -167,7 +167,7 @@ def test_an_experiment_with_a_program_reproduces_nothing(folder: Path) -> None:
         (folder / name).mkdir()
         (folder / name / "reproduction.json").write_text(each.model_dump_json(by_alias=True))
     assert read_reproduction(folder / "with").reproduction == found
-    assert [stored.folder.name for stored in newest([folder])] == ["without"]
+    assert [stored.folder.name for _, stored in below([folder])] == ["without"]
 
 
 def test_a_program_travels_with_its_job(tmp_path: Path) -> None:

@@ -35,11 +35,12 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "analysis.report.fidelity": "analysis.report.fidelity",
     "bench": "bench.__main__",
     "bench.document": "bench.document",
+    "reproduction.document": "reproduction.document",
     "softswitch.thrift": "softswitch.thrift.__main__",
     "telemetry.document": "telemetry.document",
 }
 """Modules, and where their `main` is."""
-_BY_PLACE: Mapping[str, int] = {"reproduction.document": 1, "softswitch": 1, "softswitch.stf": 2}
+_BY_PLACE: Mapping[str, int] = {"softswitch": 1, "softswitch.stf": 2}
 """Modules that read their words by their places, and how many they want at least."""
 
 

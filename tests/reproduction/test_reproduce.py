@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reproducing an experiment: its document, its exit codes, and that broken runs make claims fail."""
+"""Reproducing an experiment: its folder, its exit codes, and that broken runs make claims fail."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 
 from analysis.results.stored import load_run
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import document, newest
+from reproduction.document import below, document
 from reproduction.jobs import jobs_of
 from reproduction.judge import findings
 from reproduction.model.experiment import Measurement, Point, Results
 from reproduction.record import Reproduction
-from reproduction.remarks import Remark, read_remarks
+from reproduction.remarks import read_remarks
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
@@ -46,9 +46,9 @@ def test_theory_holds_within_one_packet_or_the_reason(tmp_path: Path) -> None:
     assert all(claim["holds"] is True for claim in found["claims"])
     [folder] = tmp_path.glob("theory-ci-reproduction-*")
     assert {"reproduction.json", "report.html", "claims.csv", "runs.csv"} <= {path.name for path in folder.iterdir()}
-    [stored] = newest([tmp_path])
+    [(summary, _)] = below([tmp_path])
     _is_judged_again(folder)
-    text = document([stored.reproduction], {}, {})
+    text = document([summary], {}, {})
     assert "| theory" in text.replace("[theory](#theory)", "theory")
     assert all(claim["measured"].replace("|", "\\|") in text for claim in found["claims"])
 
@@ -149,22 +149,6 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, words: list[str],
     assert not list(tmp_path.iterdir())
 
 
-def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
-    """In the document: a bold no, and the reason that somebody gave."""
-    claim = {"claim": "c", "paper": "p", "measured": "m", "value": 1.0, "holds": False}
-    found = Reproduction(experiment="theory", title="t", paper_place="Fig. 0", scale="ci", claims=(claim,), runs=(),
-                         failures=(), notes=("note",))  # fmt: skip
-    remark = Remark(reason="because.", found="it is.", runs=("run theory --set joiners=2",))
-    text = document([found], {"theory": {"c": remark}}, {("theory", "ci"): "images/x.png"})
-    assert "| c | p | m | **no** |" in text
-    assert "*c*: because. Tested: it is." in text
-    assert "  ./runner.py run theory --set joiners=2\n" in text
-    words = ("Formulas", "images/x.png", "| c | p |", "0 of 1 claims", "*c*: because", "To repeat")
-    order = [text.index(each) for each in words]
-    assert order == sorted(order)
-    assert "no reason is known" in document([found], {}, {})
-
-
 def test_remarks_speak_of_claims_that_there_are() -> None:
     """A remark on a claim that was renamed would never be shown."""
     for name, remarks in read_remarks().items():
@@ -186,24 +170,6 @@ def test_the_runs_that_tested_a_reason_can_be_made(name: str) -> None:
             assert (verb, given["--clock"]) == ("run", "virtual")
             request = RunRequest(what, given["--scheme"], clock="virtual", scale=given["--scale"], settings=changed)
             plan_run(request)
-
-
-def test_the_document_counts_by_figure_and_scale(tmp_path: Path) -> None:
-    """And leaves out what was made with other settings, however new."""
-    claims = tuple({"claim": word, "paper": "p", "measured": "m", "value": 1.0, "holds": word == "a"} for word in "ab")
-    for number, (name, scale, changed) in enumerate(
-        (("theory", "ci", ()), ("theory", "laptop", ()), ("ndp", "ci", ()), ("ndp", "ci", ("load=0.1",)))
-    ):
-        held = claims[:1] if name == "ndp" and not changed else claims
-        found = Reproduction(experiment=name, title="t", paper_place=EXPERIMENTS[name].paper, scale=scale, claims=held,
-                             runs=(), failures=(), notes=(), changed=changed)  # fmt: skip
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        (folder / "reproduction.json").write_text(found.model_dump_json(by_alias=True))
-    text = document([stored.reproduction for stored in newest([tmp_path])], {}, {})
-    assert "| Fig. 16 | [ndp](#ndp) | 1 of 1 | - | - |" in text
-    assert "| Appendix C | [theory](#theory) | 1 of 2 | 1 of 2 | - |" in text
-    assert "| all |  | 2 of 3 | 1 of 2 | - |" in text
 
 
 def test_another_seed_and_other_settings_are_asked_for_again() -> None:

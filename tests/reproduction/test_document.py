@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""docs/reproduction.md: what is written of findings, which of several counts, and that the stored page is current."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import reproduction.document as page
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.document import below, document, main
+from reproduction.record import ClaimFinding, Reproduction
+from reproduction.remarks import Remark
+from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
+
+
+def _claims(words: str) -> tuple[ClaimFinding, ...]:
+    """One of each letter; only a holds."""
+    return tuple(ClaimFinding(claim=word, paper="p", measured="m", value=1.0, holds=word == "a") for word in words)
+
+
+def _found(name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = ()) -> Reproduction:
+    return Reproduction(experiment=name, title="t", paper_place=EXPERIMENTS[name].paper, scale=scale,
+                        claims=_claims(words), runs=(), failures=(), notes=("note",), changed=changed)  # fmt: skip
+
+
+def _summary(name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = ()) -> Summary:
+    summary = summary_of(_found(name, scale, words, changed))
+    assert summary is not None
+    return summary
+
+
+def _lay(folder: Path, found: Reproduction) -> None:
+    folder.mkdir(parents=True)
+    (folder / "reproduction.json").write_text(found.model_dump_json(by_alias=True))
+
+
+def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
+    """A bold no, and the reason that somebody gave."""
+    found = _summary("theory", "ci", "c")
+    remark = Remark(reason="because.", found="it is.", runs=("run theory --set joiners=2",))
+    text = document([found], {"theory": {"c": remark}}, {("theory", "ci"): "images/x.png"})
+    assert "| c | p | m | **no** |" in text
+    assert "*c*: because. Tested: it is." in text
+    assert "  ./runner.py run theory --set joiners=2\n" in text
+    words = ("Formulas", "images/x.png", "| c | p |", "0 of 1 claims", "*c*: because", "To repeat")
+    order = [text.index(each) for each in words]
+    assert order == sorted(order)
+    assert "no reason is known" in document([found], {}, {})
+
+
+def test_claims_are_counted_by_figure_and_scale(tmp_path: Path) -> None:
+    """Without what was made with other settings, however new."""
+    findings = (
+        _found("theory", "ci"),
+        _found("theory", "laptop"),
+        _found("ndp", "ci", "a"),
+        _found("ndp", "ci", "ab", ("load=0.1",)),
+    )
+    for number, found in enumerate(findings):
+        _lay(tmp_path / str(number), found)
+    text = document(merged((), (summary for summary, _ in below([tmp_path]))), {}, {})
+    assert "| Fig. 16 | [ndp](#ndp) | 1 of 1 | - | - |" in text
+    assert "| Appendix C | [theory](#theory) | 1 of 2 | 1 of 2 | - |" in text
+    assert "| all |  | 2 of 3 | 1 of 2 | - |" in text
+
+
+@pytest.mark.parametrize(
+    ("scale", "changed", "arrivals_us"),
+    [
+        ("paper", ("arrivals_us=1000",), 1000.0),
+        ("paper", ("arrivals_us=10000",), None),
+        ("paper", ("arrivals_us=1000", "load=0.1"), None),
+        ("paper", ("load=0.1",), None),
+        ("ci", ("arrivals_us=1000",), None),
+    ],
+)
+def test_of_changed_settings_only_a_shorter_time_at_paper_scale_counts(
+    scale: str, changed: tuple[str, ...], arrivals_us: float | None
+) -> None:
+    """Hours of a paper's run may be cut; the page says by how much. All else reproduces nothing."""
+    found = summary_of(_found("hadoop-50", scale, changed=changed))
+    assert (found and found.arrivals_us) == arrivals_us
+    if found is not None:
+        text = document([found], {}, {})
+        assert "**Scale paper**, messages arriving for 1 ms instead of 10 ms\n" in text
+        assert "--set arrivals_us=1000" in text
+
+
+def test_longer_runs_count_before_newer_ones() -> None:
+    """And of two that are as long the newer one; other places are left alone."""
+    whole, shorter, short = (
+        _summary("hadoop-50", "paper", words, changed)
+        for words, changed in (("a", ()), ("ab", ("arrivals_us=2000",)), ("abc", ("arrivals_us=1000",)))
+    )
+    other = _summary("theory", "ci")
+    assert merged([short], [shorter, other]) == (shorter, other)
+    assert merged([shorter], [short]) == (shorter,)
+    assert merged([whole], [shorter]) == (whole,)
+    again = _summary("hadoop-50", "paper", "aa")
+    assert merged([whole], [again]) == (again,)
+
+
+def test_findings_outlive_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taken once with their picture, they make the same page when the folders are gone; others join them."""
+    monkeypatch.setattr(page, "DOCUMENT", tmp_path / "docs" / "reproduction.md")
+    monkeypatch.setattr(page, "PICTURES", tmp_path / "docs" / "images")
+    store = tmp_path / "docs" / "stored.json"
+    monkeypatch.setattr(page, "read_summaries", lambda: read_summaries(store))
+    monkeypatch.setattr(page, "write_summaries", lambda summaries: write_summaries(summaries, store))
+    runs = tmp_path / "runs"
+    _lay(runs / "one", _found("hadoop-50", "ci"))
+    (runs / "one" / f"{EXPERIMENTS['hadoop-50'].figures[0].name}.png").write_bytes(b"a picture")
+    assert main([str(runs)]) == 0
+    text = page.DOCUMENT.read_text()
+    assert "(images/ci/hadoop-50.png)" in text
+    assert (tmp_path / "docs" / "images" / "ci" / "hadoop-50.png").read_bytes() == b"a picture"
+    shutil.rmtree(runs)
+    assert main(["--check"]) == 0
+    _lay(runs / "two", _found("theory", "laptop"))
+    assert main([str(runs)]) == 0
+    assert {each.place for each in read_summaries(store)} == {("hadoop-50", "ci"), ("theory", "laptop")}
+    page.DOCUMENT.write_text(text)
+    assert main(["--check"]) == 1
+
+
+def test_a_folder_without_findings_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one line; the document stays."""
+    assert main([str(tmp_path)]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == f"no reproduction.json below {tmp_path}"
+
+
+def test_the_stored_page_is_current() -> None:
+    """As docs/stored has it."""
+    assert main(["--check"]) == 0
