@@ -129,6 +129,7 @@ def _at_the_prompt(number: int, frame: FrameType | None) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, _NUMBERS)  # a second one would say it once more
     with suppress(OSError):
         os.write(_STDERR, b"runner.py: interrupted; nothing was started\n")
     os._exit(EXIT_STATUS)

@@ -106,3 +106,21 @@ def test_a_forked_probe_is_never_a_second_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=50)
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_second_signal_is_not_told_of_again() -> None:
+    """One that comes between the line and the end of a command that has nothing to clean up."""
+    code = """
+import os, signal
+from testbed.interrupt import end_at_once
+write, said = os.write, []
+def write_and_be_signalled(place, text):
+    said.append(write(place, text))
+    if len(said) < 3:
+        signal.raise_signal(signal.SIGINT)
+os.write = write_and_be_signalled
+end_at_once()
+signal.raise_signal(signal.SIGINT)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "runner.py: interrupted; nothing was started\n")

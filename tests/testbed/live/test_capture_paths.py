@@ -47,9 +47,9 @@ def test_a_name_with_brackets_is_shown_as_it_is(name: str, tmp_path: Path) -> No
     """By every verb, no markup: `run` and `compare` on the real clock, `report` on what they left."""
     out = tmp_path / name
     ran = running.run("run", "incast", *SMALL, "--out", str(out))
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode in (0, 3), ran.stderr
     compared = running.run("compare", "incast", *SMALL, "--schemes", "irn,sfc", "--out", str(out))
-    assert compared.returncode == 0, compared.stderr
+    assert compared.returncode in (0, 3), compared.stderr  # 3 where a busy machine was late
     reported = running.run("report", str(min(out.glob("incast-sfc-*"))))
     for done in (ran, compared, reported):
         assert f"{out}/incast-" in done.stdout, done.stdout
