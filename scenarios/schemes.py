@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wire.constants import DEFAULT_PAYLOAD_BYTES
 from wire.input.nearest import nearest
-from wire.roce.packets import data_frame_bytes
 
 
 class UnknownScheme(KeyError):
@@ -52,8 +50,8 @@ _GBN = {"loss_recovery": "go-back-n"}
 _SFC = {"flow_control": "sfc", **_IRN}
 # Whatever the rate control: its switches would cut ACKs among the data to headers that nobody can read.
 _NDP = {"loss_recovery": "ndp", "ack_priority": "control"}
-# NDP's data queue (section 3.1), of full packets.
-_EIGHT_PACKETS_BYTES = 8 * data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=True)
+# Its paper's data queue (section 3.1), of whatever packets the run has.
+_EIGHT_PACKETS = {"trim_queue_packets": 8}
 _INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
 
 SCHEMES: Mapping[str, Scheme] = {
@@ -81,7 +79,7 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "ndp",
             "NDP: switches cut packets to headers, receivers pull the data",
-            {"trim_queue_bytes": _EIGHT_PACKETS_BYTES, "spraying": True},
+            {**_EIGHT_PACKETS, "spraying": True},
             _NDP,
             congestion="none",
         ),

@@ -27,8 +27,8 @@ from wire.constants import DEFAULT_PAYLOAD_BYTES
 from wire.roce.packets import data_frame_bytes
 from wire.units import bandwidth_delay_bytes, serialization_ns, two_digits
 
-BDP_SUFFIX, RTT_SUFFIX = "_bdp", "_rtt"
-"""A setting of bytes may be given as a multiple of the BDP, one of ns as a multiple of the base RTT, by these names."""
+BDP_SUFFIX, PACKETS_SUFFIX, RTT_SUFFIX = "_bdp", "_packets", "_rtt"
+"""A setting of bytes may be given in BDP or in data packets, one of ns in base RTTs, by these names."""
 
 _PACKET_BYTES = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=False)
 
@@ -72,6 +72,8 @@ class NetworkPhysics:
     """On the path of any pair."""
     pairs_of_nics: Mapping[int, PathPhysics] = field(default_factory=dict)
     """Where hosts have mixed rates: of the pairs with a NIC of a rate, the one with the largest BDP."""
+    packet_bytes: int = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=True)
+    """Of the longest data packet, on the wire: no property of the network, but what some settings are counted in."""
 
     @property
     def bdp_of_nics(self) -> dict[int, int]:
@@ -105,19 +107,25 @@ class NetworkPhysics:
         )
         return slower if slower.bottleneck_bps == self.bottleneck_bps else slower.with_base_rtt(self.base_rtt_ns)
 
+    def with_payload(self, payload_bytes: int) -> NetworkPhysics:
+        """The same with data packets that carry so much."""
+        return replace(self, packet_bytes=data_frame_bytes(payload_bytes, is_last=True))
+
     def absolute(self, settings: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
         """Settings with multiples such as `q_th_bdp` turned into `q_th_bytes`; `known` are the names of settings.
 
-        ValueError for a setting that is given both ways, or for a multiple that is no number.
+        ValueError for a setting that is given in two ways, or for a multiple that is no number.
         """
         found: dict[str, Any] = {}
+        given_as: dict[str, str] = {}
         for name, value in settings.items():
             turned, unit = self._unit_of(name)
             if turned not in known or name in known:
                 found[name] = value
                 continue
-            if turned in settings:
-                raise ValueError(f"{name} and {turned} say the same thing; give one of them")
+            other = turned if turned in settings else given_as.setdefault(turned, name)
+            if other != name:
+                raise ValueError(f"{name} and {other} say the same thing; give one of them")
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
                 raise ValueError(f"{name}: {value!r} is not a multiple")
             found[turned] = round(value * unit)
@@ -126,13 +134,15 @@ class NetworkPhysics:
     def _unit_of(self, name: str) -> tuple[str, int]:
         if name.endswith(BDP_SUFFIX):
             return f"{name.removesuffix(BDP_SUFFIX)}_bytes", self.bdp_bytes
+        if name.endswith(PACKETS_SUFFIX):
+            return f"{name.removesuffix(PACKETS_SUFFIX)}_bytes", self.packet_bytes
         return f"{name.removesuffix(RTT_SUFFIX)}_ns", self.base_rtt_ns
 
 
 def multiples_of(names: Iterable[str]) -> Iterator[str]:
-    """What settings of these names may be called instead: `q_th_bdp`, `suppression_rtt`."""
+    """What settings of these names may be called instead: `q_th_bdp`, `trim_queue_packets`, `suppression_rtt`."""
     for name in names:
-        for ending, multiple in (("_bytes", BDP_SUFFIX), ("_ns", RTT_SUFFIX)):
+        for ending, multiple in (("_bytes", BDP_SUFFIX), ("_bytes", PACKETS_SUFFIX), ("_ns", RTT_SUFFIX)):
             if name.endswith(ending):
                 yield f"{name.removesuffix(ending)}{multiple}"
 

@@ -28,8 +28,8 @@ FROM_NETWORK: Mapping[str, float] = {
 class SwitchSettings(BaseModel):
     """Data-plane settings. Defaults are the paper's (section 5.1): base RTT 10 us, BDP 125 KB, 32 MB buffer, alpha 1.
 
-    A run takes `FROM_NETWORK` of its own network instead. Every setting in bytes may be given in BDP (`q_th_bdp`), and
-    every one in ns in base RTTs (`suppression_rtt`).
+    A run takes `FROM_NETWORK` of its own network instead. Every setting in bytes may be given in BDP (`q_th_bdp`) or in
+    data packets (`trim_queue_packets`), and every one in ns in base RTTs (`suppression_rtt`).
     """
 
     model_config = STRICT

@@ -63,7 +63,8 @@ def scheme_tables() -> Iterator[RenderableType]:
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
     yield settings_table("switches", "switch.", _switch_settings())
     yield Text(
-        "Any in bytes may be given in BDP (switch.q_th_bdp=4), any in ns in base RTTs (switch.suppression_rtt=1).\n"
+        "Any in bytes may be given in BDP (switch.q_th_bdp=4) or in data packets (switch.trim_queue_packets=8), any in "
+        "ns in base RTTs (switch.suppression_rtt=1).\n"
     )
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import UNLIMITED_WINDOW
-from hosts.transport.settings import TransportSettings
+from hosts.transport.settings import PayloadBytes, TransportSettings
 from testbed.errors import UsageError
 from testbed.plan.checks import validated
 from testbed.plan.config import PhysicsConfig
@@ -23,11 +23,10 @@ from testbed.plan.switch_targets import SwitchTarget
 from topologies.model import Topology
 from topologies.physics import NetworkPhysics, multiples_of, network_physics
 from topologies.settings import FROM_NETWORK, SwitchSettings
-from wire.constants import INT_MAX_HOPS
+from wire.constants import DEFAULT_PAYLOAD_BYTES, INT_MAX_HOPS
 from wire.dilation import Dilation
 from wire.input.nearest import nearest
 from wire.input.validation import STRICT, PositiveBytes, PositiveRate, RoundTrip, shortened
-from wire.roce.packets import data_frame_bytes
 from wire.units import NS_PER_S, two_digits_up
 
 Layer = Mapping[str, Any]
@@ -62,6 +61,14 @@ class _ChosenPhysics(BaseModel):
     line_rate_bps: PositiveRate | None = None
     base_rtt_ns: RoundTrip | None = None
     bdp_bytes: PositiveBytes | None = None
+
+
+class _ChosenPackets(BaseModel):
+    """What settings in packets are counted by."""
+
+    model_config = STRICT
+
+    payload_bytes: PayloadBytes = DEFAULT_PAYLOAD_BYTES
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
     chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
     switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
     hosts = _transport(physics, switches, transport)
-    _check_trimming(switches, hosts)
+    _check_trimming(switches, hosts, physics.packet_bytes)
     return NetworkSettings(physics, switches, hosts)
 
 
@@ -124,7 +131,9 @@ def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
         physics = physics.with_base_rtt(chosen.base_rtt_ns)
     if chosen.bdp_bytes is not None:
         physics = physics.with_bdp(chosen.bdp_bytes)
-    return physics
+    given = _merged("transport", transport, physics)
+    packets = {name: value for name, value in given.items() if name in _ChosenPackets.model_fields}
+    return physics.with_payload(validated(_ChosenPackets, packets, "transport").payload_bytes)
 
 
 def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequence[Layer]) -> TransportSettings:
@@ -177,10 +186,20 @@ def _first_window_bytes(nic: TransportSettings) -> int | None:
     return None if window_bytes == UNLIMITED_WINDOW else window_bytes
 
 
-def _check_trimming(switches: SwitchSettings, hosts: TransportSettings) -> None:
-    """A data queue with no room for a packet would cut each, however often it is sent: no flow would ever end."""
-    packet_bytes = data_frame_bytes(hosts.payload_bytes, is_last=True)
-    if switches.trim_queue_bytes is not None and switches.trim_queue_bytes < packet_bytes:
+def _check_trimming(switches: SwitchSettings, hosts: TransportSettings, packet_bytes: int) -> None:
+    """What a switch that cuts must not be told.
+
+    A data queue with no room for a packet would cut each, however often it is sent: no flow would ever end. An
+    acknowledgement or a pull in that queue would be cut as well, and nobody can read its headers.
+    """
+    if switches.trim_queue_bytes is None:
+        return
+    if hosts.ack_priority == "data":
+        raise UsageError(
+            "transport: ack_priority: must be control where switches cut packets (switch.trim_queue_bytes), not data: "
+            "they would cut acknowledgements and pulls among the data"
+        )
+    if switches.trim_queue_bytes < packet_bytes:
         raise UsageError(
             f"switch: trim_queue_bytes: must be at least {packet_bytes} B, the longest data packet of "
             f"transport.payload_bytes={hosts.payload_bytes}, not {switches.trim_queue_bytes}"

@@ -116,6 +116,10 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
     [
         (["--scheme", "sfc+"], "no congestion control ''"),
         (["--scheme", "sfc++none"], "no congestion control '+none'"),
+        (
+            ["--scheme", "ndp", "--set", "transport.ack_priority=data"],
+            "ack_priority: must be control where switches cut",
+        ),
         (["--pcap", ","], "--pcap"),
         (["--pcap", "h1,,h2"], "--pcap"),
         (["--pcap", "h1,h1"], "--pcap: h1 is named twice"),

@@ -29,7 +29,7 @@ _SETTINGS: Mapping[str, set[str]] = {
     "topology": {field for shape in SHAPES.values() for field in shape.model_fields},
     "transport": {each.name for each in fields(TransportSettings)},
 }
-_MULTIPLES = {"bdp": "bytes", "rtt": "ns"}
+_MULTIPLES = {"bdp": "bytes", "packets": "bytes", "rtt": "ns"}
 _PLACEHOLDER = re.compile(r"[A-Z]+")
 
 

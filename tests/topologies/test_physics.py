@@ -103,11 +103,18 @@ def test_paths_are_links_in_order() -> None:
 
 
 def test_multiples_follow_the_network() -> None:
-    """`q_th_bdp` is `q_th_bytes` of this network, `suppression_rtt` its `suppression_ns`; other names stay."""
+    """`q_th_bdp` is `q_th_bytes` of this network, `suppression_rtt` its `suppression_ns`; other names stay.
+
+    A packet is of 1000 B unless it is said to be another.
+    """
     star = network_physics(shape("star", {}).build())
     given = {"q_th_bdp": 2, "suppression_rtt": 0.5, "alpha": 1.0, "colour_bdp": 3}
     expected = {"q_th_bytes": 105_000, "suppression_ns": 2_100, "alpha": 1.0, "colour_bdp": 3}
     assert star.absolute(given, NAMES) == expected
+    assert star.absolute({"q_th_packets": 8}, NAMES) == {"q_th_bytes": 8 * 1_062}
+    assert star.with_payload(4_000).absolute({"q_th_packets": 1.5}, NAMES) == {"q_th_bytes": 6_093}
+    with pytest.raises(ValueError, match="q_th_packets and q_th_bdp say the same thing"):
+        star.absolute({"q_th_bdp": 2, "q_th_packets": 5}, NAMES)
     with pytest.raises(ValueError, match="say the same thing"):
         star.absolute({"q_th_bdp": 2, "q_th_bytes": 5}, NAMES)
     for value in ("two", -1, True, float("nan"), None):

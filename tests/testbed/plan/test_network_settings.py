@@ -101,11 +101,54 @@ def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("settings", "trim_queue_bytes"),
+    [
+        ((), 8 * 1_062),
+        (("transport.payload_bytes=4000",), 8 * 4_062),
+        (("transport.payload_bytes=9000",), 8 * 9_062),
+        (("transport.payload_bdp=0.016",), 8 * 2_062),
+        (("switch.trim_queue_packets=3", "transport.payload_bytes=4000"), 3 * 4_062),
+        (("switch.trim_queue_bytes=8496", "transport.payload_bytes=8000"), 8_496),
+    ],
+)
+def test_ndps_data_queue_holds_eight_of_the_runs_packets(settings: tuple[str, ...], trim_queue_bytes: int) -> None:
+    """Of the longest: headers, payload, immediate data and ICRC. What is set in bytes stays."""
+    assert planned("ndp", *settings).switch_settings.trim_queue_bytes == trim_queue_bytes
+
+
+@pytest.mark.parametrize("scale", ["ci", "laptop"])
+def test_ndps_data_queue_follows_the_larger_packets_of_small_scales(scale: str) -> None:
+    """Data-centre scenarios have 4000 B there."""
+    plan = plan_run(RunRequest("hadoop-50", "ndp", scale=scale, clock="virtual"))
+    assert plan.transport.payload_bytes == 4_000
+    assert plan.switch_settings.trim_queue_bytes == 8 * 4_062
+
+
 def test_a_queue_that_cuts_every_packet_is_refused() -> None:
-    """NDP's eight packets are of 1000 B; each of 9000 B would be cut however often it is sent."""
-    assert planned("ndp", "transport.payload_bytes=8000").switch_settings.trim_queue_bytes == 8_496
+    """One of 9000 B would be cut however often it is sent."""
     with pytest.raises(UsageError, match="switch: trim_queue_bytes: must be at least 9062 B"):
-        planned("ndp", "transport.payload_bytes=9000")
+        planned("ndp", "transport.payload_bytes=9000", "switch.trim_queue_bytes=8496")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "settings"),
+    [
+        ("ndp", ("transport.ack_priority=data",)),
+        ("ndp+hpcc", ("transport.ack_priority=data",)),
+        ("irn+hpcc", ("switch.trim_queue_packets=8",)),
+    ],
+)
+def test_acknowledgements_that_would_be_cut_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
+    """Nobody can read the headers of one; without cuts they may queue with the data."""
+    with pytest.raises(UsageError, match="transport: ack_priority: must be control where switches cut packets"):
+        planned(scheme, *settings)
+
+
+def test_without_cuts_acknowledgements_of_ndp_may_queue_with_the_data() -> None:
+    """Its receivers pull all the same."""
+    plan = planned("ndp", "transport.ack_priority=data", "switch.trim_queue_bytes=null")
+    assert (plan.transport.ack_priority, plan.switch_settings.trim_queue_bytes) == ("data", None)
 
 
 def test_the_same_setting_in_both_forms_is_refused() -> None:
