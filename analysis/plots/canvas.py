@@ -123,16 +123,16 @@ def _plain_log_ticks(axis: Axis, low: float, high: float) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: three_digits(value)))
 
 
-def draw_level(axes: Axes, name: str, value: float, *, is_left: bool = False) -> None:
-    """A dotted line across the axes with its name at the right, or at the left."""
+def draw_level(axes: Axes, name: str, value: float) -> None:
+    """A dotted line across the axes with its name at the right."""
     axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
     axes.annotate(
         name,
-        (0.0 if is_left else 1.0, value),
+        (1.0, value),
         xycoords=("axes fraction", "data"),
-        xytext=(4 if is_left else -4, 3),
+        xytext=(-4, 3),
         textcoords="offset points",
-        ha="left" if is_left else "right",
+        ha="right",
         color=MUTED,
         fontsize=9,
     )

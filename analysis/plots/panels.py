@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import STYLE, WIDTH_INCHES, draw_level, log_y, say, share_legend, styled
+from analysis.plots.canvas import MUTED, STYLE, WIDTH_INCHES, log_y, say, share_legend, styled
 from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, SOLID, Dashes, scheme_color
 from analysis.plots.series import MAXIMUM_STEPS, Points, Steps, thin
 
@@ -31,6 +31,8 @@ _MARKS_A_CURVE = 9
 """On curves that have many points."""
 _ROW_INCHES = 3.0
 _LEGEND_INCHES = 0.7
+_MOST_ENTRIES_IN_A_LINE = 4
+"""Of the legend; of more, three stand in each."""
 _LABEL_CHARACTERS = 28
 """As many stand beside a panel."""
 _SMALL = 8
@@ -71,7 +73,9 @@ class Panel:
     is_log: bool = False
     """The y axis."""
     level: tuple[str, float] | None = None
-    """A line across it, with its name."""
+    """A line across it, with its name, which is in the legend: beside the line curves would run through it."""
+    has_common_time: bool = False
+    """Whether the panels of steps that say so have one scale of time."""
     empty: str = "nothing was measured"
 
     @property
@@ -131,9 +135,10 @@ def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Figur
         axes = figure.add_subplot(rows, wide, number + 1)
         letter = f"({ascii_lowercase[number]}) " if len(panels) > 1 else ""
         axes.set_title(f"{letter}{panel.title}")
-        _draw(axes, panel, _alike(panels, panel))
+        _draw(axes, panel, _alike(panels, panel), _last(panels, panel))
     names = {curve.label for panel in panels for curve in panel.drawn if not curve.label.startswith("_")}
-    share_legend(figure, columns=4 if len(names) <= 4 else 3)
+    names |= {panel.level[0] for panel in panels if panel.level and panel.drawn}
+    share_legend(figure, columns=_MOST_ENTRIES_IN_A_LINE if len(names) <= _MOST_ENTRIES_IN_A_LINE else 3)
     return figure
 
 
@@ -146,7 +151,14 @@ def _alike(panels: Sequence[Panel], panel: Panel) -> tuple[float, float]:
     return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
 
 
-def _draw(axes: Axes, panel: Panel, limits: tuple[float, float]) -> None:
+def _last(panels: Sequence[Panel], panel: Panel) -> float:
+    """Where the panel's time ends; with curves only."""
+    same = [each for each in panels if each.has_common_time and each.kind == panel.kind]
+    shown = same if panel.has_common_time else [panel]
+    return max((float(curve.x[-1]) for each in shown for curve in each.drawn if curve.x.size), default=0.0)
+
+
+def _draw(axes: Axes, panel: Panel, limits: tuple[float, float], last: float) -> None:
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(fill(panel.y_label, _LABEL_CHARACTERS))
     if not panel.drawn:
@@ -167,9 +179,10 @@ def _draw(axes: Axes, panel: Panel, limits: tuple[float, float]) -> None:
     else:
         axes.set_ylim(0, limits[1] * 1.08 or 1.0)
     if panel.kind == "steps":
-        axes.set_xlim(0, max(float(curve.x[-1]) for curve in panel.drawn))
+        axes.set_xlim(0, last)
     if panel.level is not None:
-        draw_level(axes, *panel.level, is_left=panel.kind == "points")
+        name, value = panel.level
+        axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2], label=name)
 
 
 def _draw_curve(axes: Axes, kind: Kind, curve: Curve) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,13 @@ class Shown:
         if self.by is not None:
             labels = [f"{self.by} = {each.point.place[self.by]}" for each in found]
             return list(zip(labels, numbered_looks(len(found)), found, strict=True))
-        return [(self.names[each.point.scheme], scheme_look(each.point.scheme), each) for each in found]
+        return [(self.names[each.point.scheme], self.look(each.point.scheme), each) for each in found]
+
+    def look(self, scheme: str) -> CurveLook:
+        """Markers are hollow with DCQCN only where another congestion control is to be told from it."""
+        look = scheme_look(scheme)
+        controls = {each.partition("+")[2] for each in self.names}
+        return look if len(controls) > 1 else replace(look, is_filled=True)
 
 
 def flow_controls(control: str) -> Shown:
@@ -164,7 +170,7 @@ def over_axis(title: str, shown: Shown, axis: str, of: Quantity, level: Level | 
                 if (value := _measured(of, each.run)) is not None
             ]
             x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
-            curves.append(Curve(name, scheme_look(scheme), x, y))
+            curves.append(Curve(name, shown.look(scheme), x, y))
         label = axis[:1].upper() + axis[1:]
         kind: Kind = "points" if are_numbers else "marks"
         return Panel(title, label, of.axis_label, kind, curves, ticks, level=_line(level, results))
@@ -213,6 +219,7 @@ def goodput_by_class(title: str, scheme: str) -> PanelMaker:
                 begins, values = rates_without_gaps(rates.filter(pl.col("tag") == tag))
                 ends = np.append(begins, begins[-1]) / 1e3
                 curves.append(Curve(str(tag), look, ends, np.concatenate([[0.0], values[:-1], [0.0]])))
-        return Panel(title, "Time (ms)", "Throughput (Gb/s)", "steps", curves, empty="nothing was delivered")
+        label, empty = "Throughput (Gb/s)", "nothing was delivered"
+        return Panel(title, "Time (ms)", label, "steps", curves, has_common_time=True, empty=empty)
 
     return make

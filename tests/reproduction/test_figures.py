@@ -34,7 +34,7 @@ FIGURES = {
     "hadoop-50-light": (4, _THREE),
     "parameters": (1, [f"Q_tg, Q_th (BDP) = {pair}" for pair in ("0.5, 1", "1, 2", "2, 4", "1, 4")]),
     "long-rtt": (2, _THREE),
-    "synchronization": (4, [*_THREE, "SFC + estimator"]),
+    "synchronization": (4, [*_THREE, "SFC + estimator", "drops begin"]),
     "resources": (3, ["SFC, here", "the paper"]),
     "fairness": (2, ["hadoop", "incast"]),
     "ndp": (2, ["NDP", "SFC"]),
@@ -70,6 +70,11 @@ def test_a_figure_has_the_panels_and_names_of_the_papers(
     assert all(axes.get_xlabel() and axes.get_ylabel() and axes.lines for axes in figure.axes)
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == names
+    looks: dict[str, set[Any]] = {}
+    for line in (line for axes in figure.axes for line in axes.lines if not str(line.get_label()).startswith("_")):
+        look = (line.get_color(), line.get_marker(), line.get_markerfacecolor())
+        looks.setdefault(str(line.get_label()), set()).add(look)
+    assert [len(each) for each in looks.values()] == [1] * len(names), "a name has one look in all panels"
 
 
 def test_every_figure_of_the_paper_has_one_here() -> None:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,12 +55,23 @@ def test_panels_have_letters_and_one_scale_for_one_quantity() -> None:
 
 
 def test_a_level_is_in_sight() -> None:
-    """Also where all values lie far below it."""
+    """Also where all values lie far below it. Its name is in the legend, where no curve runs through it, and once."""
     panel = _panel("drops", 1, 2)
     high = Panel(panel.title, panel.x_label, panel.y_label, panel.kind, panel.curves, level=("drops begin", 16.0))
-    [axes] = plot_panels([high]).axes
-    assert axes.get_ylim()[1] > 16
-    assert [text.get_text() for text in axes.texts] == ["drops begin"]
+    figure = plot_panels([high, high])
+    assert all(axes.get_ylim()[1] > 16 and not axes.texts for axes in figure.axes)
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["SFC", "drops begin"]
+
+
+def test_times_that_are_to_be_compared_have_one_scale() -> None:
+    """That of the longest; others end with their own curves."""
+    short, long, other = (
+        Panel(title, "Time (ms)", "Gb/s", "steps", [Curve("SFC", LOOK, np.array([1.0, end]), np.ones(2))])
+        for title, end in (("with", 12.0), ("without", 20.0), ("beside", 7.0))
+    )
+    common = [replace(panel, has_common_time=True) for panel in (short, long)]
+    assert [axes.get_xlim()[1] for axes in plot_panels([*common, other]).axes] == [20.0, 20.0, 7.0]
 
 
 def test_a_distribution_begins_at_its_lowest_value_and_ends_at_all() -> None:
