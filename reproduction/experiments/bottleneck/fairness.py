@@ -92,6 +92,6 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "Inside a group, shares are mean rates over a flow's life (its size over its FCT); over time they are goodput "
-        "in intervals of 100 us.",
+        "in the intervals of the run's trace (`goodput_interval_ns`).",
     ),
 )
