@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Appendix C of the paper: how much buffer a congestion needs, as four formulas with their assumptions.
+"""Appendix C of the paper: how much buffer a congestion needs, as five formulas with their assumptions.
 
 Common to all: sender 0 transmits at line rate R without queuing when others join at line rate; every sender stops for
 as long as the queue needs to drain when it hears the first notification; control packets take no time to serialize.
@@ -77,6 +77,21 @@ def b_incast_in_packets(path: Bottleneck, senders: int) -> float:
 def b_cache_hit(path: Bottleneck) -> float:
     """What a sender emits before its own ToR answers its first packet from the cache (equation 7)."""
     return path.bytes_in(2 * path.tor_delay_ns + path.packet_ns)
+
+
+def b_cache_miss(path: Bottleneck, late_ns: float) -> float:
+    """What a sender emits that begins so long after the first one and misses the cache of the ToR that they share.
+
+    The first one's BTS fills the cache on its way, and a later packet of this sender hits it: R (T_F - T_Sender#2).
+    """
+    return path.bytes_in(2 * path.sender_delay_ns + path.packet_ns - late_ns)
+
+
+def b_cache_miss_in_packets(path: Bottleneck, late_ns: float) -> float:
+    """The same in whole packets: the first sender's first k notify nobody, one of this sender's must find the entry."""
+    until_ns = cache_miss_ns(path) + path.threshold_packets * path.packet_ns - late_ns
+    packets = ceil(until_ns / path.packet_ns) + 1
+    return path.bytes_in(2 * path.tor_delay_ns + packets * path.packet_ns)
 
 
 def cache_miss_ns(path: Bottleneck) -> float:

@@ -14,6 +14,8 @@ from reproduction.model.bounds import (
     b_ack_with_acknowledgement,
     b_bts,
     b_cache_hit,
+    b_cache_miss,
+    b_cache_miss_in_packets,
     b_incast,
     b_incast_in_packets,
     cache_miss_ns,
@@ -44,9 +46,20 @@ def test_a_cache_hit_needs_less_than_a_bts() -> None:
     assert cache_miss_ns(EXAMPLE) == 6_000
 
 
+def test_who_misses_the_cache_stops_with_the_first() -> None:
+    """8.32 us after it, T_F, whenever this sender began: with it as much, at the last miss as much as a hit emits."""
+    assert b_cache_miss(EXAMPLE, 0) == b_incast(EXAMPLE, 1)
+    assert b_cache_miss(EXAMPLE, 3_000) == pytest.approx(66_500)
+    assert b_cache_miss(EXAMPLE, cache_miss_ns(EXAMPLE)) == pytest.approx(b_cache_hit(EXAMPLE))
+
+
 def test_refinements_never_need_less() -> None:
-    """Acknowledgements of 62 B twice; 27 whole packets a sender instead of 26, and k more."""
+    """Acknowledgements of 62 B twice; 27 whole packets a sender instead of 26, and k more.
+
+    Of a sender 3 us late: 3 us of packets, k and its own, in whole packets 37.
+    """
     assert b_ack_with_acknowledgement(EXAMPLE, 62) - b_ack(EXAMPLE) == 124
     assert b_incast_in_packets(EXAMPLE, 40) == (40 * 26 + 26) * 4000
     late = replace(EXAMPLE, sender_delay_ns=EXAMPLE.sender_delay_ns + 1)
     assert b_incast_in_packets(late, 40) == (40 * 27 + 26) * 4000 > b_incast(late, 40)
+    assert b_cache_miss_in_packets(EXAMPLE, 3_000) == pytest.approx(25_000 + (10 + 26 + 1) * 4000)

@@ -25,6 +25,8 @@ from reproduction.model.bounds import (
     b_ack_with_acknowledgement,
     b_bts,
     b_cache_hit,
+    b_cache_miss,
+    b_cache_miss_in_packets,
     b_incast,
     b_incast_in_packets,
     cache_miss_ns,
@@ -132,10 +134,16 @@ def _late_ns(path: Bottleneck) -> float:
     return cache_miss_ns(path) + 2 * path.tor_delay_ns + 2 * path.packet_ns
 
 
+def _early_ns(path: Bottleneck) -> float:
+    """In the middle of the time in which senders still miss it."""
+    return cache_miss_ns(path) / 2
+
+
 _TWO_FLOW = {f"B_bts: {name}": path for name, path in _two_flow_cases()}
 _TWO_FLOW_ACK = {f"B_ack: {name}": path for name, path in _two_flow_cases()}
 _INCAST = {f"B_incast: {name}": (path, senders) for name, path, senders in _incast_cases()}
 _CACHED = {f"B_cache-hit: {name}": path for name, path in _cache_cases()}
+_MISSED = {f"B_cache-miss: {name}": path for name, path in _cache_cases()}
 
 
 def _grids() -> Grids:
@@ -149,10 +157,9 @@ def _grids() -> Grids:
     }
     ack = {name: _ack_settings(path) for name, path in _TWO_FLOW_ACK.items()}
     cached = {
-        name: _settings(
-            path, 1, 2 * path.sender_delay_ns + path.packet_ns, _late_ns(path), before=path.threshold_packets
-        )
-        for name, path in _CACHED.items()
+        name: _settings(path, 1, 2 * path.sender_delay_ns + path.packet_ns, joins_ns(path), before=1)
+        for cases, joins_ns in ((_MISSED, _early_ns), (_CACHED, _late_ns))
+        for name, path in cases.items()
     }
     return Grids(
         (
@@ -259,6 +266,17 @@ EXPERIMENT = Experiment(
             "a sender that hits the cache emits B_cache-hit",
             "R (2 T_ToR + T_S)",
             _against(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
+        ),
+        Judged(
+            "a sender that misses it stops when the first one does",
+            "R (T_F - T_Sender#2)",
+            _against(
+                _CACHE,
+                {name: b_cache_miss(path, _early_ns(path)) for name, path in _MISSED.items()},
+                _emitted,
+                {name: b_cache_miss_in_packets(path, _early_ns(path)) for name, path in _MISSED.items()},
+                _IN_PACKETS,
+            ),
         ),
     ),
     notes=(

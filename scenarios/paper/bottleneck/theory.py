@@ -45,7 +45,7 @@ class Joining(Workload):
 
 SCENARIO = Scenario(
     "theory",
-    "senders join one that transmits at line rate: the four bounds of appendix C",
+    "senders join one that transmits at line rate: the bounds of appendix C",
     Joining,
     {
         name: Scale(
