@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, US, bench_switch
@@ -39,6 +40,29 @@ def test_estimate_follows_the_discounting_rate_estimator(gap_us: int) -> None:
         for turn, time_us in enumerate(times):
             switch.send(switch.data("h1", "h16", qpn=turn + 1), 1, time_us * US)
         assert switch.register("estimator_bytes", 7) == pytest.approx(_model(times), rel=0.01)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_estimate_is_above_the_queue(seed: int) -> None:
+    """Whatever arrives: a port that never rests has so many bytes queued at least (section 3.3).
+
+    Bursts of up to 400 packets from eight senders at two to three times the rate, up to two tau between them.
+    """
+    random = np.random.default_rng(seed)
+    now_us, queue_bytes, most_bytes = 0, 0.0, 0.0
+    tau_rate_bytes = TAU_US * RATE_BYTES_PER_US
+    with bench_switch(CLOS, "tor1", ESTIMATING) as switch:
+        for _ in range(6):
+            gaps_us = [int(random.integers(0, 2 * TAU_US)), *random.integers(5, 60, random.integers(1, 400)).tolist()]
+            for gap_us in gaps_us:
+                now_us += gap_us
+                queue_bytes = max(0.0, queue_bytes - gap_us * RATE_BYTES_PER_US) + FRAME
+                port = int(random.integers(1, 9))
+                switch.send(switch.data(f"h{port}", "h16"), port, now_us * US)
+                estimate_bytes = switch.register("estimator_bytes", 7) - tau_rate_bytes
+                most_bytes = max(most_bytes, estimate_bytes)
+                assert estimate_bytes <= queue_bytes + FRAME / 100, "but for what fixed point loses"
+    assert most_bytes > 10 * FRAME, "something was to be estimated"
 
 
 def test_one_sender_at_line_rate_is_no_incast() -> None:
