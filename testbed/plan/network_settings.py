@@ -190,10 +190,16 @@ def _check_trimming(switches: SwitchSettings, hosts: TransportSettings, packet_b
     """What a switch that cuts must not be told.
 
     A data queue with no room for a packet would cut each, however often it is sent: no flow would ever end. An
-    acknowledgement or a pull in that queue would be cut as well, and nobody can read its headers.
+    acknowledgement or a pull in that queue would be cut as well, and nobody can read its headers. A packet with
+    telemetry has no header of 60 bytes either: the switch would drop it.
     """
     if switches.trim_queue_bytes is None:
         return
+    if Algorithms(hosts, Dilation()).uses_telemetry:
+        raise UsageError(
+            "switch: trim_queue_bytes: switches would drop packets that carry telemetry instead of cutting them; "
+            f"choose between it and congestion {hosts.congestion} with flow_control {hosts.flow_control}"
+        )
     if hosts.ack_priority == "data":
         raise UsageError(
             "transport: ack_priority: must be control where switches cut packets (switch.trim_queue_bytes), not data: "

@@ -120,6 +120,7 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
             ["--scheme", "ndp", "--set", "transport.ack_priority=data"],
             "ack_priority: must be control where switches cut",
         ),
+        (["--scheme", "ndp+hpcc"], "switches would drop packets that carry telemetry"),
         (["--pcap", ","], "--pcap"),
         (["--pcap", "h1,,h2"], "--pcap"),
         (["--pcap", "h1,h1"], "--pcap: h1 is named twice"),

@@ -135,14 +135,29 @@ def test_a_queue_that_cuts_every_packet_is_refused() -> None:
     ("scheme", "settings"),
     [
         ("ndp", ("transport.ack_priority=data",)),
-        ("ndp+hpcc", ("transport.ack_priority=data",)),
-        ("irn+hpcc", ("switch.trim_queue_packets=8",)),
+        ("ndp+dcqcn", ("transport.ack_priority=data",)),
+        ("irn+dcqcn", ("switch.trim_queue_packets=8",)),
     ],
 )
 def test_acknowledgements_that_would_be_cut_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
     """Nobody can read the headers of one; without cuts they may queue with the data."""
     with pytest.raises(UsageError, match="transport: ack_priority: must be control where switches cut packets"):
         planned(scheme, *settings)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "settings"),
+    [
+        ("ndp+hpcc", ()),
+        ("ndp", ("transport.flow_control=onramp",)),
+        ("irn+hpcc", ("switch.trim_queue_packets=8",)),
+    ],
+)
+def test_packets_that_would_be_dropped_instead_of_cut_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
+    """Telemetry and the stamp of one-way delays are such; without cuts they may be there."""
+    with pytest.raises(UsageError, match="trim_queue_bytes: switches would drop packets that carry telemetry"):
+        planned(scheme, *settings)
+    assert planned("ndp+hpcc", "switch.trim_queue_bytes=null").transport.congestion == "hpcc"
 
 
 def test_without_cuts_acknowledgements_of_ndp_may_queue_with_the_data() -> None:
