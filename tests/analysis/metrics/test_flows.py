@@ -59,6 +59,14 @@ def test_slowdown_by_class_by_hand() -> None:
     assert summaries["incast"].mean is None
 
 
+def test_a_flow_that_takes_the_ideal_is_not_faster() -> None:
+    """4.07488 us from 100.3 us on, over 4.07488 us, is a few 10^-15 below 1."""
+    found = slowdown_by_class(
+        flow_trace(("web", 1000, 100.3, 100.3 + 4.07488, 4.07488), ("web", 1000, 0.0, 1.0, 1.0 + 1e-6))
+    )
+    assert found["web"].below_one == 1
+
+
 def test_one_class_is_not_reported_twice() -> None:
     """With a single tag there is no `all`; a tag of that name means itself."""
     assert traffic_classes(of_class(THREE, "web")) == ["web"]
