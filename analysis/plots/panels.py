@@ -29,6 +29,9 @@ Kind = Literal["points", "marks", "steps", "shares"]
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _MARKS_A_CURVE = 9
 """On curves that have many points."""
+_MARKER_POINTS = (7.5, 5.0)
+"""The first curve's and the last one's: where curves coincide, the earlier one's marker looks out below."""
+_MARKER_EDGE_POINTS = 0.6
 _ROW_INCHES = 3.0
 _LEGEND_INCHES = 0.7
 _MOST_ENTRIES_IN_A_LINE = 4
@@ -164,8 +167,10 @@ def _draw(axes: Axes, panel: Panel, limits: tuple[float, float], last: float) ->
     if not panel.drawn:
         say(axes, fill(panel.empty, _LABEL_CHARACTERS))
         return
+    markers = list(dict.fromkeys(curve.look.marker for curve in panel.curves))
+    sizes = dict(zip(markers, np.linspace(*_MARKER_POINTS, len(markers)).tolist(), strict=True))
     for curve in panel.drawn:
-        _draw_curve(axes, panel.kind, curve)
+        _draw_curve(axes, panel.kind, curve, sizes[curve.look.marker])
     if panel.ticks:
         _name_places(axes, panel.ticks)
     elif panel.kind == "points":
@@ -185,14 +190,16 @@ def _draw(axes: Axes, panel: Panel, limits: tuple[float, float], last: float) ->
         axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2], label=name)
 
 
-def _draw_curve(axes: Axes, kind: Kind, curve: Curve) -> None:
-    look = curve.look
+def _draw_curve(axes: Axes, kind: Kind, curve: Curve, marker_points: float) -> None:
+    look, paper = curve.look, STYLE["axes.facecolor"]
     style: dict[str, Any] = {
         "color": look.color,
         "linestyle": "none" if kind == "marks" else look.dashes,
         "marker": look.marker,
-        "markersize": 5,
-        "markerfacecolor": look.color if look.is_filled else STYLE["axes.facecolor"],
+        "markersize": marker_points,
+        "markerfacecolor": look.color if look.is_filled else paper,
+        "markeredgecolor": paper if look.is_filled else look.color,
+        "markeredgewidth": _MARKER_EDGE_POINTS if look.is_filled else 1.0,
         "label": curve.label,
     }
     if kind in ("points", "marks"):

@@ -42,7 +42,7 @@ _OF_THE_PAGE = {
     MUTED: "var(--muted)",
     GRID: "var(--line)",
     SPINE: "var(--axis)",
-    PAPER: "none",
+    PAPER: "var(--panel, none)",
     "#000000": "currentColor",
 }
 _COLORS = {

@@ -64,6 +64,17 @@ def test_a_level_is_in_sight() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["SFC", "drops begin"]
 
 
+def test_of_curves_that_coincide_each_can_be_seen() -> None:
+    """The marker of each is smaller than that of the one before it, and has an edge of the paper's colour."""
+    x, y = np.arange(3.0), np.ones(3)
+    looks = (CurveLook("#444444", marker="o"), CurveLook("#E69F00", marker="s"), CurveLook("#0072B2", marker="^"))
+    panel = Panel("peaks", "Degree", "MB", "points", [Curve(look.marker, look, x, y) for look in looks])
+    [axes] = plot_panels([panel]).axes
+    sizes = [line.get_markersize() for line in axes.lines]
+    assert sizes == sorted(set(sizes), reverse=True)
+    assert {line.get_markeredgecolor() for line in axes.lines} == {"#FFFFFF"}
+
+
 def test_times_that_are_to_be_compared_have_one_scale() -> None:
     """That of the longest; others end with their own curves."""
     short, long, other = (
