@@ -15,8 +15,11 @@ from reproduction.model.figures import buffer_over_time, paper_figure
 from reproduction.model.panels import goodput_by_class
 from reproduction.model.quantities import BTS_TRIGGERED, RECEIVER_THROUGHPUT, Quantity
 from scenarios.paper.bottleneck.fairness import SCENARIO
+from telemetry.reader import answer
 
 _WITH, _WITHOUT, _HPCC = _SCHEMES = ("sfc+dcqcn", "irn+dcqcn", "sfc+hpcc")
+_AT_ONCE_RTTS = 2
+"""A group's first packets take half a round trip to the queue, and what comes in the next ones fills it."""
 
 
 def _least_index(run: Run) -> float:
@@ -48,6 +51,18 @@ def _same_times(results: Results) -> Measured:
     return Measured(worst, 0.9 <= worst <= 1.1, f"{', '.join(f'{ratio:.3f}' for ratio in ratios)} by group")
 
 
+def _groups_that_trigger(run: Run) -> float:
+    """How many groups have a BTS made in the first round trips after they joined."""
+    physics = run.config.get("physics")
+    if not isinstance(physics, dict):
+        raise NotMeasured("the run's configuration cannot be read")
+    within_us = _AT_ONCE_RTTS * float(physics["base_rtt_ns"]) / 1000
+    made_us = answer(run.signals.select("sent_us"))["sent_us"].to_numpy()
+    starts_us = run.flows.group_by("tag").agg(pl.col("start_us").min())["start_us"].to_list()
+    return float(sum(bool(((made_us >= start) & (made_us <= start + within_us)).any()) for start in starts_us))
+
+
+JOINS = Quantity("groups that trigger SFC when they join", _groups_that_trigger, lambda value: f"{value:.0f}")
 FAIRNESS = Quantity("Jain's index inside the least fair group", _least_index, lambda value: f"{value:.3f}")
 SHARING = Quantity("Jain's index of all senders, mean over time", _sharing, lambda value: f"{value:.3f}")
 
@@ -79,6 +94,13 @@ EXPERIMENT = Experiment(
         Judged("every group takes as long with SFC as without", "zero impact", _same_times),
         Ratio(
             "the link carries as much", "zero impact", RECEIVER_THROUGHPUT, _WITH, _WITHOUT, at_least=0.97, at_most=1.03
+        ),
+        Bound(
+            "with DCQCN+W each group triggers SFC when it joins",
+            "gets triggered when a new group joins",
+            JOINS,
+            _WITH,
+            at_least=lambda run: float(run.flows["tag"].n_unique()),
         ),
         Bound("with HPCC nothing triggers SFC", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
     ),
