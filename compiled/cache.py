@@ -11,6 +11,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+PROGRAMS = "programs"
+"""The one folder in it whose files are used one by one: P4 programs, compiled."""
 _KEPT_S = 60 * 86_400
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -46,9 +48,11 @@ def private_cache() -> Path:
 def forget_unused() -> None:
     """Removes what nobody has read for 60 days, as the file system knows: every edit of a source leaves a build."""
     oldest_s = time.time() - _KEPT_S
-    for entry in private_cache().iterdir():
+    cache = private_cache()
+    programs = cache / PROGRAMS
+    for entry in (*cache.iterdir(), *(programs.iterdir() if programs.is_dir() else ())):
         with suppress(FileNotFoundError):  # another build's own folder, gone meanwhile
-            if _last_used_s(entry) < oldest_s:
+            if entry != programs and _last_used_s(entry) < oldest_s:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from compiled.cache import CacheRefused, private_cache
+from compiled.cache import PROGRAMS, CacheRefused, private_cache
 
 COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")
@@ -31,7 +31,7 @@ class CompileError(Exception):
 
 def program_folder() -> Path:
     """Where programs are kept. CacheRefused."""
-    folder = private_cache() / "programs"
+    folder = private_cache() / PROGRAMS
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 

@@ -13,6 +13,7 @@ import pytest
 from command.app import main
 from compiled.cache import CacheRefused, forget_unused, private_cache
 from softswitch.build import build_library
+from softswitch.p4c import program_folder
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "softswitch" / "programs" / "artifacts"
 RUN = ["run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000"]
@@ -92,3 +93,20 @@ def test_what_nobody_reads_for_months_goes(cache: Path) -> None:
             os.utime(each, (used_s if each == inner else 0.0, 0.0))
     forget_unused()
     assert sorted(path.name for path in cache.iterdir()) == ["engine-read", "read.so"]
+
+
+def test_a_program_goes_though_others_are_in_use(cache: Path) -> None:
+    """Each compiled P4 program by itself, and what was left of a compiler that was killed; the folder stays."""
+    programs = program_folder()
+    left = programs / ".left-by-a-dead-one"
+    left.mkdir()
+    for name, used_s in (("source-old.json", 0.0), ("source-read.json", time.time()), (f"{left.name}/part.json", 0.0)):
+        (programs / name).touch()
+        os.utime(programs / name, (used_s, 0.0))
+    os.utime(left, (0.0, 0.0))
+    forget_unused()
+    assert [path.name for path in programs.iterdir()] == ["source-read.json"]
+    (programs / "source-read.json").unlink()
+    os.utime(programs, (0.0, 0.0))
+    forget_unused()
+    assert list(cache.iterdir()) == [programs]
