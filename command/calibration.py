@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from analysis.terminal.fitted import Fitted
 from command.output import console, errors, say
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
@@ -65,7 +66,7 @@ def _show(found: Calibration) -> None:
     rows = {"agent (packet end)": found.agent, **{f"switch ({name})": each for name, each in found.switches.items()}}
     for name, finding in rows.items():
         table.add_row(name, *_cells(finding))
-    console.print(table)
+    console.print(Fitted(table))
     message = found.message
     say(
         f"a message, besides its frames: {message.agent_ns / 1e3:.0f} us of an agent at each end, "

@@ -15,6 +15,7 @@ from rich.text import Text
 from analysis.formatting import format_bytes, format_count, format_number, format_us
 from analysis.life.events import LifeEvent
 from analysis.results.result import RunResult
+from analysis.terminal.fitted import PROSE, Fitted
 
 _STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost here": "red", "acknowledged": "green"}
 
@@ -22,14 +23,14 @@ _STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost here"
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:
     """A head that says which flow and how it went, and a line for each event."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column("model µs", justify="right", no_wrap=True)
-    table.add_column("where", no_wrap=True)
-    table.add_column("what", no_wrap=True)
-    table.add_column("")
+    table.add_column("model µs", justify="right")
+    table.add_column("where")
+    table.add_column("what")
+    table.add_column("", ratio=PROSE)
     for each in events:
         what = Text(each.what, style=_STYLES.get(each.what, ""))
         table.add_row(f"{each.time_us:,.2f}", Text(each.where), what, Text(each.detail))
-    return Group(Text(_title(result, flow), style="bold"), Text(_cost(flow)), table)
+    return Group(Text(_title(result, flow), style="bold"), Text(_cost(flow)), Fitted(table, keys=3))
 
 
 def _title(result: RunResult, flow: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ from analysis.report.programs import given_program_rows
 from analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from analysis.results.over_seeds import Estimate
 from analysis.results.result import Level, RunResult, count_of
+from analysis.terminal.fitted import PROSE, Fitted
 
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 
@@ -43,14 +44,14 @@ def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
-    """Schemes as rows, over their seeds where there are several. Fits 80 columns. Meaning and warnings stand below.
+    """Schemes as rows, over their seeds where there are several. Meaning and warnings stand below.
 
     Where an incast runs beside others, these come first, then the buffer, then the incast; else the buffer's ratio to
     the first row stands beside it. Classes that these rows say nothing of have a table of their own
     below, and so have messages that wait for one another.
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
-    table = fill(comparison)
+    table = Fitted(fill(comparison))
     meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
     warnings = (Text(f"! {warning}", style="yellow") for warning in comparison.warnings)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
@@ -65,17 +66,16 @@ def _claims(comparison: Comparison) -> list[RenderableType]:
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
     table = Table(
         title=Text(f"{comparison.scenario}: {title}"),
-        title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
         padding=(0, 1),
         pad_edge=False,
         collapse_padding=True,
     )
-    table.add_column("scheme", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("scheme")
+    table.add_column("verdict")
     for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     return table
 
 
@@ -103,34 +103,32 @@ def _fill_beside_incast(comparison: Comparison) -> Table:
 
 def _table_below(title: str, column: str) -> Table:
     """A row for each run and whatever the column says."""
-    table = Table(
-        title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False
-    )
+    table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column(column)
-    table.add_column("scheme", no_wrap=True)
+    table.add_column("scheme")
     return table
 
 
-def _completion_table(comparison: Comparison) -> Table:
+def _completion_table(comparison: Comparison) -> Fitted:
     """How long all messages of a tag took, from the first that was ready to the last acknowledgment."""
     mean = ", mean over seeds" if comparison.over_seeds else ""
     table = _table_below(f"all messages of a tag together{mean}", "tag")
     for heading in ("took", "ideal", "slowdown"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for row in comparison.completion:
         took = "did not finish" if row.took_us is None else f"{format_us(row.took_us)} ({format_ratio(row.ratio)})"
         table.add_row(Text(row.tag), Text(row.label), took, format_us(row.ideal_us), format_number(row.slowdown))
-    return table
+    return Fitted(table, keys=2)
 
 
-def _class_table(rows: Sequence[ClassRow]) -> Table:
+def _class_table(rows: Sequence[ClassRow]) -> Fitted:
     table = _table_below("slowdown of the other classes", "class")
     for heading in ("flows", "P50", "P95", "P99"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for row in rows:
         slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
         table.add_row(Text(row.traffic_class), Text(row.label), f"{row.completed}/{row.flows}", *slowdowns)
-    return table
+    return Fitted(table, keys=2)
 
 
 def _fill_averages(comparison: Comparison) -> Table:
@@ -164,14 +162,14 @@ def format_estimate(name: str, estimate: Estimate | None) -> str:
 
 def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]], says: str = "paper") -> RenderableType:
     """Claims: what is claimed, what the paper or whoever else says, what was measured, whether it holds."""
-    table = Table(title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for heading, width in (("claim", 3), (says, 2), ("measured", 3)):
-        table.add_column(heading, ratio=width, overflow="fold")
-    table.add_column("holds", no_wrap=True)
+    table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for heading in ("claim", says, "measured"):
+        table.add_column(heading, ratio=PROSE)
+    table.add_column("holds")
     for claim, paper, measured, holds in claims:
         verdict = Text("holds", style="bold green") if holds else Text("does not", style="bold red")
         table.add_row(Text(claim), Text(paper), Text(measured), verdict)
-    return table
+    return Fitted(table)
 
 
 def _names(label: str, verdict: Level) -> tuple[Text, Text]:
@@ -189,13 +187,13 @@ def _counts(row: ComparisonRow) -> tuple[str, str]:
     )
 
 
-def _figures(figures: Sequence[tuple[str, str]]) -> Table:
+def _figures(figures: Sequence[tuple[str, str]]) -> Fitted:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
-    table.add_column()
+    table.add_column(ratio=PROSE)
     for name, value in figures:
-        table.add_row(name, value)
-    return table
+        table.add_row(Text(name), Text(value))
+    return Fitted(table)
 
 
 def key_figures(result: RunResult) -> list[tuple[str, str]]:
@@ -233,12 +231,12 @@ def _trimmed(result: RunResult) -> list[tuple[str, str]]:
     return [("packets trimmed", f"{events['trimmed']:,}")] if "trimmed" in events else []
 
 
-def _slowdowns(result: RunResult) -> Table:
-    table = Table(title="FCT slowdown", title_justify="left", title_style="", box=SIMPLE_HEAD)
+def _slowdowns(result: RunResult) -> Fitted:
+    table = Table(title="FCT slowdown", title_style="", box=SIMPLE_HEAD)
     table.add_column("class")
     for heading in ("flows", "P50", "P95", "P99", "mean"):
         table.add_column(heading, justify="right")
     for name, figures in result.fct_slowdown.items():
         cells = (format_number(value) for value in (figures.p50, figures.p95, figures.p99, figures.mean))
         table.add_row(Text(name), f"{figures.completed}/{figures.flows}", *cells)
-    return table
+    return Fitted(table)

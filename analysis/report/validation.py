@@ -18,6 +18,7 @@ from analysis.report.page import DataTable
 from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render
 from analysis.report.tables import VERDICT_STYLES
 from analysis.results.stored import load_run
+from analysis.terminal.fitted import Fitted
 from analysis.validation.metrics import METRIC, METRICS
 from analysis.validation.record import FILE_NAME, MetricFinding, ValidatedRun, Validation
 from telemetry.atomic_file import replace_text
@@ -126,19 +127,17 @@ def tolerance_rows() -> list[tuple[str, str, str, str]]:
 
 
 def validation_summary(validation: Validation) -> RenderableType:
-    """A row for each run; fits 80 columns."""
+    """A row for each run."""
     switches = ", ".join(dict.fromkeys(run.switch for run in validation.runs))
-    table = Table(
-        title=f"Live on {switches} against virtual", title_justify="left", title_style="bold", box=SIMPLE_HEAD
-    )
+    table = Table(title=Text(f"Live on {switches} against virtual"), title_style="bold", box=SIMPLE_HEAD)
     for heading in ("run", "D", "verdict", "peak", "worst P95", "within"):
-        table.add_column(heading, overflow="fold", no_wrap=heading != "run")
+        table.add_column(heading)
     for run in validation.runs:
         label, _, dilation, _, peak, p95, within = summary_cells(run)
         verdict = Text(run.verdict, style=VERDICT_STYLES[run.verdict])
         style = "yellow" if run.outside else "green"
-        table.add_row(label, dilation, verdict, peak, p95.partition(" (")[0], Text(within, style=style))
-    return table
+        table.add_row(Text(label), dilation, verdict, peak, p95.partition(" (")[0], Text(within, style=style))
+    return Fitted(table)
 
 
 def validated_run_table(run: ValidatedRun) -> RenderableType:
@@ -157,7 +156,7 @@ def validated_run_table(run: ValidatedRun) -> RenderableType:
     nothing = ", ".join(finding_name(found) for found in run.metrics if found.is_nothing)
     below = [Text(f"none on either clock: {nothing}", style="dim")] if nothing else []
     spread = [Text(spread_sentence(run), style="dim")] if run.jitter_runs else []
-    return Group(Text(title, style="bold"), verdict, *reasons, table, *spread, *below)
+    return Group(Text(title, style="bold"), verdict, *reasons, Fitted(table), *spread, *below)
 
 
 def write_validation_page(folder: Path, validation: Validation) -> Path:

@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from analysis.terminal.fitted import PROSE, Fitted
 from command.listing.settings import Setting, as_typed, model_settings
 from scenarios.model.scenario import Scale, Scenario
 from scenarios.schemes import RATE_CONTROLS, SCHEMES
@@ -21,25 +22,24 @@ from topologies.shapes import SHAPES
 
 def names_table(title: str, rows: Sequence[tuple[str, str]]) -> RenderableType:
     """Words and what they mean."""
-    table = Table(
-        title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 3, 0, 0)
-    )
-    table.add_column(no_wrap=True)
+    table = Table(title=title, title_style="bold", show_header=False, box=None, padding=(0, 3, 0, 0))
+    table.add_column()
+    table.add_column(ratio=PROSE)
     for name, meaning in rows:
         table.add_row(Text(name), Text(meaning))
-    return Group(table, "")
+    return Group(Fitted(table), "")
 
 
 def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> RenderableType:
     """Settings as they are typed after `--set`; the meaning takes what width is left."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), expand=True)
+    table = Table(title=title, title_style="bold", box=None, padding=(0, 2, 0, 0))
     for heading, widest in (("--set", 32), ("unit", 10), ("default", 13)):
-        table.add_column(heading, overflow="fold", max_width=widest)
-    table.add_column("meaning", ratio=1)
+        table.add_column(heading, max_width=widest)
+    table.add_column("meaning", ratio=PROSE)
     for each in settings:
         name = Text(f"{prefix}{each.name}", style="cyan")
         table.add_row(name, Text(each.unit), Text(each.default), Text(each.meaning))
-    return Group(table, "")
+    return Group(Fitted(table), "")
 
 
 def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
+from analysis.terminal.fitted import PROSE, Fitted
 from command.calibration import calibrate, print_calibration
 from command.output import console
 from testbed.errors import UsageError
@@ -30,12 +32,13 @@ def verb(
     if force:
         raise UsageError("--force goes with --calibrate")
     table = Table(box=None, padding=(0, 3, 0, 0))
-    for heading in ("what", "needed for", "state"):
-        table.add_column(heading)
+    table.add_column("what")
+    for heading in ("needed for", "state"):
+        table.add_column(heading, ratio=PROSE)
     for capability in CAPABILITIES:
         missing = capability.probe()
-        state = "[green]there[/green]" if missing is None else f"[yellow]missing[/yellow]: {missing}"
-        table.add_row(capability.name, capability.needed_for, state)
-    console.print(table)
+        state = Text("there", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")
+        table.add_row(Text(capability.name), Text(capability.needed_for), state)
+    console.print(Fitted(table))
     console.print()
     print_calibration()

@@ -10,6 +10,9 @@ import pytest
 
 from command.app import main
 from command.dilation import dilation_line
+from command.output import console
+from command.verbs import doctor
+from testbed.execution.capabilities import Capability
 from testbed.load.costs import built_in
 from testbed.load.stored import calibration_path, store
 from testbed.plan.plan import RunRequest, plan_run
@@ -25,6 +28,21 @@ def _own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 def _doctor(capsys: pytest.CaptureFixture[str]) -> str:
     assert main(["doctor"]) == 0
     return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_doctor_shows_every_word_of_what_is_missing(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Square brackets of a package among them, and of what is needed for it."""
+    said = "no module mpi4py; .venv/bin/pip install '.[mpi]' brings it"
+    monkeypatch.setattr(doctor, "CAPABILITIES", [Capability("MPI", "a run on --exchange [mpi]", lambda: said)])
+    monkeypatch.setattr(console, "width", width)
+    store(calibration())
+    shown = _doctor(capsys)
+    assert "…" not in shown
+    for word in (*said.split(), "[mpi]", *["agent", "15.0", "45.0", "10", "%", "6.0", "20.0", "3.0", "0"]):
+        assert word in shown, word
 
 
 def test_doctor_says_that_nobody_has_calibrated(capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,3 +145,19 @@ def test_nothing_is_near_what_is_far(capsys: pytest.CaptureFixture[str]) -> None
     """No guess is better than a wrong one."""
     assert main(["run", "incast", "--clock", "virtual", "--set", "colour=red"]) == 2
     assert "nearest" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize("words", [(), ("bystanders",), ("--schemes",), ("--topologies",)], ids=" ".join)
+def test_nothing_is_cut_off_on_a_narrow_terminal(
+    words: tuple[str, ...], width: int, shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a wide terminal shows, a narrow one does: no word is lost, and none is cut short."""
+    monkeypatch.setattr(console, "width", 1_000)
+    wide = set(shown(*words).split())
+    monkeypatch.setattr(console, "width", width)
+    narrow = shown(*words)
+    assert "…" not in narrow and max(map(len, narrow.splitlines())) <= width
+    together = "".join(narrow.split())
+    lost = [word for word in wide if word not in together and len(word) <= 24]
+    assert lost == []

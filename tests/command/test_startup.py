@@ -31,6 +31,8 @@ HEAVY = {
     "iperf3",
 }
 OURS = {"analysis", "hosts", "softswitch", "telemetry", "reproduction"}
+LIGHT = {"analysis", "analysis.terminal", "analysis.terminal.fitted"}
+"""These import nothing but rich."""
 SCRIPT = """
 import json, sys
 from command.app import main
@@ -47,7 +49,7 @@ def test_what_only_names_things_loads_nothing_heavy(word: str) -> None:
     )
     status, modules = json.loads(done.stderr.splitlines()[-1])
     assert status == 0
-    assert not {name.partition(".")[0] for name in modules} & (HEAVY | OURS)
+    assert not {name.partition(".")[0] for name in modules if name not in LIGHT} & (HEAVY | OURS)
     assert "sfc" in done.stdout.lower() or "sweep" in done.stdout
 
 

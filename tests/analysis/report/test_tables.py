@@ -7,10 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import pytest
 from rich.console import Console
 
 from analysis.formatting import format_number
-from analysis.report.tables import comparison_table, key_figures
+from analysis.report.tables import comparison_table, format_estimate, key_figures
 from analysis.results.comparison import compare
 from analysis.results.result import read_result, write_result
 from tests.analysis.conftest import FlowsMaker, FolderMaker
@@ -25,6 +26,32 @@ def test_trimmed_packets_are_told_where_switches_trim(tmp_path: Path) -> None:
     assert "packets trimmed" not in dict(key_figures(result))
     write_result(tmp_path, result.model_copy(update={"switch_events": {"trimmed": 1_234}}))
     assert dict(key_figures(read_result(tmp_path)))["packets trimmed"] == "1,234"
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
+    make_run_folder: FolderMaker, width: int
+) -> None:
+    """Means and half intervals of long scheme names, at most on two lines."""
+    first = read_result(make_run_folder("irn"))
+    buffers = {("egress-bts+dcqcn", 1): 1_230_000, ("egress-bts+dcqcn", 2): 4_560_000, ("irn", 1): 1, ("irn", 2): 2}
+    comparison = compare(
+        [
+            first.model_copy(update={"scheme": scheme, "seed": seed, "max_buffer_bytes": held})
+            for (scheme, seed), held in buffers.items()
+        ]
+    )
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(comparison_table(comparison))
+    table = capture.get().partition("egress-bts+dcqcn against")[0].partition("irn against")[0]
+    words = table.split()
+    assert "…" not in table and words.count("faithful") == 2
+    for each in comparison.over_seeds:
+        assert each.scheme in words
+        for name in ("p50_slowdown", "p99_slowdown", "max_buffer_bytes", "incast_p50_slowdown", "incast_last_slowdown"):
+            shown = format_estimate(name, each.figures[name]).split()
+            assert all(word in words for word in shown), (name, shown)
 
 
 def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMaker, make_flows: FlowsMaker) -> None:

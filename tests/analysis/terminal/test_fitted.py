@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tables on terminals of any width."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from analysis.terminal.fitted import PROSE, Fitted
+
+FIGURES = {"buffer": "786 KB (0.905x)", "P50": "4.74 ±0.12", "P99": "31.3 ±4.7", "drops": "1,368"}
+
+
+def _said(shown: RenderableType, width: int) -> list[str]:
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(shown)
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= width
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _figures() -> Table:
+    table = Table(title="a title", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table.add_column("scheme")
+    for heading in FIGURES:
+        table.add_column(heading, justify="right")
+    table.add_row("egress-bts", *FIGURES.values())
+    return table
+
+
+@pytest.mark.parametrize("width", [100, 80, 60, 40, 30, 20])
+def test_no_character_of_a_table_is_lost(width: int) -> None:
+    """Whatever it takes; what says of what a row is stands in every part."""
+    text = "".join(_said(Fitted(_figures()), width)).replace(" ", "").replace("─", "")
+    parts = text.count("scheme")
+    once, everywhere = "".join(["a title", *FIGURES, *FIGURES.values()]), "scheme egress-bts"
+    assert parts >= 1
+    assert Counter(text) == Counter((once + everywhere * parts).replace(" ", ""))
+
+
+def test_cells_wrap_between_words_before_a_table_is_parted() -> None:
+    """And where it fits, nothing wraps."""
+    assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _said(Fitted(_figures()), 80)
+    narrower = [line.split() for line in _said(Fitted(_figures()), 54)]
+    assert narrower[-2:] == [["egress-bts", "786", "KB", "4.74", "±0.12", "31.3", "±4.7", "1,368"], ["(0.905x)"]]
+    parted = _said(Fitted(_figures()), 40)
+    rows = [line for line in parted if line.startswith("egress-bts")]
+    assert rows == ["egress-bts  786 KB (0.905x)", "egress-bts  4.74 ±0.12  31.3 ±4.7", "egress-bts  1,368"]
+
+
+def test_sentences_give_way_before_figures() -> None:
+    """They have all the room that is left, and as little as can be read."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading, ratio in (("name", None), ("default", None), ("meaning", PROSE)):
+        table.add_column(heading, ratio=ratio)
+    table.add_row("switch.q_th_bytes", "2 BDP or so", "The depth above which a BTS is triggered.")
+    assert _said(Fitted(table), 80)[-1].endswith("2 BDP or so  The depth above which a BTS is triggered.")
+    assert _said(Fitted(table), 52)[1] == "switch.q_th_bytes  2 BDP or so  The depth above"
+    parted = _said(Fitted(table), 36)
+    assert parted[1] == "switch.q_th_bytes  2 BDP or so" and parted[3] == "switch.q_th_bytes  The depth above"
+
+
+def test_a_table_wider_than_any_terminal_ends() -> None:
+    """One column a row has room for nothing, and is shown all the same."""
+    console = Console(width=1, force_terminal=False)
+    with console.capture() as capture:
+        console.print(Fitted(_figures(), keys=3))
+    assert capture.get()
