@@ -39,6 +39,8 @@ DIRECT_COMMANDS = (
     "meter_get_rates",
     "meter_set_rates",
     "meter_array_set_rates",
+    "set_crc16_parameters",
+    "set_crc32_parameters",
 )
 """Statements that are control commands already."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any, NoReturn
+from typing import Any
 
 import psutil
 
@@ -115,13 +115,14 @@ class Management:
         self._digests.reset()
 
     def bm_set_crc16_custom_parameters(self, context: int, calculation: str, parameters: Any) -> None:
-        self._refuse_parameters(calculation, "crc16_custom")
+        self._set_parameters(calculation, 16, parameters)
 
     def bm_set_crc32_custom_parameters(self, context: int, calculation: str, parameters: Any) -> None:
-        self._refuse_parameters(calculation, "crc32_custom")
+        self._set_parameters(calculation, 32, parameters)
 
     def bm_set_toeplitz_hash_key(self, context: int, calculation: str, key: bytes) -> None:
-        self._refuse_parameters(calculation, "toeplitz")
+        """No program with such a hash compiles, so that something else is wrong first."""
+        self._check_calculation(calculation, "toeplitz")
 
     def get_time_elapsed_us(self) -> int:
         return int(ask(self._control, ["get_time_elapsed"], _UNDECLARED))
@@ -130,14 +131,22 @@ class Management:
         """The wall clock, which is BMv2's too."""
         return time.time_ns() // 1000
 
-    def _refuse_parameters(self, calculation: str, algorithm: str) -> NoReturn:
-        """By what is wrong first: parameters of a hash are compiled in."""
+    def _set_parameters(self, calculation: str, bits: int, parameters: Any) -> None:
+        """Numbers come with a sign, whatever they stand for."""
+        self._check_calculation(calculation, f"crc{bits}_custom")
+        numbers = (parameters.polynomial, parameters.initial_value, parameters.final_xor)
+        truths = (parameters.reflects_data, parameters.reflects_result)
+        if None in (*numbers, *truths):
+            raise Refused(CalculationCode.INVALID_PARAMETERS, f"a parameter of {calculation} is missing")
+        words = [*(f"{number % (1 << bits):#x}" for number in numbers), *(str(truth).lower() for truth in truths)]
+        ask(self._control, [f"set_crc{bits}_parameters", calculation, *words], CalculationCode.INVALID_PARAMETERS)
+
+    def _check_calculation(self, calculation: str, algorithm: str) -> None:
         known = self._program.calculations.get(calculation)
         if known is None:
             raise Refused(CalculationCode.INVALID_NAME, f"no calculation {calculation!r}")
         if known.algorithm != algorithm:
             raise Refused(CalculationCode.WRONG_TYPE, f"{calculation} is {known.algorithm}, not {algorithm}")
-        raise Refused(CalculationCode.INVALID_PARAMETERS, f"the parameters of {calculation} are compiled in")
 
 
 def _not_negative(what: str, number: int) -> int:

@@ -57,7 +57,8 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
     segments = _segments(program, calculation)
     room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
     out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
-    with out.block(f"static uint64_t calculate_{calculation.c_name}(const struct sw_packet *packet, struct phv *phv)"):
+    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv"
+    with out.block(f"static uint64_t calculate_{calculation.c_name}({context})"):
         out.line(f"uint8_t bytes[{max(room, 1)}];")
         if all(s.bits % 8 == 0 for s in segments[:-1]):
             out.line("uint8_t *to = bytes;")
@@ -70,8 +71,15 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
         payload = (
             "packet->buffer + packet->head, sw_packet_payload_bytes(packet)" if calculation.with_payload else "NULL, 0"
         )
-        out.line(f"return sw_hash_{_FUNCTIONS[calculation.algorithm]}(bytes, {length}, {payload});")
+        out.line(f"return {_function(program, calculation)}bytes, {length}, {payload});")
     out.line()
+
+
+def _function(program: Program, calculation: Calculation) -> str:
+    """The call as far as what it is of."""
+    if calculation in program.custom_crcs:
+        return f"sw_hash_crc(&pipeline->crcs[{program.custom_crcs.index(calculation)}], "
+    return f"sw_hash_{_FUNCTIONS[calculation.algorithm]}("
 
 
 def _segments(program: Program, calculation: Calculation) -> list[_Segment]:

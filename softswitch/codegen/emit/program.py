@@ -28,6 +28,7 @@ def emit_program(program: Program, out: Writer) -> None:
     _emit_tables(program, out)
     _emit_arrays(program, out)
     _emit_digests(program, out)
+    _array(out, "struct sw_crc_info crcs[]", (f"{{{c_string(c.name)}, {c.custom_bits}}}" for c in program.custom_crcs))
     _emit_install(program, out)
     _emit_descriptor(program, out)
 
@@ -177,6 +178,7 @@ def _emit_descriptor(program: Program, out: Writer) -> None:
             "counters": len(program.counters),
             "meters": len(program.meters),
             "digests": len(program.digests),
+            "crcs": len(program.custom_crcs),
         }
         for name, count in counts.items():
             out.line(f".{name} = {name},")

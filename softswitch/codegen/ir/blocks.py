@@ -24,6 +24,9 @@ from softswitch.codegen.ir.nodes import (
 )
 from softswitch.codegen.ir.source import Json
 
+CUSTOM_CRCS = {"crc16_custom": 16, "crc32_custom": 32}
+"""Bits of those whose parameters may be set at run time."""
+
 
 @dataclass(frozen=True)
 class Extract:
@@ -122,6 +125,11 @@ class Calculation:
     inputs: tuple[FieldRef | HeaderRef | tuple[int, int], ...]
     with_payload: bool
     where: Json = field(compare=False, repr=False)
+
+    @property
+    def custom_bits(self) -> int | None:
+        """Of a CRC whose parameters may be set at run time."""
+        return CUSTOM_CRCS.get(self.algorithm)
 
 
 @dataclass(frozen=True)
@@ -262,3 +270,8 @@ class Program:
     egress: Pipeline = field(default_factory=lambda: Pipeline("egress", None, {}))
     deparser_order: tuple[Header, ...] = ()
     deparser_primitives: tuple[Primitive, ...] = ()
+
+    @property
+    def custom_crcs(self) -> list[Calculation]:
+        """In the order of their numbers; those of action selectors have no name to set parameters by."""
+        return [each for each in self.calculations.values() if each.custom_bits is not None]

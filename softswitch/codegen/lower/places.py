@@ -89,4 +89,4 @@ def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: s
 
 def calculation_call(calculation: Calculation) -> str:
     """C that evaluates a calculation."""
-    return f"calculate_{calculation.c_name}(packet, phv)"
+    return f"calculate_{calculation.c_name}(pipeline, packet, phv)"

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-16/ARC; also crc16_custom with the configuration BMv2 starts with. */
+/* CRC-16/ARC. */
 uint64_t sw_hash_crc16(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b);
-/* CRC-32 of IEEE 802.3; also crc32_custom with the configuration BMv2 starts with. */
+/* CRC-32 of IEEE 802.3. */
 uint64_t sw_hash_crc32(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b);
 /* CRC-16/CCITT-FALSE. */
 uint64_t sw_hash_crc_ccitt(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b);

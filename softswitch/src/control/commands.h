@@ -42,6 +42,8 @@ int sw_do_counter_reset(struct sw_command *command);
 int sw_do_meter_array_set_rates(struct sw_command *command);
 int sw_do_meter_set_rates(struct sw_command *command);
 int sw_do_meter_get_rates(struct sw_command *command);
+int sw_do_set_crc16_parameters(struct sw_command *command); /* crcs.c */
+int sw_do_set_crc32_parameters(struct sw_command *command);
 int sw_do_digest_read(struct sw_command *command);   /* digests.c */
 int sw_do_drops_read(struct sw_command *command);    /* drops.c */
 int sw_do_mirroring_add(struct sw_command *command); /* replication.c */

@@ -15,6 +15,7 @@
 
 #define BLANKS " \t\r\n"
 #define ENTRY "TABLE KEY... => "
+#define CRC "CALCULATION POLYNOMIAL INITIAL_VALUE FINAL_XOR true|false true|false"
 #define ANY_WORDS UINT32_MAX
 
 struct command_row {
@@ -64,6 +65,8 @@ static const struct command_row commands[] = {
     {"meter_array_set_rates", "METER RATE:BURST...", 2, ANY_WORDS, sw_do_meter_array_set_rates},
     {"meter_set_rates", "METER INDEX RATE:BURST...", 3, ANY_WORDS, sw_do_meter_set_rates},
     {"meter_get_rates", "METER INDEX", 2, 2, sw_do_meter_get_rates},
+    {"set_crc16_parameters", CRC, 6, 6, sw_do_set_crc16_parameters},
+    {"set_crc32_parameters", CRC, 6, 6, sw_do_set_crc32_parameters},
     {"digest_read", "", 0, 0, sw_do_digest_read},
     {"drops_read", "", 0, 0, sw_do_drops_read},
     {"mirroring_add", "SESSION PORT", 2, 2, sw_do_mirroring_add},

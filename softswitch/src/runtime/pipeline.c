@@ -40,6 +40,8 @@ static int init_parts(struct sw_pipeline *p)
         error = sw_counters_init(&p->counters[i], array_count(program, &program->counters[i], false, i));
     for (unsigned i = 0; i < program->n_meters && !error; i++)
         error = sw_meters_init(&p->meters[i], &program->meters[i], array_count(program, &program->meters[i], true, i));
+    for (unsigned i = 0; i < program->n_crcs; i++)
+        sw_crc_begin(&p->crcs[i], program->crcs[i].bits);
     return error;
 }
 
@@ -55,7 +57,8 @@ struct sw_pipeline *sw_pipeline_create(const struct sw_program *program, uint64_
     p->registers = calloc(program->n_registers + 1u, sizeof(*p->registers));
     p->counters = calloc(program->n_counters + 1u, sizeof(*p->counters));
     p->meters = calloc(program->n_meters + 1u, sizeof(*p->meters));
-    bool made = p->tables && p->profiles && p->registers && p->counters && p->meters;
+    p->crcs = calloc(program->n_crcs + 1u, sizeof(*p->crcs));
+    bool made = p->tables && p->profiles && p->registers && p->counters && p->meters && p->crcs;
     if (!made || init_parts(p) != 0 || program->init(p) != 0) {
         sw_pipeline_destroy(p);
         return NULL;
@@ -83,6 +86,7 @@ void sw_pipeline_destroy(struct sw_pipeline *p)
     free(p->registers);
     free(p->counters);
     free(p->meters);
+    free(p->crcs);
     free(p);
 }
 
@@ -117,6 +121,14 @@ int sw_pipeline_reset(struct sw_pipeline *p)
         memset(p->meters[i].cells, 0, p->meters[i].count * sizeof(*p->meters[i].cells));
     p->digests.used = 0;
     return p->program->init(p);
+}
+
+int sw_crc_configure(struct sw_pipeline *p, uint16_t crc, const struct sw_crc_parameters *parameters)
+{
+    if (crc >= p->program->n_crcs)
+        return -EINVAL;
+    sw_crc_set(&p->crcs[crc], p->program->crcs[crc].bits, parameters);
+    return 0;
 }
 
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *p)

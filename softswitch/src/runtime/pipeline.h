@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_PROGRAM_ABI 3u
+#include "arithmetic/crc.h"
+
+#define SW_PROGRAM_ABI 4u
 
 /* v1model instance types, the numbers BMv2 gives them. */
 enum sw_instance_type {
@@ -159,6 +161,12 @@ struct sw_digest_info {
     uint16_t n_fields;
 };
 
+/* A calculation by crc16_custom or crc32_custom. */
+struct sw_crc_info {
+    const char *name;
+    uint16_t bits;
+};
+
 struct sw_program {
     uint32_t abi; /* SW_PROGRAM_ABI */
     const char *name;
@@ -171,7 +179,8 @@ struct sw_program {
     const struct sw_array_info *counters;
     const struct sw_array_info *meters;
     const struct sw_digest_info *digests;
-    uint16_t n_actions, n_tables, n_profiles, n_registers, n_counters, n_meters, n_digests;
+    const struct sw_crc_info *crcs;
+    uint16_t n_actions, n_tables, n_profiles, n_registers, n_counters, n_meters, n_digests, n_crcs;
 
     /* Installs const entries and initial default actions; 0 or a negative errno. */
     int (*init)(struct sw_pipeline *pipeline);
@@ -270,6 +279,9 @@ int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, co
 /* The rates in the order in which they were set; their number, 0 when none were, or a negative errno. */
 int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
                        uint8_t most);
+
+/* Other parameters for a CRC, until the pipeline ends: neither a reset nor another life changes them. */
+int sw_crc_configure(struct sw_pipeline *p, uint16_t crc, const struct sw_crc_parameters *parameters);
 
 /*
  * Calls `emit` once per digest queued since the last call, in order, with its fields packed big-endian, each padded to

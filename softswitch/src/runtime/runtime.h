@@ -29,6 +29,7 @@ struct sw_pipeline {
     struct sw_register *registers;
     struct sw_counters *counters;
     struct sw_meters *meters;
+    struct sw_crc *crcs;
     struct sw_digest_queue digests;
     uint64_t now_us;
     uint64_t random_state;

@@ -143,6 +143,12 @@ class DigestInfo(c.Structure):
     _fields_ = (("name", c.c_char_p), ("fields", c.POINTER(FieldInfo)), ("n_fields", U16))
 
 
+class CrcInfo(c.Structure):
+    """struct sw_crc_info."""
+
+    _fields_ = (("name", c.c_char_p), ("bits", U16))
+
+
 _PASS = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Packet))
 
 
@@ -161,6 +167,7 @@ class Program(c.Structure):
         ("counters", c.POINTER(ArrayInfo)),
         ("meters", c.POINTER(ArrayInfo)),
         ("digests", c.POINTER(DigestInfo)),
+        ("crcs", c.POINTER(CrcInfo)),
         ("n_actions", U16),
         ("n_tables", U16),
         ("n_profiles", U16),
@@ -168,6 +175,7 @@ class Program(c.Structure):
         ("n_counters", U16),
         ("n_meters", U16),
         ("n_digests", U16),
+        ("n_crcs", U16),
         ("init", c.CFUNCTYPE(c.c_int, c.c_void_p)),
         ("ingress", _PASS),
         ("egress", _PASS),

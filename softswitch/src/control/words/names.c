@@ -101,6 +101,14 @@ int sw_find_meter(struct sw_command *command, const char *word)
     return find(command, &names, word);
 }
 
+int sw_find_crc(struct sw_command *command, const char *word)
+{
+    const struct sw_program *program = command->program;
+    struct names names = {program->crcs, sizeof(*program->crcs), NULL, program->n_crcs, "custom CRC"};
+
+    return find(command, &names, word);
+}
+
 int sw_find_table_action(struct sw_command *command, uint32_t table, const char *word)
 {
     const struct sw_program *program = command->program;
