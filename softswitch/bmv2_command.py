@@ -9,14 +9,11 @@ the switch's. An option that asks for what is not here is refused in one line; t
 from __future__ import annotations
 
 import argparse
-import ctypes
 import importlib.util
 import os
-import secrets
 import signal
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +25,8 @@ from softswitch.codegen import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json
+from softswitch.parent import ends_with
+from softswitch.sockets import new_name
 
 ROOT = Path(__file__).resolve().parent.parent
 THRIFT_SERVER = "softswitch.thrift"
@@ -38,7 +37,6 @@ _NOTIFICATIONS = "ipc:///tmp/bmv2-{}-notifications.ipc"
 """As BMv2: where digests go unless it is said."""
 _LISTENS_S = 300.0
 _POLL_S = 0.02
-_PR_SET_PDEATHSIG = 1
 _CAPTURE = "--pcap has every frame of every port"
 _NO_P4RUNTIME = "there is no P4Runtime; clients of --thrift-port set the tables"
 _STF = "frames come from interfaces; python -m softswitch.stf runs a program on frames from a file"
@@ -78,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
         _refuse(str(error))
     if options.thrift_port is not None:
-        options.control = options.control or _own_socket()
+        options.control = options.control or new_name(str(os.getpid()))
         _start_server(options, program)
     os.execv(executable, ["softswitch", *switch_arguments(options)])
 
@@ -204,9 +202,7 @@ def _port(word: str) -> int:
 
 
 def _end_with(parent: int) -> None:
-    """Has the kernel send SIGTERM when the thread that started this process ends, also to what it becomes."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != parent:
+    if not ends_with(parent):
         _refuse(f"--end-with {parent}: the parent is process {os.getppid()}")
 
 
@@ -215,10 +211,6 @@ def _log_to(path: Path) -> None:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
             os.dup2(log.fileno(), stream.fileno())
-
-
-def _own_socket() -> Path:
-    return Path(tempfile.gettempdir(), f"softswitch-{os.getpid()}-{secrets.token_hex(4)}.control")
 
 
 def _start_server(options: argparse.Namespace, program: Path) -> None:

@@ -8,11 +8,9 @@ Must not know Mininet, nor what a program or a command means.
 from __future__ import annotations
 
 import os
-import secrets
 import selectors
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from softswitch.control import CommandError, ControlClient
+from softswitch.sockets import DIGESTS, new_name
 
 EXECUTABLE = Path(__file__).resolve().parent / "simple_switch"
 _LONGEST_SOCKET_BYTES = 107
@@ -52,10 +51,10 @@ class SwitchProcess:
         log: Path | None = None,
     ) -> None:
         self.name = name
-        self.control = Path(tempfile.gettempdir(), f"softswitch-{name}-{secrets.token_hex(4)}.control")
+        self.control = new_name(name)
         if len(os.fsencode(self.control)) > _LONGEST_SOCKET_BYTES:
             raise SwitchError(f"{name}: {self.control} is too long for a socket; set TMPDIR to a shorter folder")
-        self._digests = self.control.with_suffix(".digests")
+        self._digests = self.control.with_suffix(DIGESTS)
         self._client: ControlClient | None = None
         self._errors: IO[bytes] = log.open("w+b") if log else os.fdopen(os.memfd_create("errors"), "w+b")
         own = ["--end-with", str(os.getpid()), "--control", str(self.control)]

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from command.output import say
+from softswitch.sockets import remove_dead
 from testbed.system import run_ids as runs
 from testbed.system.cleanup import Cleaned, RunnerEnd, clean
 
@@ -28,7 +29,10 @@ def verb(
         say(f"{runs.STATE_ROOT}/{name}: its runner was killed before the run began, removed")
     for name in [] if run_ids else runs.strangers():
         say(f"{runs.STATE_ROOT}/{name}: no run of this user made it, left alone")
-    if not found and not unfinished:
+    sockets = 0 if run_ids else remove_dead()
+    if sockets:
+        say(f"{sockets} sockets of softswitches that were killed: removed")
+    if not found and not unfinished and not sockets:
         say("nothing to clean")
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import ctypes
 import os
 import signal
 import socket
@@ -22,6 +21,8 @@ from typing import NoReturn
 
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
+from softswitch.parent import ends_with
+from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls
 from softswitch.thrift.digests.publisher import SCHEME, Publisher
 from softswitch.thrift.program import Program
@@ -32,7 +33,7 @@ BAD_INPUT, SWITCH_GONE = 2, 1
 MOST_TOLD = 1000
 _MOST_CHARACTERS = 300
 _MOST_PORT = 65_535
-_PR_SET_PDEATHSIG = 1
+_ENDING = (signal.SIGTERM, signal.SIGINT)
 _DESCRIPTION = "Answers BMv2's clients, such as simple_switch_CLI, for a running softswitch."
 _NO_REASON = ""
 _ASKS_EVERY_S = 0.02
@@ -44,8 +45,14 @@ def main(words: list[str]) -> int:
     options = _options(words)
     _die_with_parent()
     program = _program(options.program)
-    with _control(options.control) as control, _listener(options.port) as listener:
-        why = asyncio.run(_serve(options, program, control, listener))
+    try:
+        with _control(options.control) as control, _listener(options.port) as listener:
+            for number in _ENDING:
+                signal.signal(number, _end)
+            why = asyncio.run(_serve(options, program, control, listener))
+    finally:
+        if is_free(options.control):  # of a switch that was killed
+            options.control.unlink(missing_ok=True)
     if why:
         print(f"softswitch.thrift: {why}", file=sys.stderr)
         return SWITCH_GONE
@@ -61,13 +68,14 @@ async def _serve(options: argparse.Namespace, program: Program, control: Control
     server = Server(listener, calls.answer, tell, TIMEOUT_S)
     publishing = asyncio.ensure_future(_publish(calls.digests, publisher))
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _ENDING:
         loop.add_signal_handler(number, server.end, _NO_REASON)
     loop.add_reader(control.fileno(), server.end, "the switch has ended")
     print(f"ready {port}", flush=True)
     try:
         return await server.serve()
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # that its parent is dead is told as well
         publishing.cancel()
         loop.remove_reader(control.fileno())
 
@@ -166,11 +174,13 @@ def _path(word: str) -> Path:
     return Path(word.removeprefix(SCHEME))
 
 
+def _end(*_: object) -> NoReturn:
+    sys.exit(0)
+
+
 def _die_with_parent() -> None:
-    """Else a switch that is started again would find its port taken. As `hosts.io.parent`, which stands above."""
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != parent:
+    """Else a switch that is started again would find its port taken."""
+    if not ends_with(os.getppid()):
         sys.exit(0)
 
 

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +141,24 @@ def test_what_the_switch_misses_it_says_itself(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "softswitch: no interface 'no-such-interface'\n"
+
+
+@pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
+def test_a_killed_switch_leaves_no_socket() -> None:
+    """The one that it made for its Thrift server, which is the one that is left to remove it."""
+    outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command: list[str | Path] = [EXECUTABLE, "-i", f"1@fd:{inner.fileno()}", "--thrift-port", str(port), BASIC]
+    with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name, outer, inner:  # a socket's name is short
+        environment = {**os.environ, "TMPDIR": name}
+        with subprocess.Popen(command, env=environment, pass_fds=[inner.fileno()], stdout=subprocess.PIPE) as process:
+            try:
+                assert until(lambda: listens(port))
+                assert [path.suffix for path in Path(name).iterdir()] == [".control"]
+            finally:
+                process.kill()
+        assert until(lambda: not list(Path(name).iterdir()))
 
 
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")

@@ -9,9 +9,10 @@ want. One that does not take its messages loses the newest ones.
 from __future__ import annotations
 
 import asyncio
-import socket
 from contextlib import suppress
 from pathlib import Path
+
+from softswitch.sockets import is_free
 
 SCHEME = "ipc://"
 MOST_LISTENERS = 16
@@ -39,7 +40,8 @@ class Publisher:
 
     async def open(self) -> None:
         """OSError where somebody else has the path, or where it cannot be."""
-        _check_free(self._path)
+        if not is_free(self._path):
+            raise FileExistsError(0, "somebody else listens there")
         self._server = await asyncio.start_unix_server(self._serve, self._path)
 
     def close(self) -> None:
@@ -80,13 +82,3 @@ class Publisher:
                 pass
         finally:
             self._listeners.discard(writer)
-
-
-def _check_free(path: Path) -> None:
-    """A socket that a dead process left is in nobody's way."""
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(str(path))
-        except (FileNotFoundError, ConnectionRefusedError):
-            return
-    raise FileExistsError(0, "somebody else listens there")

@@ -122,6 +122,7 @@ def test_a_folder_that_was_never_finished_is_removed(
     state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its runner was killed between making and naming it; what only has such a name stays."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
