@@ -86,8 +86,7 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
         end = Port(node, session.port(node, words[1]).number)
     if words[-1] == "on":
         return f"capturing to {session.captures.start(end)}"
-    path, lacking = session.captures.stop(end)
-    return "\n".join([f"captured {path}", *lacking] if path.exists() else lacking)
+    return "\n".join(session.captures.stop(end))
 
 
 def _ends(session: LiveSession) -> list[Port]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import readline
 import sys
+from functools import partial
 from typing import IO
 
 from mininet.log import output
@@ -24,7 +25,7 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
     Ctrl-C ends the start; at the prompt it has the prompt's own meaning, and it ends a script.
     False for a script of which a line failed.
     """
-    with interruptible() as interrupt, open_session(request, interrupt) as session:
+    with interruptible() as interrupt, open_session(request, interrupt, partial(_say, console)) as session:
         hosts = session.topology.hosts
         switches = f"{len(session.switches)} switch{'es' * (len(session.switches) > 1)}"
         containers = session.network.emulation.containers
@@ -39,6 +40,10 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
         shell = Shell(session, terminal, sys.stdin)
         with prompting():
             return _serve(shell, script)
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _serve(shell: Shell, script: IO[str] | None) -> bool:

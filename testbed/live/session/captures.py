@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 from testbed.errors import UsageError
@@ -40,25 +39,30 @@ class Captures:
         self._running[interface] = (capture, path)
         return path
 
-    def stop(self, end: Port) -> tuple[Path, tuple[str, ...]]:
-        """Ends one: its file, and what that lacks, a sentence each."""
+    def stop(self, end: Port) -> tuple[str, ...]:
+        """Ends one: where its file is, if there is one, and what that lacks, a line each."""
         interface = self._interface(end)
         if interface not in self._running:
             raise UsageError(f"{interface} is not being captured")
         return self._end(interface)
 
-    def close(self) -> None:
-        """Ends them all, even if one cannot be kept."""
+    def close(self, tell: Callable[[str], None]) -> None:
+        """Ends them all, even if one cannot be kept; `tell` hears the lines of each."""
         with ExitStack() as stack:
-            for interface in self._running:
-                stack.callback(partial(self._end, interface))
+            for interface in reversed(self._running):
+                stack.callback(self._end_telling, interface, tell)
 
-    def _end(self, interface: str) -> tuple[Path, tuple[str, ...]]:
+    def _end_telling(self, interface: str, tell: Callable[[str], None]) -> None:
+        for line in self._end(interface):
+            tell(line)
+
+    def _end(self, interface: str) -> tuple[str, ...]:
         capture, path = self._running.pop(interface)
         try:
-            return path, capture.stop()
+            lacking = capture.stop()
         finally:
             give_to_caller(path.parents[1])
+        return (f"captured {path}", *lacking) if path.exists() else lacking
 
     def _listen(self, end: Port, folder: Path, logs: Path) -> LiveCaptures:
         network, plan = self._network, self._network.plan

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -235,10 +235,10 @@ class LiveSession:
         for each in self.switches.values():
             each.start_again()
 
-    def close(self) -> None:
-        """Ends what was started in the hosts, captures and NICs."""
+    def close(self, tell: Callable[[str], None]) -> None:
+        """Ends what was started in the hosts, captures and NICs; `tell` hears what became of captures."""
         try:
-            self.captures.close()
+            self.captures.close(tell)
         finally:
             end_programs(self.network)
             self._hub.stop()
@@ -296,10 +296,12 @@ class LiveSession:
 
 
 @contextmanager
-def open_session(request: RunRequest, interrupt: Interrupt | None = None) -> Iterator[LiveSession]:
+def open_session(
+    request: RunRequest, interrupt: Interrupt | None = None, tell: Callable[[str], None] = lambda line: None
+) -> Iterator[LiveSession]:
     """The network of a request (its scenario does not count), up and with its NICs running; gone at the end.
 
-    KeyboardInterrupt if it is interrupted before it is up.
+    `tell` hears what became of captures that end with it. KeyboardInterrupt if it is interrupted before it is up.
     """
     plan = plan_network(request)
     asked = interrupt or Interrupt()
@@ -308,7 +310,7 @@ def open_session(request: RunRequest, interrupt: Interrupt | None = None) -> Ite
         try:
             yield session
         finally:
-            session.close()
+            session.close(tell)
 
 
 @contextmanager

@@ -121,7 +121,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("help", "(?s)pingall.*watch"),
     ("help watch", r"watch SWITCH \[PORT\] \[SECONDS\]"),
     ("h1 sleep 300 &", ""),
-    ("exit", "^$"),
+    ("exit", r"^captured /.*/pcaps/tor1-eth1\.pcapng$"),
 )
 
 
