@@ -130,3 +130,11 @@ def _run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, timeout=60
     )
+
+
+def test_actions_are_named_by_what_they_are() -> None:
+    """A tag may be moved to other code, a commit cannot; the release that it is stands beside it."""
+    lines = [line for line in WORKFLOW.read_text().splitlines() if "uses: " in line]
+    assert lines
+    for line in lines:
+        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
