@@ -14,6 +14,7 @@ import select
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,13 +90,35 @@ def tap(net: Mininet, host: str) -> socket.socket:
     return end
 
 
-def gather(net: Mininet, sent: list[bytes], receivers: tuple[str, ...]) -> dict[str, list[bytes]]:
+def send(net: Mininet, frames_to_send: list[bytes]) -> None:
+    """From h1."""
+    with tap(net, "h1") as sender:
+        for frame in frames_to_send:
+            sender.send(frame)
+
+
+def send_at_once(net: Mininet, frames_to_send: list[bytes]) -> None:
+    """From h1; s1 stands still until it has them all, so that it does not matter how long sending takes."""
+    [s1] = (each for each in net.switches if each.name == "s1")
+    s1.commands("stall on")
+    send(net, frames_to_send)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while json.loads(s1.commands("statistics")[0])["queued_packets"] < len(frames_to_send):
+        assert time.monotonic() < deadline_s, "frames did not reach s1"
+        time.sleep(0.01)
+    s1.commands("stall off")
+
+
+def gather(
+    net: Mininet,
+    sent: list[bytes],
+    receivers: tuple[str, ...],
+    sending: Callable[[Mininet, list[bytes]], None] = send,
+) -> dict[str, list[bytes]]:
     """Sends from h1 and waits until as many have arrived, by receiver and in their order."""
     taps = {tap(net, host): host for host in receivers}
     found: dict[str, list[bytes]] = {host: [] for host in receivers}
-    with tap(net, "h1") as sender:
-        for frame in sent:
-            sender.send(frame)
+    sending(net, sent)
     while sum(map(len, found.values())) < len(sent):
         ready = select.select(list(taps), [], [], PATIENCE_S)[0]
         if not ready:
@@ -166,11 +189,11 @@ def run(programs: list[str]) -> dict[str, Any]:
         restart(net, ecn, routes)
         size = frames.FRAME_BYTES
         burst = [frames.numbered(i, h2, size - 34, ecn=frames.ECT if i % 4 else 0) for i in range(frames.BURST)]
-        arrived = gather(net, burst, ("h2",))["h2"]
+        arrived = gather(net, burst, ("h2",), send_at_once)["h2"]
         found["ecn"] = [(frames.number_of(each), frames.ecn_of(each)) for each in arrived]
         restart(net, mri, recording_routes)
         burst = [frames.numbered(i, h2, size - 38, records_hops=True) for i in range(frames.BURST // 2)]
-        arrived = gather(net, burst, ("h2",))["h2"]
+        arrived = gather(net, burst, ("h2",), send_at_once)["h2"]
         found["mri"] = [(frames.number_of(each), frames.hops_of(each)) for each in arrived]
         restart(net, load_balance, spreading)
         flows = [frames.of_flow(20_000 + i % frames.FLOWS, SPREAD_ADDRESS) for i in range(2 * frames.FLOWS)]
