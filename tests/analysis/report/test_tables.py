@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from analysis.formatting import format_number
-from analysis.report.tables import comparison_table, format_estimate, key_figures
+from analysis.report.tables import comparison_table, format_estimate, key_figures, run_table
 from analysis.results.comparison import compare
 from analysis.results.result import read_result, write_result
 from tests.analysis.conftest import FlowsMaker, FolderMaker
+from tests.analysis.terminal.narrow import lost
 
 EXPECTED = Path(__file__).parents[1] / "results" / "expected-result.json"
 
@@ -52,6 +53,20 @@ def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
         for name in ("p50_slowdown", "p99_slowdown", "max_buffer_bytes", "incast_p50_slowdown", "incast_last_slowdown"):
             shown = format_estimate(name, each.figures[name]).split()
             assert all(word in words for word in shown), (name, shown)
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_a_run_and_a_plain_comparison_lose_no_figure(
+    make_run_folder: FolderMaker, make_flows: FlowsMaker, width: int
+) -> None:
+    """Whatever is beside an incast, and where there is none."""
+    alone = make_flows().with_columns(tag=pl.lit("hadoop"))
+    for flows in (make_flows(), alone):
+        results = [
+            read_result(make_run_folder(scheme, flows=flows)) for scheme in ("irn", "egress-bts+dcqcn-no-window")
+        ]
+        assert lost(comparison_table(compare(results)), width) == []
+        assert lost(run_table(results[1], {}), width) == []
 
 
 def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMaker, make_flows: FlowsMaker) -> None:

@@ -20,6 +20,7 @@ from analysis.validation.comparison import compare_clocks
 from analysis.validation.metrics import METRICS
 from analysis.validation.record import ValidatedRun, Validation, write_validation
 from tests.analysis.conftest import FolderMaker
+from tests.analysis.terminal.narrow import lost
 
 
 def _run(make: FolderMaker, *, peak_bytes: float = 3e6, place: str = "") -> ValidatedRun:
@@ -55,6 +56,18 @@ def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
     [row] = [line for line in said.splitlines() if "hadoop-50 sfc" in line]
     assert row.split()[2:6] == ["100,000", "faithful", "+50", "%"]
     assert all(len(line) <= 80 for line in said.splitlines())
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_no_figure_is_lost_on_a_narrow_terminal(make_run_folder: FolderMaker, width: int) -> None:
+    """Of one run with the column for jitter, and of the summary."""
+    run = _run(make_run_folder, peak_bytes=4.5e6)
+    found = [
+        each.model_copy(update={"spread": (each.virtual * 0.9, each.virtual)}) for each in run.metrics if each.virtual
+    ]
+    run = run.model_copy(update={"jitter_runs": 3, "jitter_ns": 200, "metrics": tuple(found)})
+    assert lost(validated_run_table(run), width) == []
+    assert lost(validation_summary(Validation(runs=(run,))), width) == []
 
 
 def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None:

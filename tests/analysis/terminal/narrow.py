@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a narrow terminal shows of a table, against a wide one."""
+
+from __future__ import annotations
+
+from rich.console import Console, RenderableType
+
+_WIDE = 1_000
+
+
+def lost(shown: RenderableType, width: int) -> list[str]:
+    """Words that stand whole on a wide terminal and not on one of this width."""
+    narrow = _said(shown, width).split()
+    assert "…" not in "".join(narrow)
+    return [
+        word for word in dict.fromkeys(_said(shown, _WIDE).split()) if not word.startswith("─") and word not in narrow
+    ]
+
+
+def _said(shown: RenderableType, width: int) -> str:
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(shown)
+    return capture.get()
