@@ -13,8 +13,11 @@ from testbed.live.session.session import LiveSession, open_network
 
 
 def deepest_buffer(net: LiveSession, switch: str) -> int:
-    """The most that a switch held during an incast of everybody to h1."""
-    messages = net.incast("h1", 4, 250_000)
+    """The most that a switch held during an incast of everybody to h1, who start within 40 us.
+
+    All at one instant would have sent their windows before anybody can tell them to wait.
+    """
+    messages = net.incast("h1", 8, 250_000, sync_us=40)
     deepest = 0
     while not net.wait(messages, seconds=0):
         deepest = max([deepest, sum(queue.held_bytes for queue in net.queues(switch))])
@@ -23,7 +26,7 @@ def deepest_buffer(net: LiveSession, switch: str) -> int:
 
 
 def main() -> None:
-    with open_network("star", scheme="irn", dilation=10_000, settings=["topology.hosts=5"]) as net:
+    with open_network("star", scheme="irn", dilation=10_000, settings=["topology.hosts=9"]) as net:
         for scheme in ("irn", "ingress-bts", "sfc+none", "pfc"):
             net.set_scheme(scheme)
             print(f"{net.scheme}: at most {deepest_buffer(net, 's1') / 1000:.0f} KB in s1")
