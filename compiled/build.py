@@ -40,7 +40,7 @@ from compiled.sources import (
     written,
 )
 
-_FLAGS = ("-shared", "-fPIC", "-DNDEBUG", "-fwrapv", "-w")
+_FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-fwrapv", "-w")
 _NATIVE_FLAGS = ("-std=gnu11", "-O2")
 _ERROR = re.compile(r"^(\S+\.py):\d+(?::\d+)?: error: .*$", re.MULTILINE)
 _SHOWN_CHARACTERS = 300
