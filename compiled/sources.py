@@ -31,6 +31,7 @@ ENGINE = (
     "wire/roce/packets.py",
     "wire/udp.py",
     "wire/units.py",
+    "wire/words.py",
     "hosts/transport/congestion/base.py",
     "hosts/transport/congestion/samples.py",
     "hosts/transport/congestion/trace.py",

@@ -14,7 +14,7 @@ public layout exists (docs/sources.md#bts-packet), so nobody else's tools speak 
 """
 
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wire import ethernet, ipv4, udp
 from wire.constants import (
@@ -29,8 +29,15 @@ from wire.constants import (
     QPN_MASK,
     BtsCause,
 )
+from wire.words import half_word_at, word_at
 
 _LAYOUT = struct.Struct(">BBBBIHHIIHHI")
+_PAUSE_OFFSET: Final = 4
+_PORTS_OFFSET: Final = 8
+_QPN_OFFSET: Final = 12
+_DEPTH_OFFSET: Final = 16
+_SWITCH_OFFSET: Final = 20
+_SENT_OFFSET: Final = 22
 _CAUSES = {int(cause): cause for cause in BtsCause}
 
 
@@ -75,27 +82,26 @@ def unpack_payload(payload: bytes) -> BackToSender | None:
     """Decode strictly: None for another length, version, an unknown flag or cause, or a value out of its range."""
     if len(payload) != BTS_PAYLOAD_BYTES:
         return None
-    (head, cause, protocol, tos, pause_us, source_port, destination_port, qpn_class, depth, switch_id, high, low) = (
-        _LAYOUT.unpack(payload)
-    )
-    known_cause = _CAUSES.get(cause)
-    if head >> 4 != BTS_VERSION or head & 0xF & ~BTS_FLAG_CACHEABLE or known_cause is None:
+    head, qpn_class = word_at(payload, 0), word_at(payload, _QPN_OFFSET)
+    flags, tos = head >> 24, head & 0xFF
+    known_cause = _CAUSES.get(head >> 16 & 0xFF)
+    if flags >> 4 != BTS_VERSION or flags & 0xF & ~BTS_FLAG_CACHEABLE or known_cause is None:
         return None
     if tos & 0x3 or qpn_class & 0xFF >= CLASS_COUNT:
         return None
     return BackToSender(
-        cause=known_cause,
-        cacheable=bool(head & BTS_FLAG_CACHEABLE),
-        pause_us=pause_us,
-        protocol=protocol,
-        dscp=tos >> 2,
-        source_port=source_port,
-        destination_port=destination_port,
-        destination_qpn=qpn_class >> 8 & QPN_MASK,
-        traffic_class=qpn_class & 0xFF,
-        queue_depth_bytes=depth,
-        switch_id=switch_id,
-        sent_us=high << 32 | low,
+        known_cause,
+        flags & BTS_FLAG_CACHEABLE != 0,
+        word_at(payload, _PAUSE_OFFSET),
+        head >> 8 & 0xFF,
+        tos >> 2,
+        half_word_at(payload, _PORTS_OFFSET),
+        half_word_at(payload, _PORTS_OFFSET + 2),
+        qpn_class >> 8 & QPN_MASK,
+        qpn_class & 0xFF,
+        word_at(payload, _DEPTH_OFFSET),
+        half_word_at(payload, _SWITCH_OFFSET),
+        half_word_at(payload, _SENT_OFFSET) << 32 | word_at(payload, _SENT_OFFSET + 2),
     )
 
 

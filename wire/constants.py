@@ -7,37 +7,38 @@ This module knows no packet layout and no behaviour.
 """
 
 from enum import IntEnum
+from typing import Final
 
 # Ethernet and IPv4
-ETHERTYPE_IPV4 = 0x0800
-ETHERTYPE_MAC_CONTROL = 0x8808
-IP_PROTOCOL_TCP = 6
-IP_PROTOCOL_UDP = 17
-IPV4_TTL = 64
+ETHERTYPE_IPV4: Final = 0x0800
+ETHERTYPE_MAC_CONTROL: Final = 0x8808
+IP_PROTOCOL_TCP: Final = 6
+IP_PROTOCOL_UDP: Final = 17
+IPV4_TTL: Final = 64
 
 # UDP ports. 4791 is RoCEv2's; the BTS port is private: P802.1Qdw publishes no number (docs/sources.md#bts-packet).
-ROCE_UDP_PORT = 4791
-BTS_UDP_PORT = 49791
-INT_UDP_PORT = 49792
+ROCE_UDP_PORT: Final = 4791
+BTS_UDP_PORT: Final = 49791
+INT_UDP_PORT: Final = 49792
 """RoCEv2 packets with in-band telemetry between the UDP header and the BTH (`wire.int_header`); private."""
-ROCE_SOURCE_PORT_BASE = 0xC000
+ROCE_SOURCE_PORT_BASE: Final = 0xC000
 """RoCEv2 source ports lie in 0xC000-0xFFFF; ours carry the low bits of the sender's QP (paper §4, footnote)."""
-ROCE_SOURCE_PORT_QPN_MASK = 0x3FFF
+ROCE_SOURCE_PORT_QPN_MASK: Final = 0x3FFF
 
-DSCP_MASK = 0x3F
+DSCP_MASK: Final = 0x3F
 
 # DSCP -> class. Class 7 has the highest priority.
-DSCP_BTS = 56
-DSCP_CONTROL = 48
-DSCP_DATA = 26
-DSCP_TRIMMED = 50
-DSCP_RETURNED = 52
-CLASS_BTS = 7
-CLASS_CONTROL = 6
-CLASS_DATA = 3
-CLASS_DEFAULT = 0
-CLASS_BITS = 3
-CLASS_COUNT = 1 << CLASS_BITS
+DSCP_BTS: Final = 56
+DSCP_CONTROL: Final = 48
+DSCP_DATA: Final = 26
+DSCP_TRIMMED: Final = 50
+DSCP_RETURNED: Final = 52
+CLASS_BTS: Final = 7
+CLASS_CONTROL: Final = 6
+CLASS_DATA: Final = 3
+CLASS_DEFAULT: Final = 0
+CLASS_BITS: Final = 3
+CLASS_COUNT: Final = 1 << CLASS_BITS
 CLASS_BY_DSCP = {
     DSCP_BTS: CLASS_BTS,
     DSCP_CONTROL: CLASS_CONTROL,
@@ -48,15 +49,15 @@ CLASS_BY_DSCP = {
 """Any other DSCP (ping, TCP, ...) belongs to CLASS_DEFAULT."""
 
 # ECN code points, the low two bits of the IPv4 TOS byte.
-ECN_NOT_CAPABLE = 0
-ECN_CAPABLE = 2
-ECN_CONGESTION_EXPERIENCED = 3
+ECN_NOT_CAPABLE: Final = 0
+ECN_CAPABLE: Final = 2
+ECN_CONGESTION_EXPERIENCED: Final = 3
 
 # Back-To-Sender packet
-BTS_VERSION = 1
-BTS_FLAG_CACHEABLE = 0x1
-BTS_PAYLOAD_BYTES = 28
-BTS_FRAME_BYTES = 70
+BTS_VERSION: Final = 1
+BTS_FLAG_CACHEABLE: Final = 0x1
+BTS_PAYLOAD_BYTES: Final = 28
+BTS_FRAME_BYTES: Final = 70
 
 
 class BtsCause(IntEnum):
@@ -73,44 +74,44 @@ class BtsCause(IntEnum):
 
 
 # RoCEv2 transport
-DEFAULT_PAYLOAD_BYTES = 1000
-MAX_PAYLOAD_BYTES = 9216
-PSN_BITS = 24
-PSN_MASK = (1 << PSN_BITS) - 1
-QPN_MASK = 0xFFFFFF
-PARTITION_KEY_DEFAULT = 0xFFFF
+DEFAULT_PAYLOAD_BYTES: Final = 1000
+MAX_PAYLOAD_BYTES: Final = 9216
+PSN_BITS: Final = 24
+PSN_MASK: Final = (1 << PSN_BITS) - 1
+QPN_MASK: Final = 0xFFFFFF
+PARTITION_KEY_DEFAULT: Final = 0xFFFF
 
 # A data packet that a switch has cut to its headers (docs/sources.md#ndp)
-TRIMMED_IPV4_BYTES = 40
-TRIMMED_FRAME_BYTES = 60
+TRIMMED_IPV4_BYTES: Final = 40
+TRIMMED_FRAME_BYTES: Final = 60
 
 # In-band network telemetry (INT)
-INT_SHIM_BYTES = 4
-INT_RECORD_BYTES = 16
-INT_MAX_HOPS = 5
-INT_FLAG_ECHO = 0x1
+INT_SHIM_BYTES: Final = 4
+INT_RECORD_BYTES: Final = 16
+INT_MAX_HOPS: Final = 5
+INT_FLAG_ECHO: Final = 0x1
 """Switches append nothing: an echo on its way back, or a packet that wants no telemetry."""
-INT_FLAG_STAMP = 0x2
+INT_FLAG_STAMP: Final = 0x2
 """The oldest record is the sender's time stamp."""
 
 # 802.1Qbb
-PFC_OPCODE = 0x0101
-PFC_DESTINATION_MAC = 0x0180C2000001
-PFC_QUANTUM_BITS = 512
-PFC_MAX_QUANTA = 0xFFFF
-PFC_FRAME_BYTES = 60
+PFC_OPCODE: Final = 0x0101
+PFC_DESTINATION_MAC: Final = 0x0180C2000001
+PFC_QUANTUM_BITS: Final = 512
+PFC_MAX_QUANTA: Final = 0xFFFF
+PFC_FRAME_BYTES: Final = 60
 """34 bytes of fields, padded to Ethernet's minimum (64 with FCS, which frames on a veth do not have)."""
 
 # Switch ports
-RECIRCULATION_PORT = 510
-DROP_PORT = 511
-BTS_MIRROR_SESSION = 1
-PAUSE_MIRROR_SESSION = 2
+RECIRCULATION_PORT: Final = 510
+DROP_PORT: Final = 511
+BTS_MIRROR_SESSION: Final = 1
+PAUSE_MIRROR_SESSION: Final = 2
 """Mirror sessions that lead copies to the recirculation port: those that become a BTS, and pause frames."""
 
 # State of the P4 program, where the control plane reads it. A queue's index is port << CLASS_BITS | class.
-CACHE_RING_PLACES = 256
+CACHE_RING_PLACES: Final = 256
 """The ring of live cache entries; its ends are counted up for ever."""
-CACHE_KEY_ADDRESS_SHIFT = 8
-CACHE_KEY_DSCP_SHIFT = 2
+CACHE_KEY_ADDRESS_SHIFT: Final = 8
+CACHE_KEY_DSCP_SHIFT: Final = 2
 """A cache key is the IPv4 address, the DSCP and two zero bits."""

@@ -8,11 +8,18 @@ A CRC is linear: crc(a + b) is crc(b) XOR a linear function of crc(a) which depe
 from typing import Final
 
 from isal.isal_zlib import crc32
+from librt.vecs import vec
 from mypy_extensions import i64
 
+from wire.words import WORD_BYTES, little_word_at
+
 _BITS: Final = 32
-_WORD_BYTES: Final = 4
+_ALL_ONES: Final = (1 << _BITS) - 1
+_POLYNOMIAL: Final = 0xEDB88320
+_BYTE_VALUES: Final = 256
 _DIGIT_BITS: Final = 4
+_FEW_BYTES: Final = 16
+"""Of whole words: looking them up costs less than a call of a function that is not compiled with the engine."""
 
 
 class CrcShift:
@@ -24,8 +31,8 @@ class CrcShift:
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes: i64 = size_bytes
         self._digits = _digits_past(size_bytes)
-        self._digits_of_word = _digits_past(_WORD_BYTES + size_bytes)
-        self._of_no_word: i64 = self.past(crc32(bytes(_WORD_BYTES)))
+        self._digits_of_word = _digits_past(WORD_BYTES + size_bytes)
+        self._of_no_word: i64 = self.past(crc32(bytes(WORD_BYTES)))
 
     def past(self, before: i64) -> i64:
         """What the CRC of the bytes before contributes to that of the whole; XOR it with the CRC of the part after."""
@@ -37,7 +44,7 @@ class CrcShift:
         return _chosen(self._digits_of_word, word ^ before) ^ self._of_no_word
 
 
-def _chosen(digits: list[int], number: i64) -> i64:
+def _chosen(digits: vec[i64], number: i64) -> i64:
     """The XOR of the columns that a number's bits choose."""
     total: i64 = digits[number & 15] ^ digits[16 + (number >> 4 & 15)]
     total ^= digits[32 + (number >> 8 & 15)] ^ digits[48 + (number >> 12 & 15)]
@@ -46,13 +53,13 @@ def _chosen(digits: list[int], number: i64) -> i64:
     return total
 
 
-def _digits_past(size_bytes: int) -> list[int]:
+def _digits_past(size_bytes: int) -> vec[i64]:
     zeros = bytes(size_bytes)
     of_zeros = crc32(zeros)
     digits: list[int] = []
     for digit in range(0, _BITS, _DIGIT_BITS):
         digits += _table([crc32(zeros, 1 << bit) ^ of_zeros for bit in range(digit, digit + _DIGIT_BITS)])
-    return digits
+    return vec[i64](digits)
 
 
 _SHIFTS: Final[dict[int, CrcShift]] = {}
@@ -72,3 +79,38 @@ def _table(columns: list[int]) -> list[int]:
     for column in columns:
         table += [value ^ column for value in table]
     return table
+
+
+_NOTHING_AFTER: Final = CrcShift(0)
+
+
+def word_crc(word: i64, before: i64) -> i64:
+    """CRC-32 of four bytes, read as a little-endian number, behind bytes that have `before`."""
+    return _NOTHING_AFTER.past_word(word, before)
+
+
+def crc_between(frame: bytes, begin: i64, end: i64, before: i64) -> i64:
+    """CRC-32 of a frame's bytes from `begin` to `end`, behind bytes that have `before`."""
+    if (end - begin) % WORD_BYTES or end - begin > _FEW_BYTES:
+        return i64(crc32(frame[begin:end], before))
+    while begin < end:
+        before = word_crc(little_word_at(frame, begin), before)
+        begin += WORD_BYTES
+    return before
+
+
+def crcs_of_starts(block: bytes) -> vec[i64]:
+    """CRC-32 of a block's first n bytes, for every n from 0."""
+    steps = vec[i64]([_byte_step(value) for value in range(_BYTE_VALUES)])
+    crcs = vec[i64]([0] * (len(block) + 1))
+    state: i64 = _ALL_ONES
+    for at in range(len(block)):
+        state = steps[(state ^ block[at]) & 0xFF] ^ state >> 8
+        crcs[at + 1] = state ^ _ALL_ONES
+    return crcs
+
+
+def _byte_step(value: i64) -> i64:
+    for _ in range(8):
+        value = value >> 1 ^ (value & 1) * _POLYNOMIAL
+    return value

@@ -3,16 +3,20 @@
 """IPv4 headers without options, as this testbed sends and accepts them."""
 
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from mypy_extensions import i64
 
 from wire.constants import IPV4_TTL
+from wire.words import half_word_at, word_at
 
-HEADER_BYTES = 20
+HEADER_BYTES: Final = 20
 _HEADER = struct.Struct(">BBHHHBBHII")
-_WORDS = struct.Struct(">10H")
-_VERSION_IHL = 0x45
-_DONT_FRAGMENT = 0x4000
-_FRAGMENT_MASK = 0x3FFF
+_HALF_WORD: Final = 0xFFFF
+_HALF_WORD_BYTES: Final = 2
+_VERSION_IHL: Final = 0x45
+_DONT_FRAGMENT: Final = 0x4000
+_FRAGMENT_MASK: Final = 0x3FFF
 
 
 class Ipv4Header(NamedTuple):
@@ -26,11 +30,14 @@ class Ipv4Header(NamedTuple):
     destination: int
 
 
-def checksum(header: bytes) -> int:
-    """Ones' complement sum over a 20-byte header: the checksum to store, or 0 when one is stored and right."""
-    total: int = sum(_WORDS.unpack(header))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+def checksum(header: bytes, offset: i64 = 0) -> int:
+    """Ones' complement sum over the 20-byte header at `offset`: the checksum to store, or 0 when one is stored and
+    right."""
+    total: i64 = 0
+    for at in range(offset, offset + HEADER_BYTES, _HALF_WORD_BYTES):
+        total += half_word_at(header, at)
+    total = (total & _HALF_WORD) + (total >> 16)
+    return ~((total & _HALF_WORD) + (total >> 16)) & _HALF_WORD
 
 
 def pack_header(source: int, destination: int, protocol: int, payload_bytes: int, tos: int) -> bytes:
@@ -48,12 +55,14 @@ def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:
     its checksum."""
     if len(data) - offset < HEADER_BYTES:
         return None
-    version_ihl, tos, length, _, fragment, ttl, protocol, _, source, destination = _HEADER.unpack_from(data, offset)
-    if version_ihl != _VERSION_IHL or fragment & _FRAGMENT_MASK or not HEADER_BYTES <= length <= len(data) - offset:
+    head, third, fragment = word_at(data, offset), word_at(data, offset + 8), half_word_at(data, offset + 6)
+    length: int = head & _HALF_WORD
+    if head >> 24 != _VERSION_IHL or fragment & _FRAGMENT_MASK or not HEADER_BYTES <= length <= len(data) - offset:
         return None
-    if checksum(data[offset : offset + HEADER_BYTES]):
+    if checksum(data, offset):
         return None
-    return Ipv4Header(tos, length, ttl, protocol, source, destination)
+    source, destination = word_at(data, offset + 12), word_at(data, offset + 16)
+    return Ipv4Header(head >> 16 & 0xFF, length, third >> 24, third >> 16 & 0xFF, source, destination)
 
 
 def with_dscp(frame: bytes, dscp: int, offset: int) -> bytes:

@@ -3,9 +3,11 @@
 """UDP headers. The checksum is always 0 (not computed), as RoCEv2 has it."""
 
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-HEADER_BYTES = 8
+from wire.words import half_word_at
+
+HEADER_BYTES: Final = 8
 _HEADER = struct.Struct(">HHHH")
 
 
@@ -26,5 +28,6 @@ def unpack_header(data: bytes, offset: int, available_bytes: int) -> UdpHeader |
     """The header at `offset`, or None unless its length field fills exactly the `available_bytes` of the datagram."""
     if available_bytes < HEADER_BYTES or len(data) - offset < HEADER_BYTES:
         return None
-    source_port, destination_port, length, _ = _HEADER.unpack_from(data, offset)
-    return UdpHeader(source_port, destination_port, length) if length == available_bytes else None
+    if half_word_at(data, offset + 4) != available_bytes:
+        return None
+    return UdpHeader(half_word_at(data, offset), half_word_at(data, offset + 2), available_bytes)

@@ -2,9 +2,11 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Unit arithmetic in integers: rates in bits/s, times in ns, sizes in bytes. Knows no packet and no clock."""
 
-NS_PER_US = 1_000
-NS_PER_MS = 1_000_000
-NS_PER_S = 1_000_000_000
+from typing import Final
+
+NS_PER_US: Final = 1_000
+NS_PER_MS: Final = 1_000_000
+NS_PER_S: Final = 1_000_000_000
 
 
 def serialization_ns(size_bytes: int, rate_bps: int) -> int:

@@ -52,8 +52,15 @@ from wire.int_header import TelemetryStripper, has_telemetry
 from wire.roce.decoder import RoceDecoder, RoceHeader
 from wire.roce.packets import BODY_OFFSET, BTH_OFFSET, CNP, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes, source_port
 from wire.units import NS_PER_US
+from wire.words import word_at
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
+
+# What a BTS came to, by name: to ask an enumeration costs more than to compare.
+_OBEYED: Final = SignalVerdict.OBEYED.value
+_FLOW_CONTROL_OFF: Final = SignalVerdict.FLOW_CONTROL_OFF.value
+_UNKNOWN_FLOW: Final = SignalVerdict.UNKNOWN_FLOW.value
+_FLOW_IDLE: Final = SignalVerdict.FLOW_IDLE.value
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -269,7 +276,7 @@ class Nic:
             sender.on_congestion_notice(self._wire.clock_ns)
         elif header.opcode == PULL:
             counters.pulls_received += 1
-            sender.on_pull(ethernet.word_at(frame, BODY_OFFSET) & PSN_MASK, self._wire.clock_ns)
+            sender.on_pull(word_at(frame, BODY_OFFSET) & PSN_MASK, self._wire.clock_ns)
         else:
             self._receive_acknowledge(sender, header, frame, shim, now_ns)
 
@@ -341,16 +348,16 @@ class Nic:
         flow = self._flow_named(signal, congested_ip)
         end_ns: int | None = None
         if flow is None:
-            verdict = SignalVerdict.UNKNOWN_FLOW
+            verdict = _UNKNOWN_FLOW
         elif not self._algorithms.obeys(signal.cause):
-            verdict = SignalVerdict.FLOW_CONTROL_OFF
+            verdict = _FLOW_CONTROL_OFF
         elif isinstance(flow, IdleSender):
-            verdict = SignalVerdict.FLOW_IDLE
+            verdict = _FLOW_IDLE
         else:
-            verdict = SignalVerdict.OBEYED
+            verdict = _OBEYED
             end_ns = flow.on_signal(signal, now_ns, self._wire.clock_ns)
         self._counters.bts_received += 1
-        self._counters.bts_by_verdict[verdict.value] += 1
+        self._counters.bts_by_verdict[verdict] += 1
         self._events.append(
             BtsReceived(
                 signal=signal,
@@ -358,8 +365,8 @@ class Nic:
                 flow_id=None if flow is None else flow.flow_id,
                 sent_ns=self._epoch_ns + signal.sent_us * NS_PER_US,
                 received_ns=now_ns,
-                obeyed=verdict == SignalVerdict.OBEYED,
-                reason=verdict.value,
+                obeyed=verdict == _OBEYED,
+                reason=verdict,
                 paused_until_ns=end_ns,
             )
         )

@@ -153,7 +153,7 @@ class ReceiverQueuePair:
         if shim:
             shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
-        index = nearest_index(word, order.expected)
+        index: int = nearest_index(word, order.expected)
         opcode = header.opcode
         marked = header.congestion_experienced
         if marked and now_ns >= self._next_cnp_ns:
@@ -184,7 +184,7 @@ class ReceiverQueuePair:
         order = self._order
         if self._pacer is None:
             return
-        index = nearest_index(psn, order.expected)
+        index: int = nearest_index(psn, order.expected)
         if order.has(index):
             self._send_ack(self._owes_mark, b"", pack_selective(index) if index > order.expected else b"")
         else:

@@ -37,10 +37,10 @@ class SenderQueuePair(FrameSource):
 
     __slots__ = (
         "_ack_every", "_blocked_until_ns", "_congestion", "_counters", "_current", "_end", "_ended", "_events",
-        "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_last_bytes", "_last_start_ns", "_pause",
-        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_stamped",
-        "_tell_flow_control", "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip", "destination_qpn",
-        "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
+        "_first_end", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_is_pulled", "_last_bytes",
+        "_last_start_ns", "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift",
+        "_shim", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip",
+        "destination_qpn", "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +73,7 @@ class SenderQueuePair(FrameSource):
         self._shift = shift
         self._framer = framer
         self._recovery = recovery
+        self._is_pulled: bool = recovery.is_pulled
         self._congestion = congestion
         self._flow_control = flow_control
         self._ack_every = ack_every
@@ -96,6 +97,7 @@ class SenderQueuePair(FrameSource):
         self._stamped = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
+        self._first_end: int = NEVER
         self._end = recovery.next_new
         self._last_start_ns = self._last_bytes = 0
         self._pause = FlowPause()
@@ -120,6 +122,7 @@ class SenderQueuePair(FrameSource):
             self.flow_id = message.flow_id
         self._transmissions.append(Transmission(message, self._end, packets, self._pause.total_ns(now_ns)))
         self._end += packets
+        self._first_end = self._transmissions[0].end
         self.refresh(now_ns)
 
     def _sendable(self, now_ns: int) -> int:
@@ -229,10 +232,10 @@ class SenderQueuePair(FrameSource):
         """
         recovery = self._recovery
         before = recovery.cumulative
-        cumulative = nearest_index(psn, before)
-        selective = nearest_index(selective_psn, before) if selective_psn >= 0 else -1
-        is_selective, is_pulled, next_new = selective_psn >= 0, recovery.is_pulled, recovery.next_new
-        if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=is_pulled):
+        cumulative: int = nearest_index(psn, before)
+        selective: int = nearest_index(selective_psn, before) if selective_psn >= 0 else -1
+        is_selective, next_new = selective_psn >= 0, recovery.next_new
+        if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=self._is_pulled):
             return False
         if negative and self._transmissions:
             self._transmissions[0].naks += 1
@@ -250,16 +253,16 @@ class SenderQueuePair(FrameSource):
             self._refresh_pause(now_ns)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
-        while self._transmissions and self._transmissions[0].end <= cumulative:
-            self._complete(self._transmissions.popleft(), arrival_ns)
+        if self._first_end <= cumulative:
+            self._complete(cumulative, arrival_ns)
         self.refresh(now_ns)
         return True
 
     def on_cut(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
         """Only the header of a packet arrived, or came back. False if no receiver of what was sent can say so."""
         recovery = self._recovery
-        index = nearest_index(psn, recovery.cumulative)
-        if not 0 <= index < recovery.next_new or not (is_returned or recovery.is_pulled):
+        index: int = nearest_index(psn, recovery.cumulative)
+        if not 0 <= index < recovery.next_new or not (is_returned or self._is_pulled):
             return False
         if not is_returned:
             self._transmissions[0].naks += 1
@@ -329,12 +332,16 @@ class SenderQueuePair(FrameSource):
         if self._trace is not None:
             self._trace.after_ack(self.flow_id, sample.rtt_ns, now_ns)
 
-    def _complete(self, done: Transmission, now_ns: int) -> None:
-        self._counters.messages_completed += 1
-        if self._transmissions:
-            self.flow_id = self._transmissions[0].flow_id
-        self._events.append(MessageCompleted(done.report(self._pause.total_ns(now_ns)), now_ns))
-        self._ended.note(done.message.flow_id, now_ns)
+    def _complete(self, cumulative: int, now_ns: int) -> None:
+        """Messages all of whose packets come before that one are done."""
+        while self._first_end <= cumulative:
+            done = self._transmissions.popleft()
+            self._first_end = self._transmissions[0].end if self._transmissions else NEVER
+            self._counters.messages_completed += 1
+            if self._transmissions:
+                self.flow_id = self._transmissions[0].flow_id
+            self._events.append(MessageCompleted(done.report(self._pause.total_ns(now_ns)), now_ns))
+            self._ended.note(done.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """The life so far of every message that is not done."""
@@ -344,7 +351,7 @@ class SenderQueuePair(FrameSource):
     def abandon(self) -> None:
         """Forget every message; nothing more will be sent."""
         self._transmissions.clear()
-        self._end, self.wake_ns = 0, NEVER
+        self._end, self._first_end, self.wake_ns = 0, NEVER, NEVER
 
     def states(self, now_ns: int) -> list[SendingState]:
         """Where every message that is not done stands."""

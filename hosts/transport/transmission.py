@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from hashlib import shake_128
 from typing import Final
 
-from isal.isal_zlib import crc32
+from librt.vecs import vec
 from mypy_extensions import i64
 
 from hosts.transport.messages import OutgoingMessage, SendingCounts, SendingReport
 from wire.constants import MAX_PAYLOAD_BYTES
-from wire.crc import CrcShift
+from wire.crc import CrcShift, crcs_of_starts
 
 _PERIOD: Final = 1 << 16
 _STRIDE: Final = 40_503
@@ -23,33 +23,35 @@ _STRIDE: Final = 40_503
 _BLOCK: Final = shake_128(b"SFC testbed payload").digest(_PERIOD + MAX_PAYLOAD_BYTES)
 
 
-_CRC_OF_START: Final[list[int]] = []
-"""CRC-32 of the block's first n bytes, for every n; the same in all processes."""
+class _Starts:
+    """CRC-32 of the block's first n bytes, for every n, once it is needed; the same in all processes."""
+
+    __slots__ = ("crcs",)
+
+    def __init__(self) -> None:
+        self.crcs = vec[i64]()
 
 
-def message_bytes(flow_id: int, offset: int, size: int) -> bytes:
+_STARTS: Final = _Starts()
+
+
+def message_bytes(flow_id: i64, offset: i64, size: i64) -> bytes:
     """`size` bytes (at most MAX_PAYLOAD_BYTES) of a flow's message from `offset` on: a slice of one shared block."""
     start = (flow_id * _STRIDE + offset) % _PERIOD
     return _BLOCK[start : start + size]
 
 
-def message_crc(flow_id: int, offset: int, shift: CrcShift) -> i64:
+def message_crc(flow_id: i64, offset: i64, shift: CrcShift) -> i64:
     """CRC-32 of as many of them as `shift` says, without a pass over them; only after `prepare_crcs`."""
-    start: i64 = (flow_id * _STRIDE + offset) % _PERIOD
-    before: i64 = _CRC_OF_START[start]
-    after: i64 = _CRC_OF_START[start + shift.size_bytes]
-    return shift.past(before) ^ after
+    start = (flow_id * _STRIDE + offset) % _PERIOD
+    crcs = _STARTS.crcs
+    return shift.past(crcs[start]) ^ crcs[start + shift.size_bytes]
 
 
 def prepare_crcs() -> None:
-    """Once in a process, before time counts: it takes milliseconds, in which a NIC would be late."""
-    if _CRC_OF_START:
-        return
-    crc = 0
-    _CRC_OF_START.append(crc)
-    for at in range(len(_BLOCK)):
-        crc = crc32(_BLOCK[at : at + 1], crc)
-        _CRC_OF_START.append(crc)
+    """Once in a process, before time counts: interpreted, it takes milliseconds, in which a NIC would be late."""
+    if not len(_STARTS.crcs):
+        _STARTS.crcs = crcs_of_starts(_BLOCK)
 
 
 class Transmission:

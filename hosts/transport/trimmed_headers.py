@@ -9,10 +9,10 @@ for a packet that is under way.
 from hosts.transport.counting import NicCounters
 from hosts.transport.queue_pairs import IdleSender, QueuePairs
 from hosts.transport.scheduling.wire_schedule import WireSchedule
-from wire import ethernet
 from wire.constants import DSCP_RETURNED, DSCP_TRIMMED, PSN_MASK, QPN_MASK, TRIMMED_IPV4_BYTES
 from wire.ipv4 import Ipv4Header
 from wire.roce.packets import BTH_OFFSET, PSN_OFFSET, SEND_OPCODES
+from wire.words import word_at
 
 _QPN_OFFSET = BTH_OFFSET + 4
 
@@ -34,8 +34,8 @@ class TrimmedHeaders:
         if not is_cut or dscp not in (DSCP_TRIMMED, DSCP_RETURNED):
             self._counters.malformed += 1
             return
-        qpn = ethernet.word_at(frame, _QPN_OFFSET) & QPN_MASK
-        psn = ethernet.word_at(frame, PSN_OFFSET) & PSN_MASK
+        qpn = word_at(frame, _QPN_OFFSET) & QPN_MASK
+        psn = word_at(frame, PSN_OFFSET) & PSN_MASK
         if dscp == DSCP_TRIMMED:
             self._arrived(ip.source, qpn, psn)
         else:

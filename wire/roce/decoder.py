@@ -4,12 +4,11 @@
 
 from typing import Final
 
-from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from wire import ethernet, ipv4, udp
 from wire.constants import ECN_CONGESTION_EXPERIENCED, ETHERTYPE_IPV4, IP_PROTOCOL_UDP, QPN_MASK, ROCE_UDP_PORT
-from wire.crc import CrcShift
+from wire.crc import CrcShift, crc_between
 from wire.roce.packets import (
     AETH_BYTES,
     BECN,
@@ -31,7 +30,10 @@ from wire.roce.packets import (
     Opcode,
     icrc_state,
 )
+from wire.words import half_word_at, little_word_at, word_at
 
+_PORT_OFFSET: Final = UDP_OFFSET + 2
+"""Of the destination port, wherever there is one: a header with options is none of ours."""
 _LENGTH_BYTE: Final = 17
 _SOURCE_BYTE: Final = 29
 _QPN_BYTE: Final = 49
@@ -83,7 +85,7 @@ class RoceHeader:
         self.icrc_offset: i64 = IP_OFFSET + ip.total_length - ICRC_BYTES
         self.body_end: i64 = self.icrc_offset - (flags >> 4 & 0x3)
         self.is_whole_words = self.body_end == self.icrc_offset
-        self.icrc_state = state
+        self.icrc_state: i64 = state
         self.frame_bytes: i64 = 0
         """Length of the frames it was learned from, padding of Ethernet's included, and ..."""
         self.prefix = b""
@@ -91,7 +93,7 @@ class RoceHeader:
 
     def psn_word(self, frame: bytes) -> int:
         """AckReq (top bit) and PSN (low 24 bits) of a packet that begins with this header."""
-        return ethernet.word_at(frame, PSN_OFFSET)
+        return word_at(frame, PSN_OFFSET)
 
     def body(self, frame: bytes) -> bytes:
         """What follows the BTH, without padding and ICRC."""
@@ -107,17 +109,17 @@ class RoceHeader:
         """The word that IRN appends to a NAK, -1 without one; above PSN_MASK it is none."""
         if self.body_end - BODY_OFFSET < AETH_BYTES + SELECTIVE_BYTES:
             return -1
-        return ethernet.word_at(frame, BODY_OFFSET + AETH_BYTES)
+        return word_at(frame, BODY_OFFSET + AETH_BYTES)
 
     def icrc_is_right(self, frame: bytes) -> bool:
         """Whether the invariant CRC of the packet fits its bytes."""
         end = self.icrc_offset
-        return crc32(frame[PSN_OFFSET:end], self.icrc_state) == ethernet.little_word_at(frame, end)
+        return crc_between(frame, PSN_OFFSET, end, self.icrc_state) == little_word_at(frame, end)
 
     def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift) -> bool:
         """The same, of a packet of whole words whose body's CRC-32 is known, and as long as `shift` says."""
-        word = ethernet.little_word_at(frame, PSN_OFFSET)
-        return shift.past_word(word, self.icrc_state) ^ body_crc == ethernet.little_word_at(frame, self.icrc_offset)
+        word = little_word_at(frame, PSN_OFFSET)
+        return shift.past_word(word, self.icrc_state) ^ body_crc == little_word_at(frame, self.icrc_offset)
 
 
 class RoceDecoder:
@@ -136,7 +138,7 @@ class RoceDecoder:
     def header(self, frame: bytes) -> RoceHeader | None:
         """The header of a well-formed RoCEv2 frame, or None for anything else (short, lying, unknown opcode...)."""
         size: i64 = len(frame)
-        if size < PSN_OFFSET:
+        if size < PSN_OFFSET or half_word_at(frame, _PORT_OFFSET) != ROCE_UDP_PORT:
             return None
         place: i64 = i64(frame[_SOURCE_BYTE]) << 3 ^ i64(frame[BTH_OFFSET]) << 5 ^ i64(frame[_LENGTH_BYTE]) << 6
         place = (place ^ i64(frame[_QPN_BYTE]) ^ i64(frame[_QPN_BYTE - 1]) << 8) & (_LATEST_HEADERS - 1)

@@ -2,12 +2,15 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """RoCEv2 frames as a queue pair sends them."""
 
+from typing import Final
+
 from isal.isal_zlib import crc32
+from librt.strings import BytesWriter, write_i32_be, write_i32_le, write_i64_be
 from mypy_extensions import i64
 
 from wire import ethernet, ipv4, udp
 from wire.constants import ETHERTYPE_IPV4, INT_UDP_PORT, IP_PROTOCOL_UDP, PARTITION_KEY_DEFAULT, QPN_MASK, ROCE_UDP_PORT
-from wire.crc import CrcShift
+from wire.crc import CrcShift, word_crc
 from wire.roce.packets import (
     ACKNOWLEDGE,
     AETH_BYTES,
@@ -19,6 +22,10 @@ from wire.roce.packets import (
     icrc_state,
     source_port,
 )
+from wire.words import WORD_BYTES, signed, swapped
+
+_FRAME: Final = BytesWriter()
+"""The frame that is being written: each is whole before the next one begins."""
 
 
 class _Ends:
@@ -30,7 +37,7 @@ class _Ends:
     def __init__(self, before: bytes, after: bytes, state: int, padding: bytes) -> None:
         self.before = before
         self.after = after
-        self.state = state
+        self.state: i64 = state
         self.padding = padding
 
 
@@ -59,13 +66,17 @@ class RoceFramer:
         self._ends: dict[int, _Ends] = {}
         self._answer: _Ends | None = None
 
-    def acknowledgement(self, psn: int, aeth: int) -> bytes:
+    def acknowledgement(self, psn: i64, aeth: i64) -> bytes:
         """The frame of a plain Acknowledge packet, from its two words: what stands before them is a template."""
         answer = self._answer
         if answer is None:
             self._answer = answer = self._ends_of(AETH_BYTES, 0, ACKNOWLEDGE, False)
-        words = (psn << 32 | aeth).to_bytes(8, "big")
-        return b"".join((answer.before, words, crc32(words, answer.state).to_bytes(ICRC_BYTES, "little")))
+        frame = _FRAME
+        frame.truncate(0)
+        frame.write(answer.before)
+        write_i64_be(frame, psn << 32 | aeth)
+        write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), answer.state))))
+        return frame.getvalue()
 
     def frame(self, opcode: int, psn_word: bytes, body: bytes, *, becn: bool = False, shim: bytes = b"") -> bytes:
         """A whole frame with a right ICRC; `body` is what follows the BTH (AETH, immediate, payload), unpadded.
@@ -77,20 +88,25 @@ class RoceFramer:
         icrc = crc32(rest, ends.state).to_bytes(ICRC_BYTES, "little")
         return b"".join((ends.before, shim, ends.after, rest, icrc))
 
-    def full_frame(self, opcode: int, word: int, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
+    def full_frame(self, opcode: i64, word: i64, body: bytes, body_crc: i64, shift: CrcShift, shim: bytes) -> bytes:
         """The same, without another pass over a body whose CRC-32 is known and whose length is that of `shift`. `word`
         is AckReq and PSN."""
-        psn_word = word.to_bytes(4, "big")
-        if len(body) % 4:
-            return self.frame(opcode, psn_word, body, shim=shim)
+        if len(body) % WORD_BYTES:
+            return self.frame(opcode, int(word).to_bytes(WORD_BYTES, "big"), body, shim=shim)
         ends = self._ends_of(len(body), len(shim), opcode, False)
-        icrc: int = shift.past_word(ethernet.little_word_at(psn_word, 0), ends.state) ^ body_crc
-        if not shim:
-            return b"".join((ends.before, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
-        return b"".join((ends.before, shim, ends.after, psn_word, body, icrc.to_bytes(ICRC_BYTES, "little")))
+        frame = _FRAME
+        frame.truncate(0)
+        frame.write(ends.before)
+        if shim:
+            frame.write(shim)
+            frame.write(ends.after)
+        write_i32_be(frame, signed(word))
+        frame.write(body)
+        write_i32_le(frame, signed(shift.past_word(swapped(word), ends.state) ^ body_crc))
+        return frame.getvalue()
 
-    def _ends_of(self, body_bytes: int, shim_bytes: int, opcode: int, becn: bool) -> _Ends:
-        key = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 1 | becn
+    def _ends_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, becn: bool) -> _Ends:
+        key: int = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 1 | becn
         ends = self._ends.get(key)
         if ends is None:
             ends = self._ends[key] = self._headers(body_bytes, shim_bytes, opcode, becn)

@@ -113,9 +113,9 @@ def pack_psn_word(psn: int, *, ack_request: bool = False) -> bytes:
     return ((ACK_REQUEST if ack_request else 0) | psn & PSN_MASK).to_bytes(4, "big")
 
 
-def nearest_index(psn: int, base: int) -> int:
+def nearest_index(psn: i64, base: i64) -> i64:
     """The unwrapped packet number that a 24-bit PSN stands for: the one nearest to `base`."""
-    distance = (psn - base) & PSN_MASK
+    distance: i64 = (psn - base) & PSN_MASK
     return base + (distance if distance <= PSN_MASK >> 1 else distance - PSN_MASK - 1)
 
 
