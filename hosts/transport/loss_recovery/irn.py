@@ -69,8 +69,8 @@ class Irn(LossRecovery):
     """
 
     __slots__ = (
-        "_after_timeout", "_cap_packets", "_highest", "_is_low", "_lost", "_parameters", "_resent", "_sacked",
-        "_shortest_rtt_ns", "_tail_end", "_turn_end", "_turn_ns",
+        "_after_timeout", "_cap_packets", "_highest", "_is_low", "_lost", "_resent", "_rto_high_ns", "_rto_low_ns",
+        "_rto_low_packets", "_sacked", "_shortest_rtt_ns", "_tail_end", "_turn_end", "_turn_ns",
     )  # fmt: skip
 
     Parameters = IrnParameters
@@ -89,9 +89,11 @@ class Irn(LossRecovery):
 
     def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
         super().__init__(parameters, path, rto_ns, first_index)
-        self._parameters = parameters
         self._shortest_rtt_ns = path.shortest_rtt_ns
-        self._cap_packets = parameters.cap_packets or NEVER
+        self._cap_packets: int = parameters.cap_packets or NEVER
+        self._rto_low_ns: int = parameters.rto_low_ns
+        self._rto_high_ns: int = parameters.rto_high_ns
+        self._rto_low_packets: int = parameters.rto_low_packets
         self._is_low = False  # what the deadline is made of
         self._sacked: set[int] = set()
         self._lost: dict[int, None] = {}  # in ascending order
@@ -125,16 +127,16 @@ class Irn(LossRecovery):
             self._turn_ns = min(self._turn_ns, now_ns + self.held_ns)
         if self.deadline_ns == NEVER:
             self._start_timer(now_ns)
-        elif self._is_low and self.in_flight() >= self._parameters.rto_low_packets:
+        elif self._is_low and self.in_flight() >= self._rto_low_packets:
             self._is_low = False
-            self.deadline_ns += max(0, self._parameters.rto_high_ns - self._parameters.rto_low_ns)
+            self.deadline_ns += max(0, self._rto_high_ns - self._rto_low_ns)
 
     def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
         """Progress restarts the timer; a selective acknowledgement reveals the gaps before it."""
         progressed = cumulative > self.cumulative
         if progressed:
             self._advance(cumulative)
-        found = self._forget_arrivals() if self.cumulative in self._sacked else 0
+        found = self._forget_arrivals() if self._sacked and self.cumulative in self._sacked else 0
         if selective > self.cumulative:
             found += self._reveal(selective)
         if progressed and self._after_timeout:
@@ -160,10 +162,11 @@ class Irn(LossRecovery):
         return max(0, len(self._lost) - before)
 
     def _advance(self, cumulative: int) -> None:
-        for index in range(self.cumulative, cumulative):
-            self._sacked.discard(index)
-            self._lost.pop(index, None)
-            self._resent.discard(index)
+        if self._sacked or self._lost or self._resent:
+            for index in range(self.cumulative, cumulative):
+                self._sacked.discard(index)
+                self._lost.pop(index, None)
+                self._resent.discard(index)
         self.cumulative = cumulative
         if self._highest < cumulative - 1:
             self._highest = cumulative - 1
@@ -205,10 +208,8 @@ class Irn(LossRecovery):
         self._turn_end = max(self._lost) + 1
 
     def _start_timer(self, now_ns: int) -> None:
-        self._is_low = self.in_flight() < self._parameters.rto_low_packets
-        self.deadline_ns = now_ns + self._timeout_ns()
+        self._is_low = self.in_flight() < self._rto_low_packets
+        self.deadline_ns = now_ns + (self._rto_low_ns if self._is_low else self._rto_high_ns)
 
     def _timeout_ns(self) -> int:
-        parameters = self._parameters
-        is_low = self.in_flight() < parameters.rto_low_packets
-        return parameters.rto_low_ns if is_low else parameters.rto_high_ns
+        return self._rto_low_ns if self.in_flight() < self._rto_low_packets else self._rto_high_ns

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeVar
 from mypy_extensions import i64, mypyc_attr
 
 from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.scheduling.timed_frames import TimedFrames
 from wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
@@ -20,39 +21,45 @@ MOST_CONTROL_FRAMES: Final = 16_384
 """That wait at once: the shortest packet asks for an answer that is longer, and a flood of it must not fill memory."""
 
 
-_MOST_TAKEN: Final = 64
+_FIRST_PLACES: Final = 4
+"""Of a queue; a power of two, as all later sizes are."""
 
 _Item = TypeVar("_Item")
 
 
 class Fifo(Generic[_Item]):
-    """A queue in a list, with the place where it begins: a compiled program calls it without going through names."""
+    """A queue in a ring: a compiled program calls it without going through names."""
 
     __slots__ = ("_begin", "_items", "count")
 
     def __init__(self) -> None:
-        self._items: list[_Item] = []
+        self._items: list[_Item | None] = [None] * _FIRST_PLACES
         self._begin: i64 = 0
         self.count: i64 = 0
 
     def append(self, item: _Item) -> None:
         """At the end."""
-        self._items.append(item)
+        items = self._items
+        if self.count == len(items):
+            self._items = items = items[self._begin :] + items[: self._begin] + [None] * len(items)
+            self._begin = 0
+        items[(self._begin + self.count) & (len(items) - 1)] = item
         self.count += 1
 
     def first(self) -> _Item:
         """The oldest; there must be one."""
-        return self._items[self._begin]
+        item = self._items[self._begin]
+        assert item is not None
+        return item
 
     def take(self) -> _Item:
         """The oldest, which is no longer in it; there must be one."""
         items = self._items
         item = items[self._begin]
-        self._begin += 1
+        assert item is not None
+        items[self._begin] = None
+        self._begin = (self._begin + 1) & (len(items) - 1)
         self.count -= 1
-        if not self.count or (self._begin >= _MOST_TAKEN and self._begin >= self.count):
-            del items[: self._begin]
-            self._begin = 0
         return item
 
 
@@ -100,28 +107,28 @@ class WireSchedule:
     """
 
     __slots__ = (
-        "_control", "_finish_ns", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
-        "_sequence", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
+        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence",
+        "_timer_ns", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
         "is_quiet", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
         """`quantum_bytes`: what one source may send in its turn."""
-        self._rate_bps = rate_bps
+        self._rate_bps: i64 = rate_bps
         self._quantum_bytes = quantum_bytes
         self._mac_control: Fifo[bytes] = Fifo()
         self._control: Fifo[bytes] = Fifo()
         self._ready: Fifo[FrameSource] = Fifo()
         self._timers: list[tuple[int, int, Wakeable]] = []
+        self._timer_ns: i64 = NEVER  # of the first of them
         self._sequence = 0
-        self._on_wire: Fifo[tuple[int, bytes]] = Fifo()
-        self._finish_ns: int = NEVER
-        self._remainder = 0
-        self.clock_ns = 0
+        self._on_wire = TimedFrames()
+        self._remainder: i64 = 0
+        self.clock_ns: i64 = 0
         """Time of the latest event dealt with; never goes back."""
-        self.wire_free_ns = 0
+        self.wire_free_ns: i64 = 0
         """When the frame last started ends."""
-        self.control_pause_end_ns = 0
+        self.control_pause_end_ns: i64 = 0
         """Until when the class that control frames are in is paused by 802.1Qbb."""
         self.is_quiet = False
         """No timer fires, no frame starts, and what is on the wire is lost."""
@@ -148,74 +155,86 @@ class WireSchedule:
         """Call `target.on_wake` at that time, unless its `wake_ns` is another by then."""
         self._sequence += 1
         heappush(self._timers, (time_ns, self._sequence, target))
+        if time_ns < self._timer_ns:
+            self._timer_ns = time_ns
 
-    def advance(self, limit_ns: int) -> None:
+    def advance(self, limit_ns: i64) -> None:
         """Do everything that happens up to and at `limit_ns`: timers and starts of frames, in time order."""
         if self.is_quiet:
             return
-        timers = self._timers
         while True:
-            start_ns = self._next_start_ns()
-            if timers and timers[0][0] <= start_ns:
-                time_ns, _, target = timers[0]
-                if time_ns > limit_ns:
+            start_ns, timer_ns = self._next_start_ns(), self._timer_ns
+            if timer_ns <= start_ns:
+                if timer_ns > limit_ns or timer_ns == NEVER:
                     return
-                heappop(timers)
-                if target.wake_ns == time_ns:
-                    target.wake_ns = NEVER
-                    if time_ns > self.clock_ns:
-                        self.clock_ns = time_ns
-                    target.on_wake(self.clock_ns)
+                self._fire(timer_ns)
             elif start_ns <= limit_ns:
                 self._start_frame(start_ns)
             else:
                 return
 
-    def catch_up(self, now_ns: int) -> None:
+    def _fire(self, timer_ns: i64) -> None:
+        target = self._pop_timer()
+        if target.wake_ns == timer_ns:
+            target.wake_ns = NEVER
+            if timer_ns > self.clock_ns:
+                self.clock_ns = timer_ns
+            target.on_wake(self.clock_ns)
+
+    def _pop_timer(self) -> Wakeable:
+        timers = self._timers
+        _, _, target = heappop(timers)
+        self._timer_ns = timers[0][0] if timers else NEVER
+        return target
+
+    def catch_up(self, now_ns: i64) -> None:
         """Do what happens before `now_ns`, at which something comes from outside."""
         self.advance(now_ns - 1)
         if now_ns > self.clock_ns:
             self.clock_ns = now_ns
 
-    def finished(self, now_ns: int) -> list[tuple[int, bytes]]:
+    def finished(self, now_ns: i64) -> list[tuple[int, bytes]]:
         """Frames whose last bit has left by now, with the time it left, in order."""
         done: list[tuple[int, bytes]] = []
         if self.is_quiet:
             return done
         on_wire = self._on_wire
-        while self._finish_ns <= now_ns:
-            leaving = on_wire.take()
-            done.append(leaving)
-            self.bytes_sent += len(leaving[1])
-            self._finish_ns = on_wire.first()[0] if on_wire.count else NEVER
+        while on_wire.count and on_wire.first_ns <= now_ns:
+            left_ns: int = on_wire.first_ns
+            frame = on_wire.take()
+            done.append((left_ns, frame))
+            self.bytes_sent += len(frame)
         self.frames_sent += len(done)
         return done
 
     def next_finish_ns(self) -> int | None:
         """When the last bit of the frame on the wire will have left; None without one."""
-        return None if self._finish_ns == NEVER or self.is_quiet else self._finish_ns
+        return None if self._on_wire.first_ns == NEVER or self.is_quiet else self._on_wire.first_ns
 
     def next_event_ns(self) -> int | None:
         """Earliest time at which `advance` or `finished` will have something to do."""
         if self.is_quiet:
             return None
         earliest = self._next_start_ns()
-        if self._finish_ns < earliest:
-            earliest = self._finish_ns
+        if self._on_wire.first_ns < earliest:
+            earliest = self._on_wire.first_ns
         timers = self._timers
-        while timers and timers[0][2].wake_ns != timers[0][0]:
-            heappop(timers)
-        if timers and timers[0][0] < earliest:
-            earliest = timers[0][0]
+        while self._timer_ns < earliest:
+            if timers[0][2].wake_ns == self._timer_ns:
+                earliest = self._timer_ns
+            else:
+                self._pop_timer()
         return None if earliest == NEVER else earliest
 
-    def _next_start_ns(self) -> int:
+    def _next_start_ns(self) -> i64:
         earliest = self.clock_ns if self.clock_ns > self.wire_free_ns else self.wire_free_ns
         if self._ready.count or self._mac_control.count:
             return earliest
-        return max(earliest, self.control_pause_end_ns) if self._control.count else NEVER
+        if not self._control.count:
+            return NEVER
+        return earliest if earliest > self.control_pause_end_ns else self.control_pause_end_ns
 
-    def _start_frame(self, start_ns: int) -> None:
+    def _start_frame(self, start_ns: i64) -> None:
         self.clock_ns = start_ns
         if self._mac_control.count:
             frame = self._mac_control.take()
@@ -228,16 +247,13 @@ class WireSchedule:
             frame = data
         if start_ns > self.wire_free_ns:
             self._remainder = 0
-        bits_ns: i64 = len(frame) * _BIT_NS + self._remainder
-        rate_bps: i64 = self._rate_bps
-        duration_ns = bits_ns // rate_bps
-        self._remainder = bits_ns - duration_ns * rate_bps
-        self.wire_free_ns = end_ns = start_ns + duration_ns
-        self._on_wire.append((end_ns, frame))
-        if self._on_wire.count == 1:
-            self._finish_ns = end_ns
+        bits_ns = i64(len(frame)) * _BIT_NS + self._remainder
+        duration_ns = bits_ns // self._rate_bps
+        self._remainder = bits_ns - duration_ns * self._rate_bps
+        self.wire_free_ns = start_ns + duration_ns
+        self._on_wire.add(self.wire_free_ns, frame)
 
-    def _next_data(self, now_ns: int) -> bytes | None:
+    def _next_data(self, now_ns: i64) -> bytes | None:
         ready = self._ready
         while ready.count:
             source = ready.first()

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Frames in the order of their times."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hosts.transport.loss_recovery.base import NEVER
+from hosts.transport.scheduling.timed_frames import TimedFrames
+from hosts.transport.scheduling.wire_schedule import Fifo
+
+_STEPS = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=60)
+"""A time is a frame that comes, None takes the first."""
+
+
+@given(_STEPS)
+def test_the_earliest_goes_first_and_equals_as_they_came(steps: list[int | None]) -> None:
+    """However many are in it meanwhile."""
+    frames = TimedFrames()
+    expected: list[tuple[int, bytes]] = []
+    for number, time_ns in enumerate(steps):
+        if time_ns is not None:
+            frames.add(time_ns, b"%d" % number)
+            expected.append((time_ns, b"%d" % number))
+            expected.sort(key=lambda each: each[0])
+        elif expected:
+            assert frames.take() == expected.pop(0)[1]
+        assert frames.count == len(expected)
+        assert frames.first_ns == (expected[0][0] if expected else NEVER)
+
+
+@given(_STEPS)
+def test_a_queue_gives_what_it_got(steps: list[int | None]) -> None:
+    """In that order."""
+    queue: Fifo[int] = Fifo()
+    expected: list[int] = []
+    for item in steps:
+        if item is not None:
+            queue.append(item)
+            expected.append(item)
+        elif expected:
+            assert queue.first() == expected[0]
+            assert queue.take() == expected.pop(0)
+        assert queue.count == len(expected)
