@@ -117,28 +117,28 @@ class FlowReceived(_Message):
     event: Literal["received"] = "received"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Goodput(GoodputRow, _Message):
     """A row of the goodput trace."""
 
     event: Literal["goodput"] = "goodput"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Late(LatenessRow, _Message):
     """A row of the lateness trace."""
 
     event: Literal["late"] = "late"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Signal(SignalRow, _Message):
     """A row of the signals trace."""
 
     event: Literal["signal"] = "signal"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Congestion(CongestionRow, _Message):
     """A row of the trace of congestion controls."""
 

@@ -32,6 +32,8 @@ from wire.constants import BtsCause
 from wire.dilation import Dilation
 from wire.units import NS_PER_US
 
+_CAUSES = {cause: cause.name.lower() for cause in BtsCause}
+
 
 @dataclass(frozen=True, slots=True)
 class SwitchClock:
@@ -55,6 +57,7 @@ class RecordWriter:
         """`take` gets each record; `switches` are known by their numbers."""
         self._take = take
         self._dilation = dilation
+        self._us_ns = dilation.wall_ns(NS_PER_US)
         self._start_ns = start_ns
         self._switches = switches
 
@@ -93,7 +96,7 @@ class RecordWriter:
             self._take(Late(self._instant_us(each.end_ns), "host", node, each.departures, late_us))
 
     def _instant_us(self, wall_ns: int) -> float:
-        return self._dilation.model_us(wall_ns - self._start_ns)
+        return (wall_ns - self._start_ns) / self._us_ns
 
     def _sent(self, report: SendingReport, finish_us: float | None, *, gave_up: bool = False) -> FlowSent:
         paused_us = self._dilation.model_us(report.paused_ns)
@@ -129,7 +132,7 @@ class RecordWriter:
             host=host,
             flow_id=event.flow_id,
             switch=switch.name,
-            cause=signal.cause.name.lower(),
+            cause=_CAUSES[signal.cause],
             pause_us=self._dilation.model_us(pause_us * NS_PER_US),
             queue_depth_bytes=signal.queue_depth_bytes,
             cacheable=signal.cacheable,

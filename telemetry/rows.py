@@ -3,7 +3,8 @@
 """The rows that a run writes down one by one: name, type, unit and meaning of each column, once.
 
 Whoever measures makes such a row, an agent sends it as it is, and `telemetry.schema` makes the columns of the file from
-its class. This file loads no library that handles files, so that agents need none.
+its class. This file loads no library that handles files, so that agents need none. Rows that packets make are not
+frozen: that would take three times as long.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class FlowRow:
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SignalRow:
     """One row per Back-To-Sender (BTS) packet that reached a host."""
 
@@ -79,7 +80,7 @@ class SignalRow:
     paused_until_us: Annotated[float | None, Meaning("end of the pause that it set; null: it set none", "µs")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LatenessRow:
     """One row per interval in which a switch, or a process that serves hosts, sent anything; none under the virtual
     clock."""
@@ -91,7 +92,7 @@ class LatenessRow:
     max_us: Annotated[float, Meaning("how late the latest of them was, in model time", "µs")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GoodputRow:
     """One row per flow and interval (`transport.goodput_interval_ns`) in which its receiver got message bytes in
     order."""
@@ -102,7 +103,7 @@ class GoodputRow:
     delivered_bytes: Annotated[int, Meaning("message bytes handed over in the interval, without headers", "B", bits=64)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CongestionRow:
     """Only where `transport.cc_trace_ns` asks for it: one row per acknowledgement after which a flow's congestion
     control stands otherwise than in the row before, which is that long ago at least."""

@@ -199,7 +199,7 @@ class MessageFailed:
     """Its life until then."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Goodput:
     """At the receiver: what a flow got in one interval. Intervals of all flows of a NIC begin and end together."""
 
@@ -236,7 +236,7 @@ class MessageReceived:
     """Its last interval, which no event of its own tells."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen, it would take three times as long to make
 class BtsReceived:
     """A well-formed BTS reached this host."""
 
