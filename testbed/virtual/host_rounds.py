@@ -8,19 +8,26 @@ frames by their times, then as its port sent them; a frame before the NIC's own 
 the other by their number.
 """
 
-from array import array
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from heapq import heappop, heappush
 from struct import Struct
 from sys import byteorder
 from typing import Final
 
+from librt.strings import BytesWriter, read_i32_le, read_i64_le, write_i64_le
+from librt.vecs import vec
+from mypy_extensions import i64
+
+from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
+from hosts.transport.scheduling.timed_frames import TimedFrames
 
-NEVER: Final = 2**62
-_DEPARTURE: Final = Struct("=qIIii")
+_DEPARTURE_BYTES: Final = 24
+_OFFSET_AT: Final = 8
+_LENGTH_AT: Final = 12
+_PORT_AT: Final = 16
+_ENGINE_AT: Final = 20
+"""Of a `softswitch.engine.DEPARTURE`, which begins with its time."""
 _PLACE: Final = Struct("=II")
 
 
@@ -28,23 +35,26 @@ class Outgoing:
     """Frames for switches, as `softswitch.engine.Fabric.put` takes them."""
 
     def __init__(self) -> None:
-        self.first_ns = NEVER
+        self.first_ns: i64 = NEVER
         """When the first of them is there."""
-        self._entries = array("q")
+        self._entries = BytesWriter()
         self._frames: list[bytes] = []
 
-    def add(self, time_ns: int, place: int, frame: bytes) -> None:
+    def add(self, time_ns: i64, place: i64, frame: bytes) -> None:
         """One, for a place (`place_of`)."""
-        self._entries.extend((time_ns, place, len(frame)))
+        entries = self._entries
+        write_i64_le(entries, time_ns)
+        write_i64_le(entries, place)
+        write_i64_le(entries, len(frame))
         self._frames.append(frame)
         if time_ns < self.first_ns:
             self.first_ns = time_ns
 
     def take(self) -> tuple[bytes, bytes]:
         """All of them."""
-        entries, frames = self._entries.tobytes(), b"".join(self._frames)
-        self._entries = array("q")
-        self._frames = []
+        entries, frames = self._entries.getvalue(), b"".join(self._frames)
+        self._entries.truncate(0)
+        self._frames.clear()
         self.first_ns = NEVER
         return entries, frames
 
@@ -52,6 +62,25 @@ class Outgoing:
 def place_of(engine: int, port: int) -> int:
     """A port of a switch in one number."""
     return int.from_bytes(_PLACE.pack(engine, port), byteorder)
+
+
+class _Ways:
+    """Where frames go that leave switches: by the switch's engine and its port, in one table."""
+
+    def __init__(self, plugs: Sequence[tuple[int, int]], far: Mapping[tuple[int, int], tuple[int, int]]) -> None:
+        """As `HostRounds` has them."""
+        ends = [*plugs, *far]
+        self._ports: i64 = max([port for _, port in ends], default=0) + 1
+        ways = [-1] * (self._ports * (max([engine for engine, _ in ends], default=0) + 1))
+        for number, (engine, port) in enumerate(plugs):
+            ways[engine * self._ports + port] = number
+        for number, (engine, port) in enumerate(far):
+            ways[engine * self._ports + port] = len(plugs) + number
+        self._ways = vec[i64](ways)
+
+    def of(self, engine: i64, port: i64) -> i64:
+        """The number of the NIC there; from their count on, the place among `far`."""
+        return self._ways[engine * self._ports + port]
 
 
 class HostRounds:
@@ -74,93 +103,94 @@ class HostRounds:
         self._write = write
         self._capture = capture
         self._captured = captured
-        self._far = dict(far)
         self.to_workers = [Outgoing() for _ in range(workers)]
         self.to_switches = Outgoing()
-        self._places = [place_of(engine, port) for engine, port in plugs]
-        self._nic_at = {plug: number for number, plug in enumerate(plugs)}
-        self._waiting: list[deque[tuple[int, bytes]]] = [deque() for _ in nics]
-        self._next_ns = [NEVER for _ in nics]
-        self._planned: list[tuple[int, int]] = []
+        self._ways = _Ways(plugs, far)
+        self._far_out = [self.to_workers[worker] for worker, _ in far.values()]
+        self._far_places = vec[i64]([place for _, place in far.values()])
+        self._places = vec[i64]([place_of(engine, port) for engine, port in plugs])
+        self._waiting = [TimedFrames() for _ in nics]
+        self._next_ns = vec[i64]([NEVER] * len(nics))
+        self._earliest_ns: i64 = NEVER
         for number in range(len(nics)):
             self._plan(number)
 
     def next_ns(self) -> int:
         """When a NIC has something to do next; NEVER if none has."""
-        planned = self._planned
-        while planned and self._next_ns[planned[0][1]] != planned[0][0]:
-            heappop(planned)
-        return planned[0][0] if planned else NEVER
+        return self._earliest_ns
 
     def deliver(self, departures: bytes, frames: bytes) -> None:
         """Frames that switches sent, as `softswitch.engine.Fabric.run` gives them; none is due in an earlier round."""
-        for due_ns, offset, length, port, engine in _DEPARTURE.iter_unpack(departures):
-            number = self._nic_at.get((engine, port), -1)
-            if number < 0:
-                worker, place = self._far[engine, port]
-                self.to_workers[worker].add(due_ns, place, frames[offset : offset + length])
+        count: i64 = len(self._nics)
+        for at in range(0, len(departures), _DEPARTURE_BYTES):
+            due_ns, begin = read_i64_le(departures, at), i64(read_i32_le(departures, at + _OFFSET_AT))
+            frame = frames[begin : begin + i64(read_i32_le(departures, at + _LENGTH_AT))]
+            port, engine = i64(read_i32_le(departures, at + _PORT_AT)), i64(read_i32_le(departures, at + _ENGINE_AT))
+            number = self._ways.of(engine, port)
+            if number >= count:
+                self._far_out[number - count].add(due_ns, self._far_places[number - count], frame)
                 continue
-            waiting = self._waiting[number]
-            turn = len(waiting)
-            while turn > 0 and waiting[turn - 1][0] > due_ns:  # its link has held back those before it
-                turn -= 1
-            waiting.insert(turn, (due_ns, frames[offset : offset + length]))
-            if due_ns < self._next_ns[number]:
-                self._next_ns[number] = due_ns
-                heappush(self._planned, (due_ns, number))
+            self._waiting[number].add(due_ns, frame)
+            self._expect(number, due_ns)
 
-    def run(self, until_ns: int) -> int:
+    def run(self, until_ns: i64) -> int:
         """Everything up to and at that instant; how many NICs had anything to do."""
-        planned = self._planned
-        due: list[int] = []
-        while planned and planned[0][0] <= until_ns:
-            time_ns, number = heappop(planned)
-            if self._next_ns[number] == time_ns:
-                self._next_ns[number] = NEVER
-                due.append(number)
-        due.sort()
-        for number in due:
-            self._run_nic(number, until_ns)
-            self._plan(number)
-        return len(due)
+        if self._earliest_ns > until_ns:
+            return 0
+        turns = 0
+        self._earliest_ns = NEVER
+        for number in range(i64(len(self._nics))):
+            next_ns = self._next_ns[number]
+            if next_ns <= until_ns:
+                self._run_nic(number, until_ns)
+                self._plan(number)
+                turns += 1
+            elif next_ns < self._earliest_ns:
+                self._earliest_ns = next_ns
+        return turns
 
     def quiesce(self) -> None:
         """NICs fall silent: they only receive."""
-        for number, nic in enumerate(self._nics):
-            nic.quiesce()
-            self._next_ns[number] = NEVER
+        self._earliest_ns = NEVER
+        for number in range(len(self._nics)):
+            self._nics[number].quiesce()
             self._plan(number)
 
-    def _run_nic(self, number: int, until_ns: int) -> None:
+    def _run_nic(self, number: i64, until_ns: i64) -> None:
         nic = self._nics[number]
         waiting = self._waiting[number]
-        frames: list[bytes] = []
-        times_ns: list[int] = []
-        while waiting and waiting[0][0] <= until_ns:
-            time_ns, frame = waiting.popleft()
-            frames.append(frame)
-            times_ns.append(time_ns)
-        nic.receive_batch(frames, times_ns)
+        is_captured = number in self._captured if self._captured else False
+        received: list[tuple[int, bytes]] = []
+        while waiting.first_ns <= until_ns and waiting.count:
+            time_ns = waiting.first_ns
+            frame = waiting.take()
+            if is_captured:
+                received.append((time_ns, frame))
+            nic.receive(frame, time_ns)
         sent = nic.frames_to_send(until_ns)
         place = self._places[number]
-        for time_ns, frame in sent:
-            self.to_switches.add(time_ns, place, frame)
-        if number in self._captured:
-            for time_ns, frame in sorted([*zip(times_ns, frames, strict=True), *sent], key=_time_ns):
-                self._capture(number, frame, time_ns)
+        for sent_ns, sent_frame in sent:
+            self.to_switches.add(sent_ns, place, sent_frame)
+        if is_captured:
+            for each_ns, each in sorted([*received, *sent], key=_time_ns):
+                self._capture(number, each, each_ns)
         while (event := nic.next_event()) is not None:
             self._write(nic.address.name, event)
 
-    def _plan(self, number: int) -> None:
+    def _plan(self, number: i64) -> None:
         """After a NIC has run."""
+        self._next_ns[number] = NEVER
         next_ns = self._nics[number].next_timer_ns()
-        earliest_ns = NEVER if next_ns is None else next_ns
-        waiting = self._waiting[number]
-        if waiting and waiting[0][0] < earliest_ns:
-            earliest_ns = waiting[0][0]
-        if earliest_ns < NEVER:
-            self._next_ns[number] = earliest_ns
-            heappush(self._planned, (earliest_ns, number))
+        if next_ns is not None:
+            self._expect(number, next_ns)
+        self._expect(number, self._waiting[number].first_ns)
+
+    def _expect(self, number: i64, time_ns: i64) -> None:
+        """A NIC has something to do then, if not earlier."""
+        if time_ns < self._next_ns[number]:
+            self._next_ns[number] = time_ns
+            if time_ns < self._earliest_ns:
+                self._earliest_ns = time_ns
 
 
 def _time_ns(timed: tuple[int, bytes]) -> int:

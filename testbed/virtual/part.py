@@ -14,6 +14,7 @@ from pathlib import Path
 from hosts.build import build_nics
 from hosts.protocol import HostStatistics
 from hosts.records import RecordWriter
+from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
 from softswitch.engine import Fabric, SwitchEngine
@@ -25,7 +26,7 @@ from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_comm
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
 from testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from testbed.virtual.capture import VirtualCapture
-from testbed.virtual.host_rounds import NEVER, HostRounds, place_of
+from testbed.virtual.host_rounds import HostRounds, place_of
 from testbed.virtual.shares import Share
 from topologies.model import Topology
 from wire.dilation import Dilation

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from analysis.results.counters import RunCounters
 from hosts.records import RecordWriter, SwitchClock
+from hosts.transport.loss_recovery.base import NEVER
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
-from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import Part, lookahead_ns, round_end_ns
 from testbed.virtual.shares import shares
 
@@ -49,7 +49,7 @@ class _Simulation:
         self._progress = progress
         clocks = {switch.switch_id: SwitchClock(switch.name) for switch in plan.topology.switches}
         self._records = RecordWriter(recorder.take, plan.dilation, start_ns=0, switches=clocks)
-        [whole] = shares(plan.topology, 1)
+        [whole] = shares(plan.topology, plan.columns, 1)
         self._part = Part(plan, folder, self._records.write, whole, 1)
         self._round_ns = lookahead_ns(plan.topology, plan.dilation)
 

@@ -19,14 +19,16 @@ from struct import Struct
 from hosts.io.parent import die_with_parent
 from hosts.protocol import Record
 from hosts.records import RecordWriter, SwitchClock
+from hosts.transport.loss_recovery.base import NEVER
 from testbed.virtual.exchange import Exchange, SharedMemory
 from testbed.virtual.flow_ends import SharedFlowEnds
-from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import Part, round_end_ns
 from testbed.virtual.tasks import Runner, Task, Told
 
 TELL_TURNS = 20_000
 """Of all hosts, between two reports to the runner."""
+ASK_ROUNDS = 16
+"""Between two looks whether the runner has asked for the end: one takes a tenth of a round."""
 HEAD = Struct("=qqqqq")
 """When the sender has something to do next, whether it was asked to end, how many of its hosts had anything to do,
 bytes of ends of flows, bytes of entries."""
@@ -94,7 +96,7 @@ class Worker:
 
     def _meet(self, turns: int = 0) -> _Met:
         """Ends a round, in which so many hosts of this worker had anything to do."""
-        if not self._is_asked and self._runner.poll():
+        if self._round % ASK_ROUNDS == 0 and not self._is_asked and self._runner.poll():
             self._runner.recv()
             self._is_asked = True
         seen = self._ends.take()

@@ -22,6 +22,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from command.planning import shared_out
+from hosts.transport.loss_recovery.base import NEVER
 from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, execute
@@ -32,7 +33,6 @@ from testbed.recording.recorder import Recorder
 from testbed.virtual import workers as module
 from testbed.virtual.exchange import Descriptors, Exchange
 from testbed.virtual.gathering import Gathering
-from testbed.virtual.host_rounds import NEVER
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.simulation import simulate
@@ -139,7 +139,7 @@ def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Ru
     """The first one of so many, in this process."""
     plan = _plan()
     round_ns = lookahead_ns(plan.topology, plan.dilation)
-    task = Task(plan, folder, shares(plan.topology, workers), round_ns, Descriptors(-1, (), 0))
+    task = Task(plan, folder, shares(plan.topology, plan.columns, workers), round_ns, Descriptors(-1, (), 0))
     runner = _Runner(folder / "pcaps" / "h1-eth0.pcapng")
     return Worker(task, 0, exchange, cast("Connection", runner)), runner
 
@@ -205,14 +205,15 @@ def test_the_limit_of_open_files_is_raised_for_workers() -> None:
 
 def test_a_rack_is_not_divided() -> None:
     """More workers than racks are refused; fewer have all nodes between them, racks in the order of the hosts."""
-    topology = _plan().topology
+    plan = _plan()
+    topology = plan.topology
     for workers in (1, 2, 3):
-        own = shares(topology, workers)
+        own = shares(topology, plan.columns, workers)
         assert [name for each in own for name in each.hosts] == [host.name for host in topology.hosts]
         assert sorted(name for each in own for name in each.switches) == sorted(topology.switch)
         assert all(each.far for each in own) is (workers > 1)
     with pytest.raises(UsageError, match="the network has 3 racks"):
-        shares(topology, 4)
+        shares(topology, plan.columns, 4)
 
 
 class _Killing(Silent):
