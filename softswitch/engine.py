@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -143,13 +144,22 @@ class SwitchEngine:
 
     def command(self, line: str) -> str:
         """Runs one control command (`simple_switch_CLI` syntax); raises CommandError naming the word that is wrong."""
-        text = self._ready_text()
-        failed = self._library.sw_control_execute(self._handle, line.encode(), text)
-        self._library.sw_fabric_replan(self._owner.handle)
-        answer = ctypes.string_at(self._text.bytes, self._text.length).decode() if self._text.length else ""
-        if failed:
-            raise CommandError(answer)
+        [answer] = self.commands((line,))
         return answer
+
+    def commands(self, lines: Iterable[str]) -> list[str]:
+        """Runs them one after the other, all at one instant, sooner than each by itself; what each answers."""
+        execute, text, answers = self._library.sw_control_execute, self._ready_text(), []
+        try:
+            for line in lines:
+                failed = execute(self._handle, line.encode(), text)
+                answer = ctypes.string_at(self._text.bytes, self._text.length).decode() if self._text.length else ""
+                if failed:
+                    raise CommandError(answer)
+                answers.append(answer)
+        finally:
+            self._library.sw_fabric_replan(self._owner.handle)
+        return answers
 
     def receive(self, port: int, frame: bytes, now_ns: int) -> None:
         """Hands over a frame whose last bit reached the port's ingress delay line at `now_ns`."""

@@ -153,8 +153,7 @@ def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     for name in names:
         engine = SwitchEngine(library, seed=plan.config.seed, sample_ns=sample_ns)
         engines[name] = engine
-        for line in switch_commands(plan, name):
-            engine.command(line)
+        engine.commands(switch_commands(plan, name))
     for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
         if planned.switch in engines:
             engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")

@@ -62,6 +62,14 @@ def test_what_is_planned_can_be_forgotten(engine: SwitchEngine) -> None:
     assert _times(engine, 5_000) == [3_500, 4_509]
 
 
+def test_many_commands_are_run_up_to_the_first_that_is_wrong(engine: SwitchEngine) -> None:
+    """What came before it counts, also for when something happens next."""
+    with pytest.raises(CommandError, match="no such command"):
+        engine.commands(["at 700 port_delay 1 2", "frobnicate 1", "at 600 port_delay 1 3"])
+    assert engine.next_timer_ns() == 700
+    assert engine.commands(["port_delay 1 1", "past"]) == ["", "0"]
+
+
 @pytest.mark.parametrize(
     ("line", "wrong"),
     [
