@@ -93,7 +93,7 @@ def shared_out(plan: RunPlan, workers: int) -> Clock | None:
         return None
     if plan.config.clock != "virtual":
         raise UsageError("--workers: only a run on the virtual clock can be shared out")
-    shares(plan.topology, workers)
+    shares(plan.topology, plan.columns, workers)
     raise_open_files(needs_of(plan).descriptors + open_files(workers), f"--workers {workers}")
     return partial(simulate_shared, workers=workers)
 

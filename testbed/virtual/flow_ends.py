@@ -36,12 +36,16 @@ class SharedFlowEnds:
 
     def take(self) -> bytes:
         """What was seen, for the others; it counts from now on."""
+        if not self._seen:
+            return b""
         seen, self._seen = self._seen.tobytes(), array("q")
         self.add(seen)
         return seen
 
     def add(self, seen: bytes) -> None:
         """What another one saw in this round."""
+        if not seen:
+            return
         tell = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
         for word in array("q", seen):
             flow_id, kind = divmod(word, _KINDS)

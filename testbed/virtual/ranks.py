@@ -116,7 +116,8 @@ class Ranks:
 
     def task(self, plan: RunPlan, folder: Path) -> Task:
         """That of all, with captures of this one's hosts in that folder."""
-        return Task(plan, folder, shares(plan.topology, self.count), lookahead_ns(plan.topology, plan.dilation))
+        own = shares(plan.topology, plan.columns, self.count)
+        return Task(plan, folder, own, lookahead_ns(plan.topology, plan.dilation))
 
 
 def join(before: Callable[[], None] = lambda: None) -> Ranks:

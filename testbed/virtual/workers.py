@@ -38,7 +38,7 @@ def simulate_shared(
 ) -> ClockOutcome:
     """As `testbed.virtual.simulation.simulate`, with the same traces. RunError when a worker dies."""
     began_s = time.perf_counter()
-    own = shares(plan.topology, workers)
+    own = shares(plan.topology, plan.columns, workers)
     with _Workers(plan, folder, own) as running:
         interrupt.stop_if_requested()
         recorder.begin(0)
