@@ -18,7 +18,7 @@ from typing import Literal
 import polars as pl
 
 from telemetry.atomic_file import replace_file
-from telemetry.schema import TraceSchema, check_of
+from telemetry.schema import TraceSchema, check_of, usual_rows
 from telemetry.segments import join_segments, segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -40,6 +40,7 @@ class SegmentWriter:
         self._segment_rows = segment_rows
         self._columns = frozenset(schema.column_names)
         self._checks = tuple(check_of(column) for column in schema.columns)
+        self._is_usual = usual_rows(schema.columns)
         self._values_of = attrgetter(*schema.column_names)
         self._rows: list[tuple[object, ...]] = []
         self._frames: list[pl.DataFrame] = []
@@ -57,9 +58,10 @@ class SegmentWriter:
     def append_values(self, values: Iterable[object]) -> None:
         """Adds one row, its values in the order of the columns. Raises ValueError unless each fits its column."""
         row = tuple(values)
-        for check, value in zip(self._checks, row, strict=True):
-            if not check(value):
-                raise ValueError(f"{self.schema.name}.{self._misfit(row)}")
+        if not self._is_usual(row):
+            for check, value in zip(self._checks, row, strict=True):
+                if not check(value):
+                    raise ValueError(f"{self.schema.name}.{self._misfit(row)}")
         self._rows.append(row)
         self._added()
 

@@ -24,6 +24,7 @@ from telemetry.schema import (
     TraceSchema,
     check_of,
     fits,
+    usual_rows,
 )
 
 ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
@@ -128,3 +129,19 @@ def test_a_columns_own_check_says_what_fits_says(schema: TraceSchema, value: obj
     """Whatever the value: the check of a column is only sooner done."""
     for column in (*schema.columns, *(replace(each, nullable=True) for each in schema.columns)):
         assert check_of(column)(value) is fits(value, column)
+
+
+_ORDINARY = {pl.Float64: 1.5, pl.String: "h1", pl.Boolean: True}
+
+
+@pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
+@given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.integers(-300, 2**65)))
+def test_a_row_that_is_usual_fits(schema: TraceSchema, value: object) -> None:
+    """One of ordinary values is; with another value in any place it is only if that fits."""
+    is_usual = usual_rows(schema.columns)
+    ordinary = [_ORDINARY.get(column.dtype, 1) for column in schema.columns]
+    assert is_usual(tuple(ordinary))
+    assert not is_usual((*ordinary, value))
+    for place, column in enumerate(schema.columns):
+        row = (*ordinary[:place], value, *ordinary[place + 1 :])
+        assert not is_usual(row) or fits(value, column)
