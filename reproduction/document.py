@@ -60,14 +60,14 @@ fail since, and no setting was changed for them; scales that have no row here ha
 
 
 def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
-    """What reproductions below some folders found, oldest first, without those that reproduce nothing. UsageError if
+    """What reproductions below some folders found, without those that reproduce nothing. UsageError if
     there is none at all, or one cannot be read."""
-    paths = sorted((path for folder in folders for path in folder.rglob(FILE_NAME)), key=lambda path: path.parent.name)
+    paths = [path for folder in folders for path in folder.rglob(FILE_NAME)]
     if not paths:
         raise UsageError(f"no {FILE_NAME} below {', '.join(map(str, folders))}")
     stored = [read_reproduction(path.parent) for path in paths]
     known = [each for each in stored if each.reproduction.experiment in EXPERIMENTS]
-    return [(summary, each) for each in known if (summary := summary_of(each.reproduction)) is not None]
+    return [(summary, each) for each in known if (summary := summary_of(each)) is not None]
 
 
 def document(summaries: Sequence[Summary], remarks: Remarks, pictures: Mapping[tuple[str, str], str]) -> str:

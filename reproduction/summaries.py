@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -17,7 +18,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.record import ClaimFinding, Reproduction
+from reproduction.record import ClaimFinding, Reproduction, StoredReproduction
 from scenarios.model.scenario import ScaleName
 from telemetry.atomic_file import replace_text
 from testbed.errors import UsageError
@@ -27,6 +28,7 @@ SCALES: tuple[ScaleName, ...] = ("ci", "laptop", "paper")
 
 _SCHEMA: Literal["sfc-testbed/reproduction-summaries/1"] = "sfc-testbed/reproduction-summaries/1"
 _LENGTH = "arrivals_us"
+_MADE = re.compile(r"\d{8}-\d{6}")
 
 
 class Summary(BaseModel):
@@ -48,6 +50,8 @@ class Summary(BaseModel):
     arrivals_us: float | None = None
     """How long messages kept arriving, where that was less than the scale's own time."""
     command: str
+    made: str = ""
+    """When, as its folder's name tells: YYYYMMDD-HHMMSS. Empty: before anybody kept it."""
 
     @property
     def held(self) -> int:
@@ -55,9 +59,9 @@ class Summary(BaseModel):
         return sum(claim.holds for claim in self.claims)
 
     @property
-    def length_us(self) -> float:
-        """For comparison only: the scale's own time counts as endless."""
-        return math.inf if self.arrivals_us is None else self.arrivals_us
+    def weight(self) -> tuple[float, str]:
+        """What makes it count before others of its place: messages that kept arriving longer, then that it is newer."""
+        return math.inf if self.arrivals_us is None else self.arrivals_us, self.made
 
     @property
     def place(self) -> tuple[str, str]:
@@ -70,8 +74,9 @@ class _Store(BaseModel):
     summaries: tuple[Summary, ...]
 
 
-def summary_of(found: Reproduction) -> Summary | None:
+def summary_of(stored: StoredReproduction) -> Summary | None:
     """None where it reproduces nothing: by another P4 program, or with other settings than a shorter run's."""
+    found = stored.reproduction
     arrivals_us = _shortened_to_us(found) if found.changed else None
     if found.program is not None or (found.changed and arrivals_us is None):
         return None
@@ -87,6 +92,7 @@ def summary_of(found: Reproduction) -> Summary | None:
         notes=found.notes,
         arrivals_us=arrivals_us,
         command=found.command,
+        made=made.group() if (made := _MADE.search(stored.folder.name)) else "",
     )
 
 
@@ -107,11 +113,11 @@ def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
 
 
 def merged(stored: Iterable[Summary], new: Iterable[Summary]) -> tuple[Summary, ...]:
-    """One of each experiment and scale, in the catalogue's order; of two that are as long the later one. What the
-    catalogue has no more is left out."""
+    """One of each experiment and scale, in the catalogue's order, in whatever order they are given. What the catalogue
+    has no more is left out."""
     found: dict[tuple[str, str], Summary] = {}
     for each in (*stored, *new):
-        if each.place not in found or found[each.place].length_us <= each.length_us:
+        if each.place not in found or found[each.place].weight <= each.weight:
             found[each.place] = each
     return tuple(found[name, scale] for name in EXPERIMENTS for scale in SCALES if (name, scale) in found)
 

@@ -12,7 +12,7 @@ import pytest
 import reproduction.document as page
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import below, document, main
-from reproduction.record import ClaimFinding, Reproduction
+from reproduction.record import ClaimFinding, Reproduction, StoredReproduction
 from reproduction.remarks import Remark
 from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
 
@@ -27,8 +27,10 @@ def _found(name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = 
                         claims=_claims(words), runs=(), failures=(), notes=("note",), changed=changed)  # fmt: skip
 
 
-def _summary(name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = ()) -> Summary:
-    summary = summary_of(_found(name, scale, words, changed))
+def _summary(
+    name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = (), made: str = "20261123-080000"
+) -> Summary:
+    summary = summary_of(StoredReproduction(_found(name, scale, words, changed), Path(f"{name}-reproduction-{made}")))
     assert summary is not None
     return summary
 
@@ -82,7 +84,7 @@ def test_of_changed_settings_only_a_shorter_time_at_paper_scale_counts(
     scale: str, changed: tuple[str, ...], arrivals_us: float | None
 ) -> None:
     """Hours of a paper's run may be cut; the page says by how much. All else reproduces nothing."""
-    found = summary_of(_found("hadoop-50", scale, changed=changed))
+    found = summary_of(StoredReproduction(_found("hadoop-50", scale, changed=changed), Path("runs")))
     assert (found and found.arrivals_us) == arrivals_us
     if found is not None:
         text = document([found], {}, {})
@@ -91,7 +93,7 @@ def test_of_changed_settings_only_a_shorter_time_at_paper_scale_counts(
 
 
 def test_longer_runs_count_before_newer_ones() -> None:
-    """And of two that are as long the newer one; other places are left alone."""
+    """And of two that are as long the newer one, whichever is given first; other places are left alone."""
     whole, shorter, short = (
         _summary("hadoop-50", "paper", words, changed)
         for words, changed in (("a", ()), ("ab", ("arrivals_us=2000",)), ("abc", ("arrivals_us=1000",)))
@@ -100,8 +102,9 @@ def test_longer_runs_count_before_newer_ones() -> None:
     assert merged([short], [shorter, other]) == (shorter, other)
     assert merged([shorter], [short]) == (shorter,)
     assert merged([whole], [shorter]) == (whole,)
-    again = _summary("hadoop-50", "paper", "aa")
-    assert merged([whole], [again]) == (again,)
+    again = _summary("hadoop-50", "paper", "aa", made="20261123-080001-2")
+    assert again.made == "20261123-080001"
+    assert merged([whole], [again]) == merged([again], [whole]) == (again,)
 
 
 def test_findings_outlive_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
