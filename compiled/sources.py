@@ -49,6 +49,7 @@ ENGINE = (
     "hosts/transport/scheduling/ended_flows.py",
     "hosts/transport/scheduling/flow_pause.py",
     "hosts/transport/scheduling/timed_frames.py",
+    "hosts/transport/scheduling/timers.py",
     "hosts/transport/scheduling/wire_schedule.py",
     "hosts/transport/trimmed_headers.py",
     "hosts/io/event_loop.py",

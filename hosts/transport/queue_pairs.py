@@ -24,7 +24,8 @@ from hosts.transport.messages import (
 from hosts.transport.receiver import FramerMaker, ReceiverQueuePair
 from hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
 from hosts.transport.scheduling.pull_pacer import PullPacer
-from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
+from hosts.transport.scheduling.timers import Wakeable
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.sender import SenderQueuePair
 from hosts.transport.settings import TransportSettings
 from hosts.transport.transmission import prepare_crcs

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from hosts.transport.counting import NicCounters
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
+from hosts.transport.scheduling.timers import Wakeable
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 from hosts.transport.settings import TransportSettings
 from wire import pfc
 from wire.constants import CLASS_DATA, PFC_MAX_QUANTA

@@ -14,7 +14,8 @@ from typing import Final
 from mypy_extensions import i64
 
 from hosts.transport.loss_recovery.base import NEVER
-from hosts.transport.scheduling.wire_schedule import Wakeable, WireSchedule
+from hosts.transport.scheduling.timers import Wakeable
+from hosts.transport.scheduling.wire_schedule import WireSchedule
 from wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S

@@ -7,13 +7,13 @@ remainder of the division carried on, so a busy wire never drifts. It asks sourc
 what is in them. Fairness is by bytes: a source keeps its turn until it has used a full frame's worth.
 """
 
-from heapq import heappop, heappush
 from typing import Final, Generic, TypeVar
 
 from mypy_extensions import i64, mypyc_attr
 
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.scheduling.timed_frames import TimedFrames
+from hosts.transport.scheduling.timers import Timers, Wakeable
 from wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
@@ -64,20 +64,6 @@ class Fifo(Generic[_Item]):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Wakeable:
-    """Something with a timer."""
-
-    __slots__ = ("wake_ns",)
-
-    def __init__(self) -> None:
-        self.wake_ns: int = NEVER
-
-    def on_wake(self, now_ns: int) -> None:
-        """The time has come."""
-        raise NotImplementedError
-
-
-@mypyc_attr(allow_interpreted_subclasses=True)
 class FrameSource(Wakeable):
     """A queue pair, or the queue of a program's flow."""
 
@@ -107,8 +93,8 @@ class WireSchedule:
     """
 
     __slots__ = (
-        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder", "_sequence",
-        "_timer_ns", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
+        "_control", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
+        "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "frames_sent",
         "is_quiet", "wire_free_ns",
     )  # fmt: skip
 
@@ -119,9 +105,7 @@ class WireSchedule:
         self._mac_control: Fifo[bytes] = Fifo()
         self._control: Fifo[bytes] = Fifo()
         self._ready: Fifo[FrameSource] = Fifo()
-        self._timers: list[tuple[int, int, Wakeable]] = []
-        self._timer_ns: i64 = NEVER  # of the first of them
-        self._sequence = 0
+        self._timers = Timers()
         self._on_wire = TimedFrames()
         self._remainder: i64 = 0
         self.clock_ns: i64 = 0
@@ -152,18 +136,16 @@ class WireSchedule:
         self._ready.append(source)
 
     def wake_at(self, time_ns: int, target: Wakeable) -> None:
-        """Call `target.on_wake` at that time, unless its `wake_ns` is another by then."""
-        self._sequence += 1
-        heappush(self._timers, (time_ns, self._sequence, target))
-        if time_ns < self._timer_ns:
-            self._timer_ns = time_ns
+        """Call `target.on_wake` at that time, and at no other that was asked for before, unless its `wake_ns` is
+        another by then."""
+        self._timers.set(time_ns, target)
 
     def advance(self, limit_ns: i64) -> None:
         """Do everything that happens up to and at `limit_ns`: timers and starts of frames, in time order."""
         if self.is_quiet:
             return
         while True:
-            start_ns, timer_ns = self._next_start_ns(), self._timer_ns
+            start_ns, timer_ns = self._next_start_ns(), self._timers.first_ns
             if timer_ns <= start_ns:
                 if timer_ns > limit_ns or timer_ns == NEVER:
                     return
@@ -174,18 +156,12 @@ class WireSchedule:
                 return
 
     def _fire(self, timer_ns: i64) -> None:
-        target = self._pop_timer()
+        target = self._timers.take()
         if target.wake_ns == timer_ns:
             target.wake_ns = NEVER
             if timer_ns > self.clock_ns:
                 self.clock_ns = timer_ns
             target.on_wake(self.clock_ns)
-
-    def _pop_timer(self) -> Wakeable:
-        timers = self._timers
-        _, _, target = heappop(timers)
-        self._timer_ns = timers[0][0] if timers else NEVER
-        return target
 
     def catch_up(self, now_ns: i64) -> None:
         """Do what happens before `now_ns`, at which something comes from outside."""
@@ -219,11 +195,11 @@ class WireSchedule:
         if self._on_wire.first_ns < earliest:
             earliest = self._on_wire.first_ns
         timers = self._timers
-        while self._timer_ns < earliest:
-            if timers[0][2].wake_ns == self._timer_ns:
-                earliest = self._timer_ns
+        while timers.first_ns < earliest:
+            if timers.first().wake_ns == timers.first_ns:
+                earliest = timers.first_ns
             else:
-                self._pop_timer()
+                timers.take()
         return None if earliest == NEVER else earliest
 
     def _next_start_ns(self) -> i64:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Who is to be woken, and when: a heap in which everyone stands once and knows where.
+
+A timer that is set anew moves; nothing of its earlier time stays behind. So the heap is as large as there are queue
+pairs at work, however often each of them is paced. Times are native numbers once this is compiled.
+"""
+
+from typing import Final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64, mypyc_attr
+
+from hosts.transport.loss_recovery.base import NEVER
+
+_NOWHERE: Final = -1
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Wakeable:
+    """Something with a timer."""
+
+    __slots__ = ("timer_place", "wake_ns")
+
+    def __init__(self) -> None:
+        self.wake_ns: int = NEVER
+        self.timer_place: i64 = _NOWHERE
+        """Where it stands in the heap; `Timers` alone changes it."""
+
+    def on_wake(self, now_ns: int) -> None:
+        """The time has come."""
+        raise NotImplementedError
+
+
+class Timers:
+    """A queue by time; of those with equal times, the one that was set first goes first."""
+
+    __slots__ = ("_sequence", "_sequences", "_targets", "_times_ns", "count", "first_ns")
+
+    def __init__(self) -> None:
+        self._targets: list[Wakeable | None] = []
+        self._times_ns = vec[i64]()
+        self._sequences = vec[i64]()
+        self._sequence: i64 = 0
+        self.count: i64 = 0
+        self.first_ns: i64 = NEVER
+        """Time of the first one; NEVER without one."""
+
+    def set(self, time_ns: i64, target: Wakeable) -> None:
+        """From now on the target's only time."""
+        self._sequence += 1
+        place = target.timer_place
+        if place == _NOWHERE:
+            place = self.count
+            self.count += 1
+            if place == len(self._targets):
+                self._targets.append(None)
+                self._times_ns = append(self._times_ns, time_ns)
+                self._sequences = append(self._sequences, self._sequence)
+        elif time_ns >= self._times_ns[place]:
+            self._sink(place, time_ns, self._sequence, target)
+            self.first_ns = self._times_ns[0]
+            return
+        self._rise(place, time_ns, self._sequence, target)
+        self.first_ns = self._times_ns[0]
+
+    def first(self) -> Wakeable:
+        """The one whose time comes first; there must be one."""
+        target = self._targets[0]
+        assert target is not None
+        return target
+
+    def take(self) -> Wakeable:
+        """The first one, which is no longer in it; there must be one."""
+        first = self.first()
+        first.timer_place = _NOWHERE
+        self.count = last = self.count - 1
+        moved = self._targets[last]
+        assert moved is not None
+        self._targets[last] = None
+        if last == 0:
+            self.first_ns = NEVER
+        else:
+            self._sink(0, self._times_ns[last], self._sequences[last], moved)
+            self.first_ns = self._times_ns[0]
+        return first
+
+    def _rise(self, place: i64, time_ns: i64, sequence: i64, target: Wakeable) -> None:
+        """Puts what was set last there, or before as many of those above as are later."""
+        while place > 0:
+            above = (place - 1) >> 1
+            if self._times_ns[above] <= time_ns:
+                break
+            self._move(above, place)
+            place = above
+        self._put(place, time_ns, sequence, target)
+
+    def _sink(self, place: i64, time_ns: i64, sequence: i64, target: Wakeable) -> None:
+        """Puts it there, or behind as many of those below as come before it."""
+        times_ns, sequences = self._times_ns, self._sequences
+        while True:
+            below = 2 * place + 1
+            if below >= self.count:
+                break
+            other = below + 1
+            if other < self.count and (
+                times_ns[other] < times_ns[below]
+                or (times_ns[other] == times_ns[below] and sequences[other] < sequences[below])
+            ):
+                below = other
+            if times_ns[below] > time_ns or (times_ns[below] == time_ns and sequences[below] > sequence):
+                break
+            self._move(below, place)
+            place = below
+        self._put(place, time_ns, sequence, target)
+
+    def _move(self, source: i64, place: i64) -> None:
+        target = self._targets[source]
+        assert target is not None
+        self._put(place, self._times_ns[source], self._sequences[source], target)
+
+    def _put(self, place: i64, time_ns: i64, sequence: i64, target: Wakeable) -> None:
+        self._times_ns[place] = time_ns
+        self._sequences[place] = sequence
+        self._targets[place] = target
+        target.timer_place = place
