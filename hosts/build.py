@@ -26,19 +26,17 @@ class NicBuilder:
         self._settings = settings
         self._dilation = dilation
         self._epoch_ns = epoch_ns
-        self._by_rate: dict[int, tuple[TransportSettings, Algorithms]] = {}
+        self._by_rate: dict[int, Algorithms] = {}
 
     def build(self, host: Host, stalls: Sequence[HostStall] = ()) -> Nic:
         """The NIC of one host, as its own link has it; one with stalls is to be told when they are (`plan_stalls`)."""
-        own, algorithms = self._of_rate(host.rate_bps)
         address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
         kind = StallingNic if stalls else Nic
-        return kind(address, own, self._dilation, epoch_ns=self._epoch_ns, algorithms=algorithms)
+        return kind(address, self._of_rate(host.rate_bps), epoch_ns=self._epoch_ns)
 
-    def _of_rate(self, rate_bps: int) -> tuple[TransportSettings, Algorithms]:
+    def _of_rate(self, rate_bps: int) -> Algorithms:
         if rate_bps not in self._by_rate:
-            own = self._settings.of_nic(rate_bps)
-            self._by_rate[rate_bps] = own, Algorithms(own, self._dilation)
+            self._by_rate[rate_bps] = Algorithms(self._settings.of_nic(rate_bps), self._dilation)
         return self._by_rate[rate_bps]
 
 

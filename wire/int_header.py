@@ -26,7 +26,7 @@ from wire.constants import (
     ROCE_UDP_PORT,
 )
 
-COUNTER_MODULUS = 1 << 32
+COUNTER_MODULUS: Final = 1 << 32
 """Times (us) and byte counts wrap here."""
 
 _UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
@@ -41,7 +41,7 @@ _RECORD = struct.Struct(">4I")
 MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
 """What a packet can carry at most."""
 _FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP
-_CACHED_HEADERS = 1 << 14
+_FLAG_BYTES: Final = [bytes([flags]) for flags in range(_FLAGS + 1)]
 
 
 class HopRecord(NamedTuple):
@@ -78,7 +78,7 @@ def request(*, telemetry: bool, stamp_us: int | None) -> bytes:
 def echo(shim: bytes, now_us: int) -> bytes:
     """What the answer to a data packet with this shim carries, `now_us` being when the packet arrived."""
     flags = shim[1] | INT_FLAG_ECHO
-    head = bytes((shim[0], flags)) + shim[2:]
+    head = shim[:1] + _FLAG_BYTES[flags] + shim[2:]
     if not flags & INT_FLAG_STAMP:
         return head
     _, sent_us, _, _ = _RECORD.unpack(shim[-INT_RECORD_BYTES:])
@@ -93,7 +93,7 @@ def pack(telemetry: Telemetry) -> bytes:
 
 
 def unpack(shim: bytes) -> Telemetry:
-    """Decode what `TelemetryStripper` cut out."""
+    """Decode what `strip` cut out."""
     flags = shim[1]
     records = tuple(HopRecord._make(fields) for fields in _RECORD.iter_unpack(shim[INT_SHIM_BYTES:]))
     is_echo = bool(flags & INT_FLAG_ECHO)
@@ -103,31 +103,17 @@ def unpack(shim: bytes) -> Telemetry:
 
 
 def has_telemetry(frame: bytes) -> bool:
-    """Whether a frame may carry telemetry; `TelemetryStripper.strip` tells for certain."""
+    """Whether a frame may carry telemetry; `strip` tells for certain."""
     return len(frame) > _PORT_LOW and frame[_PORT_LOW] == _LOW_BYTE and frame[_PORT_HIGH] == _HIGH_BYTE
 
 
-class TelemetryStripper:
-    """Turns packets with telemetry into plain RoCEv2 packets; rebuilds each distinct header once."""
-
-    __slots__ = ("_plain",)
-
-    def __init__(self) -> None:
-        self._plain: dict[tuple[bytes, int], tuple[bytes, int]] = {}
-
-    def strip(self, frame: bytes) -> tuple[bytes, bytes] | None:
-        """The plain frame (port 4791, its own lengths) and the shim with its records; None if it is malformed."""
-        key = (frame[:_SHIM_END], len(frame))
-        known = self._plain.get(key)
-        if known is None:
-            known = plain_header(frame)
-            if known is None:
-                return None
-            if len(self._plain) >= _CACHED_HEADERS:
-                self._plain.clear()
-            self._plain[key] = known
-        header, end = known
-        return header + frame[end:], frame[_SHIM_OFFSET:end]
+def strip(frame: bytes) -> tuple[bytes, bytes] | None:
+    """The plain frame (port 4791, its own lengths) and the shim with its records; None if it is malformed."""
+    found = plain_header(frame)
+    if found is None:
+        return None
+    header, end = found
+    return header + frame[end:], frame[_SHIM_OFFSET:end]
 
 
 def plain_header(frame: bytes) -> tuple[bytes, int] | None:

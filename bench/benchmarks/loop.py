@@ -17,6 +17,7 @@ from bench.instruments.benchmark import Benchmark, Figure
 from bench.instruments.network import veth_pairs
 from hosts.io.event_loop import EventLoop
 from hosts.io.packet_socket import PacketSocket
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import Event, IncomingMessage, MessageCompleted, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -59,11 +60,12 @@ def _measure(pace: Pace) -> Figure:
         loop = _Counting(pace.pairs)
         resources.enter_context(closing(loop.loop))
         settings, start_ns = TransportSettings(), time.monotonic_ns() + _LEAD_NS
+        algorithms = Algorithms(settings, Dilation(pace.dilation))
         nics = []
         for number, interfaces in enumerate(wires):
             ends = [2 * number, 2 * number + 1]
             pair = [
-                Nic(NicAddress(name, _MAC + end, _IP + end, _MAC + (end ^ 1)), settings, Dilation(pace.dilation))
+                Nic(NicAddress(name, _MAC + end, _IP + end, _MAC + (end ^ 1)), algorithms)
                 for name, end in zip(interfaces, ends, strict=True)
             ]
             for nic in pair:

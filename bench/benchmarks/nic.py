@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 
 from bench.instruments.benchmark import Benchmark, Figure
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -49,9 +50,10 @@ class _Wire:
 
     def __init__(self, queue_pairs: int, frames: int) -> None:
         settings = TransportSettings()
+        algorithms = Algorithms(settings, Dilation())
         names = ("sender", "receiver")
         self._sender, self._receiver = (
-            Nic(NicAddress(names[i], _MACS[i], _IPS[i], _MACS[1 - i]), settings, Dilation()) for i in range(2)
+            Nic(NicAddress(names[i], _MACS[i], _IPS[i], _MACS[1 - i]), algorithms) for i in range(2)
         )
         message_bytes = frames // queue_pairs * settings.payload_bytes
         for number in range(1, queue_pairs + 1):

@@ -20,6 +20,8 @@ class Algorithms:
 
     def __init__(self, settings: TransportSettings, dilation: Dilation) -> None:
         """`settings` in model units. Raises ValueError for an unknown algorithm or parameter."""
+        self.line_rate_bps = settings.line_rate_bps
+        """In model units."""
         self.wall = settings.dilated(dilation)
         """The settings in wall units."""
         self.path = path_context(self.wall)

@@ -48,11 +48,10 @@ from wire.constants import (
     BtsCause,
 )
 from wire.dilation import Dilation
-from wire.int_header import TelemetryStripper, has_telemetry
+from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import RoceDecoder, RoceHeader
-from wire.roce.packets import BODY_OFFSET, BTH_OFFSET, CNP, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes, source_port
+from wire.roce.packets import BTH_OFFSET, CNP, IP_OFFSET, PULL, UDP_OFFSET, data_frame_bytes, source_port
 from wire.units import NS_PER_US
-from wire.words import word_at
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
@@ -71,40 +70,30 @@ class Nic:
     kind: the schedule is then ahead of it and is not taken back.
     """
 
-    def __init__(
-        self,
-        address: NicAddress,
-        settings: TransportSettings,
-        dilation: Dilation,
-        *,
-        epoch_ns: int = 0,
-        algorithms: Algorithms | None = None,
-    ) -> None:
-        """`settings` in model units; `epoch_ns` is where the switches' clocks start; `algorithms` of these settings,
-        where NICs share them. Raises ValueError for an unknown algorithm or parameter."""
+    def __init__(self, address: NicAddress, algorithms: Algorithms, *, epoch_ns: int = 0) -> None:
+        """`algorithms` with their settings, which NICs may share; `epoch_ns` is where the switches' clocks start."""
         self.address = address
         self.programs: ProgramTraffic | None = None
         """Traffic of ordinary programs, once `attach_programs` was called."""
         self._mac = pack_mac(address.mac)
         self._own_mac: int = address.mac
         self._ip: int = address.ip
-        self._verify: bool = settings.verify
         self._epoch_ns = epoch_ns
-        self._algorithms = algorithms or Algorithms(settings, dilation)
-        self._settings = wall = self._algorithms.wall
-        self._data_ports = {self._algorithms.data_port}
-        self._line_rate_bps = settings.line_rate_bps
+        self._algorithms = algorithms
+        self._settings = wall = algorithms.wall
+        self._verify: bool = wall.verify
+        self._data_ports = {algorithms.data_port}
+        self._line_rate_bps = algorithms.line_rate_bps
         self._wire = WireSchedule(wall.line_rate_bps, data_frame_bytes(wall.payload_bytes, is_last=True))
-        self._stripper = TelemetryStripper()
         self._decoder = RoceDecoder()
         self._counters = NicCounters()
         self._events: deque[Event] = deque()
-        self._pairs = QueuePairs(address, wall, self._algorithms, self._wire, self._counters, self._events, epoch_ns)
+        self._pairs = QueuePairs(address, wall, algorithms, self._wire, self._counters, self._events, epoch_ns)
         self._trimmed = TrimmedHeaders(self._pairs, self._wire, self._counters)
         self._receive_buffer = receive_buffer(
             wall,
             mac=address.mac,
-            sends_pauses=self._algorithms.flow_control.obeys_class_pause,
+            sends_pauses=algorithms.flow_control.obeys_class_pause,
             wire=self._wire,
             counters=self._counters,
             deliver=self._deliver_late,
@@ -157,22 +146,18 @@ class Nic:
         counters = self._counters
         counters.frames_received += 1
         counters.bytes_received += len(frame)
-        shim = b""
-        if has_telemetry(frame):
-            plain = self._stripper.strip(frame)
-            if plain is not None:
-                frame, shim = plain
         header = self._decoder.header(frame)
         if header is None:
-            self._receive_other(frame, now_ns)
+            stripped = strip(frame) if has_telemetry(frame) else None
+            self._receive_other(frame if stripped is None else stripped[0], now_ns)
         elif header.destination_ip != self._ip or header.destination_mac != self._own_mac:
             counters.misdelivered += 1
         elif header.is_data:
-            self._check_data(header, frame, shim, now_ns)
+            self._check_data(header, frame, now_ns)
         elif self._verify and not header.icrc_is_right(frame):
             counters.corrupted += 1
         else:
-            self._receive_control(header, frame, shim, now_ns)
+            self._receive_control(header, frame, now_ns)
 
     def receive_batch(self, frames: list[bytes], times_ns: list[int]) -> None:
         """Frames that arrived one after the other, each at its time."""
@@ -232,7 +217,7 @@ class Nic:
 
     # what arrives
 
-    def _check_data(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
+    def _check_data(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
         """One pass over the body serves both the packet's CRC and the message's."""
         shift = self._pairs.shift
         body = header.body(frame)
@@ -245,25 +230,23 @@ class Nic:
         if not is_right:
             self._counters.corrupted += 1
         elif self._receive_buffer is not None:
-            self._receive_buffer.offer(DataPacket(header, frame, shim, body_crc), now_ns)
+            self._receive_buffer.offer(DataPacket(header, frame, body_crc), now_ns)
         else:
-            self._receive_data(header, header.psn_word(frame), body, body_crc, shim, now_ns)
+            self._receive_data(header, frame, body, body_crc, now_ns)
 
     def _deliver_late(self, packet: DataPacket, now_ns: int) -> None:
         header, frame = packet.header, packet.frame
-        self._receive_data(header, header.psn_word(frame), header.body(frame), packet.body_crc, packet.shim, now_ns)
+        self._receive_data(header, frame, header.body(frame), packet.body_crc, now_ns)
 
-    def _receive_data(
-        self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int
-    ) -> None:
+    def _receive_data(self, header: RoceHeader, frame: bytes, body: bytes, body_crc: int, now_ns: int) -> None:
         receiver = self._pairs.receiver(header.destination_qpn, header.source_ip)
         if receiver is None:
             self._counters.unknown_queue_pair += 1
             return
         self._counters.data_received += 1
-        receiver.on_data(header, word, body, body_crc, shim, now_ns)
+        receiver.on_data(header, header.psn_word(frame), body, body_crc, header.shim(frame), now_ns)
 
-    def _receive_control(self, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int) -> None:
+    def _receive_control(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
         counters = self._counters
         sender = self._pairs.sender(header.destination_qpn, header.source_ip)
         if sender is None:
@@ -276,13 +259,11 @@ class Nic:
             sender.on_congestion_notice(self._wire.clock_ns)
         elif header.opcode == PULL:
             counters.pulls_received += 1
-            sender.on_pull(word_at(frame, BODY_OFFSET) & PSN_MASK, self._wire.clock_ns)
+            sender.on_pull(header.body_word(frame) & PSN_MASK, self._wire.clock_ns)
         else:
-            self._receive_acknowledge(sender, header, frame, shim, now_ns)
+            self._receive_acknowledge(sender, header, frame, now_ns)
 
-    def _receive_acknowledge(
-        self, sender: SenderQueuePair, header: RoceHeader, frame: bytes, shim: bytes, now_ns: int
-    ) -> None:
+    def _receive_acknowledge(self, sender: SenderQueuePair, header: RoceHeader, frame: bytes, now_ns: int) -> None:
         counters = self._counters
         kind = header.acknowledge_kind(frame)
         selective_psn = header.selective_psn(frame)
@@ -295,7 +276,13 @@ class Nic:
             is_possible = sender.on_cut(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
         else:
             is_possible = sender.on_acknowledge(
-                psn, selective_psn, negative, marked=header.becn, shim=shim, arrival_ns=now_ns, now_ns=clock_ns
+                psn,
+                selective_psn,
+                negative,
+                marked=header.becn,
+                shim=header.shim(frame),
+                arrival_ns=now_ns,
+                now_ns=clock_ns,
             )
         if not is_possible:
             counters.acknowledgements_refused += 1

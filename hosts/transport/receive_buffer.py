@@ -25,13 +25,12 @@ _BIT_NS = 8 * NS_PER_S
 class DataPacket:
     """A data packet with a right ICRC."""
 
-    __slots__ = ("body_crc", "frame", "header", "shim")
+    __slots__ = ("body_crc", "frame", "header")
 
-    def __init__(self, header: RoceHeader, frame: bytes, shim: bytes, body_crc: int) -> None:
-        """`shim`: its telemetry, if any; `body_crc`: CRC-32 of its body, -1 where nobody worked it out."""
+    def __init__(self, header: RoceHeader, frame: bytes, body_crc: int) -> None:
+        """`body_crc`: CRC-32 of its body, -1 where nobody worked it out."""
         self.header = header
         self.frame = frame
-        self.shim = shim
         self.body_crc = body_crc
 
 

@@ -326,7 +326,7 @@ class SenderQueuePair(FrameSource):
     ) -> None:
         acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
         in_flight_bytes = self._recovery.in_flight() * self._payload_bytes
-        sample = samples.take(before, cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, now_ns)
+        sample = samples.take(cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, now_ns)
         self._congestion.on_ack(sample, now_ns)
         self._flow_control.on_ack(sample, now_ns)
         if self._trace is not None:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import NicAddress
 from hosts.transport.nic import Nic
-from hosts.transport.settings import TransportSettings
-from wire.dilation import Dilation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +29,8 @@ class StallingNic(Nic):
     The frame that is on the wire as one begins is finished.
     """
 
-    def __init__(
-        self,
-        address: NicAddress,
-        settings: TransportSettings,
-        dilation: Dilation,
-        *,
-        epoch_ns: int = 0,
-        algorithms: Algorithms | None = None,
-    ) -> None:
-        super().__init__(address, settings, dilation, epoch_ns=epoch_ns, algorithms=algorithms)
+    def __init__(self, address: NicAddress, algorithms: Algorithms, *, epoch_ns: int = 0) -> None:
+        super().__init__(address, algorithms, epoch_ns=epoch_ns)
         self._standstills: deque[Standstill] = deque()
         self._ring: deque[tuple[int, bytes]] = deque()
         self._is_still = False

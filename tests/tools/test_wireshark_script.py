@@ -116,8 +116,7 @@ def test_bts_fields_are_those_of_our_decoder(run: Stored, packets: list[dict[str
 def test_telemetry_is_read_and_so_is_the_packet_inside(run: Stored, packets: list[dict[str, str]]) -> None:
     """Records, newest first, their times also as model times; opcode, QP and PSN of the packet behind them."""
     rows = [row for row in packets if row["sfc_int.records"]]
-    stripper = int_header.TelemetryStripper()
-    stripped = [stripper.strip(each.frame) for each in run.frames if int_header.has_telemetry(each.frame)]
+    stripped = [int_header.strip(each.frame) for each in run.frames if int_header.has_telemetry(each.frame)]
     assert len(rows) == len(stripped) > 0
     for row, found in zip(rows, stripped, strict=True):
         assert found is not None

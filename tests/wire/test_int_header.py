@@ -10,7 +10,7 @@ from tests.hosts.transport.fake_star import with_record, with_tos
 from tests.wire.test_roce import framer
 from wire import ipv4
 from wire.constants import INT_MAX_HOPS
-from wire.int_header import HopRecord, Telemetry, TelemetryStripper, echo, has_telemetry, pack, request, unpack
+from wire.int_header import HopRecord, Telemetry, echo, has_telemetry, pack, request, strip, unpack
 from wire.roce.decoder import RoceDecoder
 from wire.roce.packets import data_frame_bytes, pack_psn_word
 
@@ -49,7 +49,7 @@ def test_a_packet_survives_the_switches_it_passes(body: bytes, hops: list[HopRec
     if is_marked:
         sent = with_tos(sent, 0x6B)
     assert has_telemetry(sent)
-    stripped = TelemetryStripper().strip(sent)
+    stripped = strip(sent)
     assert stripped is not None
     plain, shim = stripped
     assert unpack(shim) == Telemetry(False, tuple(reversed(hops)), None)
@@ -60,6 +60,29 @@ def test_a_packet_survives_the_switches_it_passes(body: bytes, hops: list[HopRec
     assert header.congestion_experienced == is_marked
     if not is_marked:
         assert plain == made.frame(0, pack_psn_word(3), body)
+    decoder = RoceDecoder()
+    for _ in range(2):
+        as_sent = decoder.header(sent)
+        assert as_sent is not None
+        assert as_sent.icrc_is_right(sent)
+        assert (as_sent.shim(sent), as_sent.psn_word(sent), as_sent.body(sent)) == (shim, 3, body)
+        assert (as_sent.opcode, as_sent.tos, as_sent.destination_qpn) == (header.opcode, header.tos, 7)
+
+
+def test_paths_of_one_flow_are_told_apart() -> None:
+    """The same packet with more or fewer records, and the plain one, by turns: each is read where it begins."""
+    decoder = RoceDecoder()
+    frame = framer().frame(0, pack_psn_word(3), b"body", shim=request(telemetry=True, stamp_us=None))
+    frames = [framer().frame(0, pack_psn_word(3), b"body"), frame]
+    for _ in range(INT_MAX_HOPS):
+        frames.append(with_record(frames[-1], RECORD))
+    for each in (*frames, *frames):
+        header = decoder.header(each)
+        assert header is not None
+        assert header.icrc_is_right(each)
+        assert (header.psn_word(each), header.body(each)) == (3, b"body")
+    lying = frames[-1][:42] + b"\xff" + frames[-1][43:]
+    assert decoder.header(lying) is None
 
 
 def test_an_echo_says_so_and_measures_the_delay() -> None:
@@ -100,13 +123,13 @@ def with_length(frame: bytearray, ip_length: int) -> bytes:
 )
 def test_lies_are_refused(frame: bytearray) -> None:
     """None, and never an exception."""
-    assert TelemetryStripper().strip(bytes(frame)) is None
+    assert strip(bytes(frame)) is None
 
 
 @given(st.binary(max_size=120))
 def test_rubbish_is_refused(rubbish: bytes) -> None:
     """What has no right outer headers is no packet with telemetry."""
-    assert TelemetryStripper().strip(rubbish) is None
+    assert strip(rubbish) is None
 
 
 @given(st.binary(max_size=120))
@@ -114,7 +137,7 @@ def test_nothing_is_made_up_behind_right_outer_headers(rubbish: bytes) -> None:
     """With right lengths, too: refused, or cut in two where the shim says, records and rest byte for byte."""
     frame = with_length(good()[:42] + rubbish, 28 + len(rubbish))
     frame = frame[:38] + (8 + len(rubbish)).to_bytes(2, "big") + frame[40:]
-    stripped = TelemetryStripper().strip(frame)
+    stripped = strip(frame)
     shim_bytes = 4 + 16 * rubbish[0] if rubbish else 4
     is_right = (
         4 <= shim_bytes <= len(rubbish)

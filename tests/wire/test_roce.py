@@ -189,8 +189,8 @@ def test_forged_headers_do_not_fill_the_decoders_memory() -> None:
     made = framer()
     frame = made.frame(Opcode.SEND_ONLY, pack_psn_word(0), b"abcd")
     template = bytearray(frame)
-    for number in range(70_000):
+    for number in range(7_000):
         template[0:6] = number.to_bytes(6, "big")
         assert decoder.header(bytes(template)) is not None
-    assert len(decoder._headers) <= 1 << 16
+    assert len(decoder._headers) <= 1 << 11
     assert decoder.header(frame) is not None

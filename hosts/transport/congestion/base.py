@@ -9,16 +9,24 @@ pacing are kept by the queue pair.
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i64, mypyc_attr
 
-from wire import int_header
+from wire.constants import INT_FLAG_STAMP, INT_RECORD_BYTES, INT_SHIM_BYTES
+from wire.int_header import COUNTER_MODULUS
 from wire.units import NS_PER_US
+from wire.words import word_at
 
 UNLIMITED_WINDOW: Final = (1 << 62) - 1
 """`window_bytes` of an algorithm that limits nothing."""
 
-STAMP_MODULUS_NS = int_header.COUNTER_MODULUS * NS_PER_US
-SENT_MODULUS_BYTES = int_header.COUNTER_MODULUS
+STAMP_MODULUS_NS: Final = COUNTER_MODULUS * NS_PER_US
+SENT_MODULUS_BYTES: Final = COUNTER_MODULUS
+
+_FLAGS_AT: Final = 1
+_STAMP_AT: Final = 4
+_SENT_AT: Final = 8
+_QUEUE_AT: Final = 12
+"""In the shim, and in a record, of `wire.int_header`."""
 
 
 class HopTelemetry:
@@ -184,11 +192,16 @@ def overrides(plugin: object, base: type, hook: str) -> bool:
 
 def telemetry_of(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
     """What an echo tells: the one-way delay (ns) if the packet was stamped, and the hops in the order of the path."""
-    telemetry = int_header.unpack(shim)
-    stamp = telemetry.stamp
-    return None if stamp is None else stamp.tx_bytes * NS_PER_US, tuple(
-        [
-            HopTelemetry(hop.rate_kbps * 1000, hop.time_us * NS_PER_US, hop.tx_bytes, hop.queue_bytes)
-            for hop in reversed(telemetry.hops)
-        ]
-    )
+    delay_ns: int | None = None
+    end: i64 = len(shim)
+    if shim[_FLAGS_AT] & INT_FLAG_STAMP:
+        end -= INT_RECORD_BYTES
+        delay_ns = word_at(shim, end + _SENT_AT) * NS_PER_US
+    hops: list[HopTelemetry] = []
+    at = end - INT_RECORD_BYTES
+    while at >= INT_SHIM_BYTES:
+        rate_bps: int = word_at(shim, at) * 1000
+        stamp_ns: int = word_at(shim, at + _STAMP_AT) * NS_PER_US
+        hops.append(HopTelemetry(rate_bps, stamp_ns, word_at(shim, at + _SENT_AT), word_at(shim, at + _QUEUE_AT)))
+        at -= INT_RECORD_BYTES
+    return delay_ns, tuple(hops)

@@ -10,7 +10,7 @@ older packet is none either. Where a hop's clock is back by more than a round tr
 """
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from mypy_extensions import mypyc_attr
 from pydantic import Field
@@ -27,7 +27,7 @@ from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fil
 from wire.input.validation import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
 
-_LEAST_EXCESS = 1e-9
+_LEAST_EXCESS: Final = 1e-9
 """An idle path allows any rate: the clamp decides."""
 
 
@@ -108,7 +108,9 @@ class Hpcc(CongestionControl):
         path = self.path
         base_rtt_ns = path.base_rtt_ns
         highest, its_elapsed_ns = -1.0, 0
-        for new, old in zip(hops, self._hops, strict=True):
+        known = self._hops
+        for hop in range(len(hops)):
+            new, old = hops[hop], known[hop]
             elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
             if not 0 < elapsed_ns < STAMP_MODULUS_NS // 2 or not new.rate_bps:
                 if STAMP_MODULUS_NS // 2 <= elapsed_ns < STAMP_MODULUS_NS - base_rtt_ns:

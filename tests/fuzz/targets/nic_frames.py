@@ -13,6 +13,7 @@ from dataclasses import asdict
 from random import Random
 from typing import Any
 
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.congestion import CONGESTION_CONTROLS
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
@@ -77,7 +78,7 @@ def _case(number: int) -> Case:
 
 
 def _nic(case: Case) -> Nic:
-    nic = Nic(_OWN, TransportSettings(**case["transport"]), Dilation(1000))
+    nic = Nic(_OWN, Algorithms(TransportSettings(**case["transport"]), Dilation(1000)))
     if case["programs"]:
         nic.attach_programs()
     for number, size_bytes in enumerate(_OUTGOING, start=1):

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -17,7 +18,7 @@ from wire.bts import BackToSender
 from wire.bts import pack_frame as pack_bts
 from wire.constants import PSN_MASK, BtsCause
 from wire.dilation import Dilation
-from wire.int_header import TelemetryStripper, has_telemetry
+from wire.int_header import has_telemetry, strip
 from wire.roce.decoder import parse_header
 from wire.roce.packets import SEND_OPCODES, source_port
 from wire.units import NS_PER_S
@@ -31,7 +32,7 @@ Mutation = Callable[[int, str, bytes], bytes | None]
 
 def plain(frame: bytes) -> bytes:
     """The frame without telemetry, as its receiver sees it."""
-    stripped = TelemetryStripper().strip(frame) if has_telemetry(frame) else None
+    stripped = strip(frame) if has_telemetry(frame) else None
     return frame if stripped is None else stripped[0]
 
 
@@ -57,8 +58,9 @@ class FakeLink:
         settings = settings or TransportSettings()
         scale = Dilation(dilation)
         self.dilation = scale
-        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), settings, scale, epoch_ns=epoch_ns)
-        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), settings, scale, epoch_ns=epoch_ns)
+        algorithms = Algorithms(settings, scale)
+        self.a = Nic(NicAddress("a", MAC_A, IP_A, MAC_B), algorithms, epoch_ns=epoch_ns)
+        self.b = Nic(NicAddress("b", MAC_B, IP_B, MAC_A), algorithms, epoch_ns=epoch_ns)
         self.rate_bps = scale.wall_bps(settings.line_rate_bps)
         self.now_ns = 0
         self.sent: list[tuple[int, str, bytes]] = []

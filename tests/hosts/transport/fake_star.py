@@ -11,6 +11,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.settings import TransportSettings
@@ -67,8 +68,7 @@ class FakeStar:
         self.nics = [
             Nic(
                 NicAddress(f"h{number}", 0x0200_0000_0000 + number, _FIRST_IP + number - 1, _SWITCH_MAC),
-                receiver if receiver is not None and number == hosts else settings,
-                scale,
+                Algorithms(receiver if receiver is not None and number == hosts else settings, scale),
             )
             for number in range(1, hosts + 1)
         ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import MessageCompleted, MessageReceived
 from hosts.transport.settings import TransportSettings
 from hosts.transport.standstill import StallingNic, Standstill
@@ -20,7 +21,7 @@ def _link(at: str, *standstills: Standstill, settings: TransportSettings = SETTI
     """A transfer from a to b, one of which stands still."""
     link = FakeLink(settings)
     plain = link.a if at == "a" else link.b
-    nic = StallingNic(plain.address, settings, Dilation())
+    nic = StallingNic(plain.address, Algorithms(settings, Dilation()))
     nic.stand_still(standstills)
     setattr(link, at, nic)
     link.transfer(SIZE_BYTES)
@@ -72,7 +73,7 @@ def test_timers_that_came_due_fire_late() -> None:
     timeouts = []
     for standstills in ((), (Standstill(20_000, 5_000_000, 1024),)):
         link = FakeLink(SETTINGS, drop=lambda number, name, frame: name == "b")
-        link.a = nic = StallingNic(link.a.address, SETTINGS, Dilation())
+        link.a = nic = StallingNic(link.a.address, Algorithms(SETTINGS, Dilation()))
         nic.stand_still(standstills)
         link.transfer(SIZE_BYTES)
         for until_ns in (4_999_999, 5_000_000):

@@ -10,7 +10,7 @@ from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
 from tests.hosts.transport.fake_star import FakeStar
 from wire.constants import INT_UDP_PORT
-from wire.int_header import TelemetryStripper, unpack
+from wire.int_header import strip, unpack
 from wire.roce.decoder import RoceDecoder
 from wire.roce.packets import Opcode
 
@@ -80,10 +80,10 @@ def test_packets_are_stamped_and_acknowledgements_bring_the_delay() -> None:
     link = FakeLink(TransportSettings(flow_control="onramp"), dilation=1000)
     link.transfer(2_000)
     link.run()
-    stripper, decoder = TelemetryStripper(), RoceDecoder()
+    decoder = RoceDecoder()
     seen = {}
     for end_ns, name, frame in link.sent:
-        stripped = stripper.strip(frame)
+        stripped = strip(frame)
         assert stripped is not None
         telemetry = unpack(stripped[1])
         header = decoder.header(stripped[0])

@@ -5,6 +5,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.messages import MessageCompleted, NicAddress, OutgoingMessage
 from hosts.transport.nic import Nic
 from hosts.transport.scheduling.wire_schedule import WireSchedule
@@ -32,7 +33,7 @@ def test_a_busy_wire_never_drifts(sizes: list[int], rate_bps: int) -> None:
 def nic(**changes: object) -> Nic:
     """NIC a with the given settings."""
     address = NicAddress("a", MAC_A, IP_A, MAC_B)
-    return Nic(address, TransportSettings(**changes), Dilation(1))  # type: ignore[arg-type]
+    return Nic(address, Algorithms(TransportSettings(**changes), Dilation(1)))  # type: ignore[arg-type]
 
 
 def test_frames_leave_back_to_back_at_line_rate() -> None:
