@@ -18,6 +18,8 @@ from telemetry.reader import TraceError, read_trace
 from telemetry.schema import TraceSchema
 
 _SUFFIX = ".parquet"
+_GROUP_ROWS = 1 << 17
+"""Of a joined file: the same rows are the same bytes, wherever a run happened to end a segment."""
 
 
 def segment_path(folder: Path, number: int) -> Path:
@@ -64,7 +66,12 @@ def read_segments(folder: Path, schema: TraceSchema) -> tuple[pl.DataFrame, list
 def _write_joined(segments: Sequence[Path], schema: TraceSchema, path: Path) -> None:
     rows = pl.scan_parquet(list(segments), glob=False) if segments else schema.empty().lazy()
     ordered = rows.select(schema.column_names)
-    replace_file(path, lambda partial: ordered.sink_parquet(partial, metadata=schema.metadata, maintain_order=True))
+    replace_file(
+        path,
+        lambda partial: ordered.sink_parquet(
+            partial, metadata=schema.metadata, maintain_order=True, row_group_size=_GROUP_ROWS
+        ),
+    )
 
 
 def _readable(segments: Sequence[Path], schema: TraceSchema) -> tuple[list[Path], list[str]]:

@@ -17,7 +17,7 @@ from telemetry import reader
 from telemetry.reader import TraceError, read_trace, scan_trace
 from telemetry.rows import GoodputRow, SignalRow
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SCHEMA_KEY, SIGNALS, VERSION_KEY, Column, TraceSchema
-from telemetry.segments import read_segments, segment_paths
+from telemetry.segments import join_segments, read_segments, segment_path, segment_paths
 from telemetry.writer import TraceWriter, write_trace
 
 Read = Callable[[Path, TraceSchema], pl.DataFrame]
@@ -48,6 +48,26 @@ def test_a_file_says_its_schema_and_version(tmp_path: Path) -> None:
     metadata = pl.read_parquet_metadata(tmp_path / "flows.parquet")
     assert (metadata[SCHEMA_KEY], metadata[VERSION_KEY]) == ("flows", "1")
     assert read_trace(tmp_path / "flows.parquet", FLOWS).height == 0
+
+
+def test_the_same_rows_are_the_same_file_wherever_segments_end(tmp_path: Path) -> None:
+    """A run ends them by its own clock too: a trace of many rows must not tell how long it took."""
+    rows = pl.DataFrame({"from_us": range(200_000)}).select(
+        pl.col("from_us").cast(pl.Float64),
+        (pl.col("from_us") + 10.0).alias("until_us"),
+        (pl.col("from_us") * 7919 % 1000).cast(pl.UInt32).alias("flow_id"),
+        (pl.col("from_us") * 104_729 % 65_536).cast(pl.UInt64).alias("delivered_bytes"),
+    )
+    files = []
+    for size in (16_384, 9_999):
+        segments, path = tmp_path / f"segments-{size}", tmp_path / f"{size}.parquet"
+        segments.mkdir()
+        for number, first in enumerate(range(0, rows.height, size)):
+            write_trace(segment_path(segments, number), GOODPUT, rows.slice(first, size))
+        assert join_segments(segments, GOODPUT, path) == []
+        files.append(path.read_bytes())
+    assert files[0] == files[1]
+    assert read_trace(path, GOODPUT).equals(rows)
 
 
 @settings(deadline=None)
