@@ -11,10 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -53,9 +52,9 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=200)
 
 
-def is_late_at_worst(result: Mapping[str, Any]) -> bool:
-    """Whether nothing but lateness is held against a live run, of which a busy machine has much."""
-    return all(re.match(r"(Host|Switch) lateness |Spacing of |About D = ", each) for each in result["verdict_reasons"])
+def is_of_lateness(reason: str) -> bool:
+    """Whether a reason for a live run's verdict is that it was late, as it may be wherever the machine is busy."""
+    return re.match(r"(Host|Switch) lateness P99 |Spacing of (host|switch) frames |About D = ", reason) is not None
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
