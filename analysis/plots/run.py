@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +36,8 @@ MAXIMUM_BACKDROP_SWITCHES = 8
 _BACKDROP_STEPS = 200
 """Of a line that only gives context."""
 MAXIMUM_CLASS_PANELS = 3
+_LEVEL_SPACING = 0.07
+"""What the name of a level takes of the axis."""
 
 
 @dataclass(frozen=True)
@@ -227,8 +229,19 @@ def _draw_steps(
             steps.times_us, steps.values / scale, step="pre", color=line.look.color, alpha=0.14, linewidth=0
         )
     axes.set_xlim(0, max(float(line.steps.times_us[-1]) for line in drawn))
-    for name, value in marks.items():
-        draw_level(axes, name, value / scale)
+    for names, value in _named_levels(marks, highest):
+        draw_level(axes, names, value / scale)
+
+
+def _named_levels(marks: Mapping[str, int], highest: float) -> Iterator[tuple[str, int]]:
+    """Levels from the top down. Where names would lie on each other, the upper line bears those of the next too."""
+    levels = sorted(marks.items(), key=lambda level: -level[1])
+    while levels:
+        above = levels[0][1]
+        near = [name for name, value in levels if above - value < _LEVEL_SPACING * highest]
+        yield ", ".join(near), above
+        yield from (("", value) for _, value in levels[1 : len(near)])
+        levels = levels[len(near) :]
 
 
 def _draw_bins(

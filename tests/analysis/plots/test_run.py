@@ -64,6 +64,14 @@ def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
     assert [text.get_text() for text in right.texts] == ["Q_th"]
 
 
+@pytest.mark.parametrize(("peak_bytes", "names"), [(400_000, ["Q_th", "Q_tg"]), (4_000_000, ["Q_th, Q_tg", ""])])
+def test_names_of_levels_do_not_lie_on_each_other(make_queues: Maker, peak_bytes: int, names: list[str]) -> None:
+    """Beside a deep queue both are near the bottom."""
+    levels = {"Q_tg": 125_000, "Q_th": 250_000}
+    figure = plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels)
+    assert [text.get_text() for text in figure.axes[1].texts] == names
+
+
 def test_small_buffers_are_drawn_in_kilobytes(make_queues: Maker) -> None:
     """The unit follows the peak."""
     figure = plots.plot_buffer(make_queues(peak_bytes=50_000), scheme="sfc")
