@@ -22,8 +22,8 @@ _ECMP_SALT = 0x9E37_79B1
 _OFF = {
     "suppression": "off",
     "pause_cache": "cache_off",
-    "cached_grain": "exact_us",
-    "depth_grain": "exact_us",
+    "cached_grain": "find_cause.exact_us",
+    "depth_grain": "bts_builder.exact_us",
     "spraying": "keep_paths",
 }
 """The default actions of mechanisms that one switches on by a default action."""

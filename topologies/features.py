@@ -116,8 +116,8 @@ def _grain_commands(settings: SwitchSettings, dilation: Dilation) -> Iterator[st
         return
     shift = _WORD_BITS - 1 + (grain_us - 1).bit_length()
     values = f"{_fitting_grain(grain_us)} {-(-(1 << shift) // grain_us)} {shift}"
-    yield f"table_set_default cached_grain whole {values}"
-    yield f"table_set_default depth_grain whole {values}"
+    yield f"table_set_default cached_grain find_cause.whole {values}"
+    yield f"table_set_default depth_grain bts_builder.whole {values}"
 
 
 def _fitting_grain(grain_us: int) -> int:

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from scenarios.schemes import SCHEMES
 from testbed.plan.plan import RunRequest, plan_network
 from tests.switch_bmv2.bench_switch import DILATION as BENCH_DILATION
 from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
@@ -118,6 +121,26 @@ def test_a_switch_changed_over_is_as_one_set_up_so(switch: str, old: str, new: s
         for line in change_commands(built, switch, before, after, BENCH_DILATION):
             changed.engine.command(line)
         assert _tables(changed) == _tables(fresh)
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES, "irn+qcn"])
+def test_every_name_means_one_thing_to_bmv2s_own_client(scheme: str) -> None:
+    """simple_switch_CLI knows tables and actions by any ending of their names that no other one in the program has."""
+    compiled = json.loads((Path(__file__).parents[2] / "switch-bmv2/artifacts/sfc.json").read_text())
+    tables = [table["name"] for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
+    actions = {
+        action for pipeline in compiled["pipelines"] for table in pipeline["tables"] for action in table["actions"]
+    }
+    built, settings, bare = shape("clos", {}).build(), _switch_settings(scheme), _switch_settings("irn")
+    lines = [
+        *pipeline_commands(built, "tor1", settings, BENCH_DILATION),
+        *change_commands(built, "tor1", settings, bare, BENCH_DILATION),
+    ]
+    named = [line.split() for line in lines if line.startswith(("table_add", "table_set_default"))]
+    assert named
+    for _, table, action, *_ in named:
+        assert len([each for each in tables if f".{each}".endswith(f".{table}")]) == 1, table
+        assert len([each for each in actions if f".{each}".endswith(f".{action}")]) == 1, action
 
 
 def _switch_settings(scheme: str) -> SwitchSettings:
