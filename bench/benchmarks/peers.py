@@ -3,7 +3,7 @@
 """One incast in our virtual clock, in htsim and in ns-3, in turn: data packets delivered for a second of CPU time.
 
 They do not simulate the same thing: htsim's NDP and ns-3's TCP know no P4 program. What they share is the network, the
-messages, and the packets that must get there. ns-3 is run once: it takes longest.
+messages, and the packets that must get there.
 
 Several processes of ours are measured in wall time, and by what longer messages cost more, so that their start, half a
 second each, does not count: a run that is worth sharing out lasts much longer.
@@ -48,10 +48,9 @@ class PeersBenchmark(Benchmark):
             raise Skipped(", ".join(absent))
         spent_s: dict[str, list[float]] = {name: [] for name in contestants}
         try:
-            for turn in range(self._rounds):
+            for _ in range(self._rounds):
                 for name, measure in contestants.items():
-                    if name != "ns-3" or turn == 0:
-                        spent_s[name].append(measure())
+                    spent_s[name].append(measure())
         except RaceError as error:
             raise Skipped(str(error)) from error
         rates = {name: self._race.data_packets / median(times) for name, times in spent_s.items()}
