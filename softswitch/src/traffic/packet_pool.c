@@ -10,7 +10,7 @@
 
 #define SMALL_SLAB_BYTES (256u * 1024u)
 #define LARGE_SLAB_BYTES (2u * 1024u * 1024u) /* of a huge page */
-#define SMALL_SLABS 8u                        /* a store that has as many grows by large ones */
+#define SMALL_SLABS 8u                        /* a shared store that has as many grows by large ones */
 #define LINE_BYTES 64u
 
 static const uint32_t class_capacity[SW_POOL_CLASSES] = {512, 2048, 10240, SW_HEADROOM + SW_FRAME_MAX_BYTES + 1};
@@ -79,14 +79,15 @@ static void put_idle(struct sw_frame_store *store, struct sw_frame *frame)
     store->idle[frame->size_class] = frame;
 }
 
-/* Memory for a slab of about `*bytes`, which it may enlarge; NULL without. A store that has grown takes huge pages
- * where the kernel has them: frames of a long queue are far apart, and first touches of small pages are a tenth of the
- * time. */
+/* Memory for a slab of about `*bytes`, which it may enlarge; NULL without. A store that switches of a fabric share takes
+ * huge pages once it has grown, where the kernel has them: frames of long queues are far apart, and first touches of
+ * small pages are a tenth of the time. A switch by itself does not: it runs in real time, and the first touch of a huge
+ * page may take milliseconds, which a virtual machine has to get from its host. */
 static uint8_t *slab_memory(const struct sw_frame_store *store, size_t *bytes)
 {
     uint8_t *memory;
 
-    if (store->n_slabs < SMALL_SLABS || *bytes > LARGE_SLAB_BYTES)
+    if (store->users < 2 || store->n_slabs < SMALL_SLABS || *bytes > LARGE_SLAB_BYTES)
         return aligned_alloc(LINE_BYTES, *bytes);
     *bytes = LARGE_SLAB_BYTES;
     memory = aligned_alloc(LARGE_SLAB_BYTES, LARGE_SLAB_BYTES);

@@ -8,7 +8,9 @@ import random
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +102,29 @@ def test_link_carries_what_a_hand_would(length: int) -> None:
         found = [departure for hop in range(6) for departure in fabric.advance(500 * hop)]
     assert len(found) == 6
     assert found == carried
+
+
+def test_only_a_fabric_takes_huge_pages() -> None:
+    """The first touch of one can take milliseconds, which a switch that runs in real time has not got."""
+
+    def huge_areas() -> int:
+        return sum(" hg" in line for line in Path("/proc/self/smaps").read_text().splitlines() if "VmFlags" in line)
+
+    def fill(receive: Callable[[bytes], object]) -> None:
+        for _ in range(4_000):
+            receive(steer(EDGE, 1_000))
+
+    before = huge_areas()
+    alone = SwitchEngine(library())
+    alone.command(f"port_rate {EDGE} 1000")
+    fill(lambda frame: alone.receive(1, frame, 0))
+    assert huge_areas() == before
+    fabric, near, _ = pair()
+    with fabric:
+        near.command(f"port_rate {EDGE} 1000")
+        fill(lambda frame: fabric.receive(0, 1, frame, 0))
+        fabric.advance(0)
+        assert huge_areas() > before
 
 
 def test_memory_counts_where_the_packet_is() -> None:
