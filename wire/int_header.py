@@ -109,14 +109,14 @@ def has_telemetry(frame: bytes) -> bool:
 
 def strip(frame: bytes) -> tuple[bytes, bytes] | None:
     """The plain frame (port 4791, its own lengths) and the shim with its records; None if it is malformed."""
-    found = plain_header(frame)
+    found = _plain_header(frame)
     if found is None:
         return None
     header, end = found
     return header + frame[end:], frame[_SHIM_OFFSET:end]
 
 
-def plain_header(frame: bytes) -> tuple[bytes, int] | None:
+def _plain_header(frame: bytes) -> tuple[bytes, int] | None:
     """Ethernet to UDP as the packet would have them without telemetry, and where its BTH begins; None if it lies."""
     ip = ipv4.unpack_header(frame, ethernet.HEADER_BYTES)
     if ip is None or ip.protocol != IP_PROTOCOL_UDP or len(frame) < _SHIM_END:

@@ -238,7 +238,7 @@ def _named_levels(marks: Mapping[str, int], highest: float) -> Iterator[tuple[st
     levels = sorted(marks.items(), key=lambda level: -level[1])
     while levels:
         above = levels[0][1]
-        near = [name for name, value in levels if above - value < _LEVEL_SPACING * highest]
+        near = [name for name, value in levels if above - value <= _LEVEL_SPACING * max(highest, 0.0)]
         yield ", ".join(near), above
         yield from (("", value) for _, value in levels[1 : len(near)])
         levels = levels[len(near) :]

@@ -25,12 +25,14 @@ _BIT_NS = 8 * NS_PER_S
 class DataPacket:
     """A data packet with a right ICRC."""
 
-    __slots__ = ("body_crc", "frame", "header")
+    __slots__ = ("body_crc", "frame", "header", "size_bytes")
 
     def __init__(self, header: RoceHeader, frame: bytes, body_crc: int) -> None:
         """`body_crc`: CRC-32 of its body, -1 where nobody worked it out."""
         self.header = header
         self.frame = frame
+        self.size_bytes = len(frame) - header.shim_bytes
+        """What the host takes: the frame without its telemetry."""
         self.body_crc = body_crc
 
 
@@ -72,7 +74,7 @@ class ReceiveBuffer(Wakeable):
 
     def offer(self, packet: DataPacket, now_ns: int) -> bool:
         """A packet has arrived; False (and counted) if there is no room for it."""
-        size_bytes = len(packet.frame)
+        size_bytes = packet.size_bytes
         if self._held_bytes + size_bytes > self._capacity_bytes:
             self._counters.receiver_overruns += 1
             return False
@@ -89,7 +91,7 @@ class ReceiveBuffer(Wakeable):
         """Hand over what is done; keep the pause alive, or end it."""
         while self._waiting and self._waiting[0][0] <= now_ns:
             done_ns, packet = self._waiting.popleft()
-            self._held_bytes -= len(packet.frame)
+            self._held_bytes -= packet.size_bytes
             self._deliver(packet, done_ns)
         if self._is_pausing and self._held_bytes < self._capacity_bytes // 4:
             self._is_pausing = False

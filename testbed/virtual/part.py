@@ -131,9 +131,11 @@ class Part:
 
     def close(self) -> None:
         """Frees the switches, and ends the captures' files."""
-        self._capture.close()
-        self._fabric.close()
-        gc.unfreeze()
+        try:
+            self._capture.close()
+        finally:
+            self._fabric.close()
+            gc.unfreeze()
 
 
 def lookahead_ns(topology: Topology, dilation: Dilation) -> int:

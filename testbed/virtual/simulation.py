@@ -54,9 +54,13 @@ class _Simulation:
         self._round_ns = lookahead_ns(plan.topology, plan.dilation)
 
     def __enter__(self) -> _Simulation:
-        self._recorder.begin(0)
-        total = len(self._plan.topology.hosts)
-        self._progress.hosts_up(total, total)
+        try:
+            self._recorder.begin(0)
+            total = len(self._plan.topology.hosts)
+            self._progress.hosts_up(total, total)
+        except BaseException:
+            self._part.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

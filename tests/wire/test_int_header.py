@@ -11,7 +11,7 @@ from tests.wire.test_roce import framer
 from wire import ipv4
 from wire.constants import INT_MAX_HOPS
 from wire.int_header import HopRecord, Telemetry, echo, has_telemetry, pack, request, strip, unpack
-from wire.roce.decoder import RoceDecoder
+from wire.roce.decoder import RoceDecoder, parse_header
 from wire.roce.packets import data_frame_bytes, pack_psn_word
 
 RECORD = HopRecord(0x01020304, 0x05060708, 0x090A0B0C, 0x0D0E0F10)
@@ -81,8 +81,39 @@ def test_paths_of_one_flow_are_told_apart() -> None:
         assert header is not None
         assert header.icrc_is_right(each)
         assert (header.psn_word(each), header.body(each)) == (3, b"body")
-    lying = frames[-1][:42] + b"\xff" + frames[-1][43:]
-    assert decoder.header(lying) is None
+    for records in (INT_MAX_HOPS + 1, 255):
+        lying = frames[-1][:42] + bytes([records]) + frames[-1][43:] + bytes(5_000)
+        assert decoder.header(lying) is None
+
+
+@given(st.data())
+def test_a_packet_is_read_as_the_plain_one_in_it_however_it_was_damaged(data: st.DataObject) -> None:
+    """Cut, padded or changed anywhere before the payload: refused as the plain one is, or read alike, twice over."""
+    hops = data.draw(st.lists(records, max_size=INT_MAX_HOPS))
+    opcode, body = data.draw(
+        st.sampled_from([(0, b"some data"), (0x11, bytes(4)), (0x11, bytes(8)), (0x81, bytes(16))])
+    )
+    frame = framer().frame(opcode, pack_psn_word(3), body, shim=request(telemetry=True, stamp_us=None))
+    for hop in hops:
+        frame = with_record(frame, hop)
+    damaged = bytearray(frame + bytes(data.draw(st.sampled_from([0, 6]))))
+    for place in data.draw(st.lists(st.integers(0, len(frame) - 1), max_size=2)):
+        damaged[place] = data.draw(st.integers(0, 255))
+    sent = bytes(damaged[: data.draw(st.sampled_from([len(damaged), len(damaged), 58, 50, 45]))])
+    stripped = strip(sent) if has_telemetry(sent) else None
+    plain, shim = stripped or (sent, b"")
+    expected = parse_header(plain)
+    decoder = RoceDecoder()
+    for _ in range(2):
+        found = decoder.header(sent)
+        assert (found is None) == (expected is None)
+        if found is None or expected is None:
+            continue
+        assert (found.shim(sent), found.shim_bytes) == (shim, len(shim))
+        for read in ("body", "psn_word", "acknowledge_kind", "selective_psn", "icrc_is_right"):
+            assert getattr(found, read)(sent) == getattr(expected, read)(plain), read
+        for name in ("opcode", "tos", "source_ip", "destination_ip", "destination_qpn", "becn", "is_data"):
+            assert getattr(found, name) == getattr(expected, name), name
 
 
 def test_an_echo_says_so_and_measures_the_delay() -> None:

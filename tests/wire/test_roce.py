@@ -184,7 +184,7 @@ def test_source_port_carries_the_low_bits_of_the_qp() -> None:
 
 
 def test_forged_headers_do_not_fill_the_decoders_memory() -> None:
-    """Beyond its bound the cache starts anew, and still answers right."""
+    """Beyond its bound it forgets the oldest, and still answers right."""
     decoder = RoceDecoder()
     made = framer()
     frame = made.frame(Opcode.SEND_ONLY, pack_psn_word(0), b"abcd")

@@ -4,5 +4,5 @@
 
 Built for speed: a `RoceFramer` (one per direction of a queue pair) and a `RoceDecoder` (one per NIC) remember every
 header they have built or checked together with the CRC state after it, so a packet of a known flow costs one
-dictionary look-up and one CRC over its changing bytes. Nothing here knows queue pairs, order or time.
+look-up and one CRC over its changing bytes. Nothing here knows queue pairs, order or time.
 """

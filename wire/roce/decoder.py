@@ -50,7 +50,7 @@ _QPN_BYTE: Final = 7
 """The last bytes of the IPv4 length, of the source address, and, from the BTH on, of the destination QP."""
 
 _CACHED_HEADERS: Final = 1 << 11
-"""A decoder forgets all headers beyond this many, so that forged ones cannot fill the memory."""
+"""A decoder forgets the oldest beyond this many: neither forged ones nor those of past messages fill the memory."""
 _BTH_HEAD_BYTES: Final = PSN_OFFSET - BTH_OFFSET
 _LATEST_HEADERS: Final = 1 << 10
 """A power of two: places for those that were seen last."""
@@ -78,6 +78,7 @@ class RoceHeader:
         "opcode",
         "prefix",
         "psn_offset",
+        "shim_bytes",
         "source_ip",
         "source_port",
         "tos",
@@ -98,6 +99,7 @@ class RoceHeader:
         self.destination_qpn = becn_qpn & QPN_MASK
         self.becn = bool(becn_qpn & BECN)
         self.congestion_experienced = ip.tos & 0x3 == ECN_CONGESTION_EXPERIENCED
+        self.shim_bytes: i64 = 0
         self.bth_offset: i64 = BTH_OFFSET
         self.psn_offset: i64 = PSN_OFFSET
         self.body_offset: i64 = BODY_OFFSET
@@ -112,8 +114,9 @@ class RoceHeader:
         self.bth: i64 = 0
         """... the first eight bytes of their BTH."""
 
-    def move(self, shim_bytes: i64) -> None:
-        """All that stands behind the UDP header stands behind so many bytes of telemetry."""
+    def move_behind(self, shim_bytes: i64) -> None:
+        """BTH and all after it stand behind so many bytes of telemetry."""
+        self.shim_bytes = shim_bytes
         self.bth_offset += shim_bytes
         self.psn_offset += shim_bytes
         self.body_offset += shim_bytes
@@ -122,7 +125,7 @@ class RoceHeader:
 
     def shim(self, frame: bytes) -> bytes:
         """The packet's telemetry, as `wire.int_header` has it; empty for a plain one."""
-        return frame[BTH_OFFSET : self.bth_offset] if self.bth_offset != BTH_OFFSET else b""
+        return frame[BTH_OFFSET : self.bth_offset] if self.shim_bytes else b""
 
     def psn_word(self, frame: bytes) -> int:
         """AckReq (top bit) and PSN (low 24 bits) of a packet that begins with this header."""
@@ -163,7 +166,7 @@ class RoceDecoder:
     """Recognises RoCEv2 frames, with telemetry or without; checks each distinct header once.
 
     The header that a frame shares with an earlier one is looked for in a place that a few of its bytes name, where the
-    latest such header lies, and else by all of its bytes.
+    latest such header lies, and else by all of its bytes but telemetry's records.
     """
 
     __slots__ = ("_headers", "_latest")
@@ -201,7 +204,7 @@ class RoceDecoder:
         key = frame[:fixed] + frame[at : at + _BTH_HEAD_BYTES]
         known = self._headers.get(key)
         if known is None or known.frame_bytes != size:
-            known = learned_header(frame)
+            known = _parse_any(frame)
             if known is not None:
                 known.frame_bytes = size
                 known.prefix = frame[:fixed]
@@ -211,12 +214,13 @@ class RoceDecoder:
         return known
 
     def _keep(self, key: bytes, header: RoceHeader) -> None:
-        if len(self._headers) >= _CACHED_HEADERS:
-            self._headers.clear()
-        self._headers[key] = header
+        headers = self._headers
+        if len(headers) >= _CACHED_HEADERS and key not in headers:
+            del headers[next(iter(headers))]
+        headers[key] = header
 
 
-def learned_header(frame: bytes) -> RoceHeader | None:
+def _parse_any(frame: bytes) -> RoceHeader | None:
     """As `parse_header`, of a packet with telemetry too."""
     if not int_header.has_telemetry(frame):
         return parse_header(frame)
@@ -226,7 +230,7 @@ def learned_header(frame: bytes) -> RoceHeader | None:
     plain, shim = found
     header = parse_header(plain)
     if header is not None:
-        header.move(len(shim))
+        header.move_behind(len(shim))
     return header
 
 

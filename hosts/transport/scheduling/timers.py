@@ -33,7 +33,7 @@ class Wakeable:
 
 
 class Timers:
-    """A queue by time; of those with equal times, the one that was set first goes first."""
+    """A queue by time; of those with equal times, the one whose time was set last goes last."""
 
     __slots__ = ("_sequence", "_sequences", "_targets", "_times_ns", "count", "first_ns")
 

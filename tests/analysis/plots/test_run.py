@@ -70,6 +70,7 @@ def test_names_of_levels_do_not_lie_on_each_other(make_queues: Maker, peak_bytes
     levels = {"Q_tg": 125_000, "Q_th": 250_000}
     figure = plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels)
     assert [text.get_text() for text in figure.axes[1].texts] == names
+    plots.plot_buffer(make_queues(peak_bytes=0), scheme="sfc", thresholds_bytes={"Q_th": 0, "Q_tg": -1})
 
 
 def test_small_buffers_are_drawn_in_kilobytes(make_queues: Maker) -> None:

@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 
 from hosts.transport.messages import MessageCompleted
+from hosts.transport.receive_buffer import DataPacket
 from hosts.transport.settings import TransportSettings
-from tests.hosts.transport.fake_star import FakeStar
+from tests.hosts.transport.fake_star import FakeStar, with_record
+from tests.wire.test_roce import framer
 from wire.constants import CLASS_DATA
+from wire.int_header import HopRecord, request, strip
 from wire.pfc import pack_frame, unpack_frame
+from wire.roce.decoder import RoceDecoder
+from wire.roce.packets import pack_psn_word
 
 SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_bytes": 100_000}
 
@@ -93,3 +98,13 @@ def test_a_pause_from_the_switch_does_not_hold_the_nics_own_pause() -> None:
     assert requests(star)[0][1] == 65535
     assert star.nics[1].statistics().acks_sent > 0
     assert star.nics[1].statistics().frames_sent == star.nics[1].statistics().pfc_sent
+
+
+def test_telemetry_takes_no_room() -> None:
+    """Records that switches pushed are not the host's: a packet counts as it would without them."""
+    frame = framer().frame(0, pack_psn_word(3), bytes(100), shim=request(telemetry=True, stamp_us=None))
+    for sent in (frame, with_record(frame, HopRecord(1, 2, 3, 4))):
+        header, stripped = RoceDecoder().header(sent), strip(sent)
+        assert header is not None
+        assert stripped is not None
+        assert DataPacket(header, sent, -1).size_bytes == len(stripped[0]) < len(sent)

@@ -51,7 +51,7 @@ def test_a_round_trip_is_known_once_and_only_of_what_was_sent_once(steps: list[t
 
 
 def test_indices_may_leap() -> None:
-    """A queue pair that idled goes on elsewhere: what was on its way before is none of its packets."""
+    """As the first of a queue pair that had idled does: what came before is none of its packets."""
     samples = AckSamples()
     for index in range(40):
         samples.sent(index, 1000, index)
