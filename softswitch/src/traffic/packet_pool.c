@@ -79,10 +79,10 @@ static void put_idle(struct sw_frame_store *store, struct sw_frame *frame)
     store->idle[frame->size_class] = frame;
 }
 
-/* Memory for a slab of about `*bytes`, which it may enlarge; NULL without. A store that switches of a fabric share takes
- * huge pages once it has grown, where the kernel has them: frames of long queues are far apart, and first touches of
- * small pages are a tenth of the time. A switch by itself does not: it runs in real time, and the first touch of a huge
- * page may take milliseconds, which a virtual machine has to get from its host. */
+/* Memory for a slab of about `*bytes`, which it may enlarge; NULL without. A store that switches of a fabric share
+ * takes huge pages once it has grown, where the kernel has them: frames of long queues are far apart, and first touches
+ * of small pages are a tenth of the time. A switch by itself does not: it runs in real time, and the first touch of a
+ * huge page may take milliseconds, which a virtual machine has to get from its host. */
 static uint8_t *slab_memory(const struct sw_frame_store *store, size_t *bytes)
 {
     uint8_t *memory;
