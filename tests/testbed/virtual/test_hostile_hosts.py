@@ -11,6 +11,7 @@ import pytest
 
 from analysis.results.result import RunResult
 from hosts.build import build_nics
+from hosts.transport.algorithms import Algorithms
 from hosts.transport.nic import Nic
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
@@ -96,7 +97,7 @@ def _result(
     def hostile(*arguments: object, **named: object) -> list[Nic]:
         nics = build_nics(*arguments, **named)  # type: ignore[arg-type]
         index = plan.topology.hosts.index(host)
-        nics[index] = kind(nics[index].address, plan.transport, plan.dilation)
+        nics[index] = kind(nics[index].address, Algorithms(plan.transport, plan.dilation))
         return nics
 
     monkeypatch.setattr(part, "build_nics", hostile)
