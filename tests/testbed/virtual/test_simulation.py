@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from analysis.results.result import RunResult, counted
 from testbed.execution.execute import execute
 from testbed.plan.plan import RunRequest, plan_run
 from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
 
 
 def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.DataFrame, pl.DataFrame]:
@@ -107,3 +109,19 @@ def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     assert over_time["from_us"].to_list() == [width_us * (first + index) for index in range(over_time.height)]
     assert over_time.height > 50
     assert over_time["gbps"][1:-1].mean() == pytest.approx(100 * 1000 / 1058, rel=0.005)
+
+
+def test_what_a_run_was_made_of_is_free_again_however_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept out of the search for garbage only while the run lasts, also of one that cannot even begin."""
+    plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=("degree=2", "message_bytes=3000")))
+    execute(plan, tmp_path / "whole", Silent())
+    assert gc.get_freeze_count() == 0
+
+    def refuse(*_: object) -> None:
+        assert gc.get_freeze_count() > 0
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Recorder, "begin", refuse)
+    with pytest.raises(OSError, match="disk full"):
+        execute(plan, tmp_path / "cut", Silent())
+    assert gc.get_freeze_count() == 0
