@@ -163,9 +163,11 @@ def test_the_runs_that_tested_a_reason_can_be_made(name: str) -> None:
         assert what == name
         given = dict(zip(options[::2], options[1::2], strict=True))
         changed = [value for option, value in zip(options[::2], options[1::2], strict=True) if option == "--set"]
-        assert set(given) <= {"--set", "--scale", "--scheme", "--clock"}
+        assert set(given) <= {"--set", "--scale", "--scheme", "--clock", "--seed"}
         if verb == "reproduce":
-            plan_run(jobs_of(EXPERIMENTS[what], given["--scale"], changed=changed)[0].request)  # type: ignore[arg-type]
+            seed = int(given["--seed"]) if "--seed" in given else None
+            [first, *_] = jobs_of(EXPERIMENTS[what], given["--scale"], seed=seed, changed=changed)  # type: ignore[arg-type]
+            plan_run(first.request)
         else:
             assert (verb, given["--clock"]) == ("run", "virtual")
             request = RunRequest(what, given["--scheme"], clock="virtual", scale=given["--scale"], settings=changed)
