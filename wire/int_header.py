@@ -93,7 +93,7 @@ def pack(telemetry: Telemetry) -> bytes:
 
 
 def unpack(shim: bytes) -> Telemetry:
-    """Decode what `strip` cut out."""
+    """Decode what `strip` cut out; for tests and for people. NICs read it by `telemetry_of`."""
     flags = shim[1]
     records = tuple(HopRecord._make(fields) for fields in _RECORD.iter_unpack(shim[INT_SHIM_BYTES:]))
     is_echo = bool(flags & INT_FLAG_ECHO)
