@@ -27,6 +27,7 @@ from command.output import EXIT_CODES
 from command.planning import end_by_outcome
 from testbed.errors import Interrupted
 from testbed.execution.execute import StoredRun
+from tests.appearing import await_file, found
 from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +134,7 @@ def test_while_the_interpreter_starts(delay_s: float, tmp_path: Path) -> None:
 def test_a_run_that_is_measuring_keeps_its_figures(tmp_path: Path) -> None:
     """Its result says that it was interrupted, its page is there, the last line says where."""
     process = _started("run", "incast", *LONG, "--out", str(tmp_path))
-    _await(lambda: bool(list(tmp_path.glob("*/flows-input.csv"))))
+    await_file(tmp_path, "*/flows-input.csv", process)
     time.sleep(3)
     _, [line] = _interrupted(process, signal.SIGINT)
     [folder] = tmp_path.iterdir()
@@ -145,7 +146,7 @@ def test_a_run_that_is_measuring_keeps_its_figures(tmp_path: Path) -> None:
 def test_a_second_one_does_not_wait_for_the_figures(tmp_path: Path) -> None:
     """Traces are saved all the same, or nothing is left of a run that had not begun."""
     process = _started("run", "incast", *LONG, "--out", str(tmp_path))
-    _await(lambda: bool(list(tmp_path.glob("*/flows-input.csv"))))
+    await_file(tmp_path, "*/flows-input.csv", process)
     time.sleep(3)
     _, [line] = _interrupted(process, signal.SIGINT, signal.SIGINT, signal.SIGINT)
     [folder] = tmp_path.iterdir()
@@ -156,7 +157,7 @@ def test_a_second_one_does_not_wait_for_the_figures(tmp_path: Path) -> None:
 def test_while_its_page_is_drawn_a_run_is_kept_whole(tmp_path: Path) -> None:
     """The result is stored before; the line says how to draw the page."""
     process = _started("run", "incast", *SMALL, "--out", str(tmp_path))
-    _await(lambda: bool(list(tmp_path.glob("*/result.json"))))
+    await_file(tmp_path, "*/result.json", process)
     _, lines = _interrupted(process, signal.SIGINT)
     [folder] = tmp_path.iterdir()
     result = json.loads((folder / "result.json").read_text())
@@ -169,7 +170,7 @@ def test_a_comparison_names_the_schemes_it_lacks(tmp_path: Path) -> None:
     """On stderr, in its JSON and on its page."""
     words = ("compare", "incast", "--schemes", "irn,gbn,sfc", "--json", "--out", str(tmp_path))
     process = _started(*words, *LONG)
-    _await(lambda: bool(list(tmp_path.glob("*/flows-input.csv"))))
+    await_file(tmp_path, "*/flows-input.csv", process)
     time.sleep(3)
     said, [line] = _interrupted(process, signal.SIGINT)
     assert "interrupted: gbn, sfc not run; " in line
@@ -186,7 +187,7 @@ def test_workers_of_a_sweep_say_nothing(numbers: tuple[signal.Signals, ...], tmp
     file = tmp_path / "sweep.yaml"
     file.write_text("name: small\nscenario: incast\nschemes: [irn, gbn, sfc]\nsettings: {message_bytes: 200000000}\n")
     process = _started("sweep", str(file), "--out", str(tmp_path), "--workers", "2")
-    _await(lambda: bool(list((tmp_path / "small" / "jobs").glob(".*.partial/*/flows-input.csv"))))
+    await_file(tmp_path / "small" / "jobs", ".*.partial/*/flows-input.csv", process)
     _, [line] = _interrupted(process, *numbers)
     assert line.startswith("runner.py: interrupted: 0 of 3 runs are done and in ")
 
@@ -194,7 +195,7 @@ def test_workers_of_a_sweep_say_nothing(numbers: tuple[signal.Signals, ...], tmp
 def test_an_interrupted_reproduction_says_how_far_it_came(tmp_path: Path) -> None:
     """Before its first run is complete there is nothing to judge."""
     process = _started("reproduce", "theory", "--out", str(tmp_path))
-    _await(lambda: bool(list(tmp_path.glob("*/config.json"))) or _ended(process))
+    _await(lambda: bool(found(tmp_path, "*/config.json")) or _ended(process))
     _, [line] = _interrupted(process, signal.SIGINT)
     assert re.fullmatch(r"runner.py: interrupted: \d+ of \d+ runs are complete, [01] experiments judged, in .*", line)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from command.app import main
 from command.verbs import validate as verb
 from testbed.plan.plan import plan_run
 from testbed.validation.run import Pair, StoredValidation
+from tests.appearing import await_file
 from tests.testbed import running
 
 _PEAK = MetricFinding(
@@ -170,10 +170,7 @@ def test_ctrl_c_ends_a_pair_that_is_under_way(tmp_path: Path) -> None:
         start_new_session=True,
         preexec_fn=running.hear_interrupts,
     )
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("*/incast-sfc-*/flows-input.csv")) and time.monotonic() < deadline:
-        assert process.poll() is None
-        time.sleep(0.05)
+    await_file(tmp_path, "*/incast-sfc-*/flows-input.csv", process)
     family = running.children_of(process.pid)
     process.terminate()
     said, told = process.communicate(timeout=180)

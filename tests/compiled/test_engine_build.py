@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +21,7 @@ from compiled import build, first_use
 from compiled.build import BuildFailed, build_engine
 from compiled.modules import INTERPRETED
 from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
+from tests.appearing import await_file
 
 
 @pytest.fixture
@@ -150,8 +150,7 @@ def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> No
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None and "compiling" in process.stderr.readline()
-        while not list(cache.glob(".build-*/c")):
-            time.sleep(0.05)
+        await_file(cache, ".build-*/c", process)
         process.terminate()
         assert process.stderr.read() == "runner.py: interrupted\n"  # its end: nobody has it open any more
     assert process.returncode == 130

@@ -21,6 +21,7 @@ import pytest
 from telemetry.journal import HEAD_FILE, JOURNAL_FOLDER, Head
 from testbed.system.namespace import can_make_namespaces
 from testbed.system.run_ids import RUN_VARIABLE, STATE_ROOT, is_alive, known_runs, owner_of
+from tests.appearing import found
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TESTS_VARIABLE = "SFC_TESTBED_TESTS"
@@ -136,7 +137,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
             command("run", *words, "--json", "--out", str(folder / "runs")), stdout=log, stderr=log
         )
     deadline = time.monotonic() + 60
-    while not list((folder / "runs").glob("*/logs/agent*.json")) and time.monotonic() < deadline:
+    while not found(folder / "runs", "*/logs/agent*.json") and time.monotonic() < deadline:
         assert child.poll() is None, (folder / "log").read_text()
         time.sleep(0.05)
     return child
@@ -147,7 +148,7 @@ def wait_until_measuring(folder: Path) -> None:
     deadline = time.monotonic() + 60
     while not any(
         Head.model_validate_json(head.read_bytes()).start_ns
-        for head in folder.glob(f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
+        for head in found(folder, f"runs/*/{JOURNAL_FOLDER}/{HEAD_FILE}")
     ):
         assert time.monotonic() < deadline, (folder / "log").read_text()
         time.sleep(0.05)

@@ -17,6 +17,7 @@ import pytest
 
 from telemetry.reader import read_trace
 from telemetry.schema import SCHEMAS
+from tests.appearing import await_file
 from tests.testbed import running
 
 RECORDER = "testbed.recording.recorder:Recorder"
@@ -152,8 +153,7 @@ def test_a_run_that_goes_on_is_not_reported(tmp_path: Path) -> None:
     words = ("datacentre", "--clock", "virtual", "--scale", "laptop", "--json", "--out", str(tmp_path))
     child = subprocess.Popen(running.command("run", *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while not list(tmp_path.glob("*/journal/journal.json")):
-            assert child.poll() is None
+        await_file(tmp_path, "*/journal/journal.json", child)
         [folder] = tmp_path.iterdir()
         refused = running.run("report", str(folder))
         assert child.poll() is None

@@ -27,6 +27,7 @@ from testbed.jobs.served import ServingProcess
 from testbed.jobs.task import ROOT, TaskEnd
 from testbed.plan.plan import RunRequest
 from testbed.system import code
+from tests.appearing import await_file
 from tests.testbed.running import children_of
 
 SHORT, LONG = "message_bytes=5000", "message_bytes=1000000000"
@@ -157,10 +158,9 @@ def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> No
     outs = [tmp_path / name for name in "abc"]
 
     def press(done: int, total: int, label: str) -> None:
-        while done == 1 and not list(outs[1].glob("*/*.csv")):
-            time.sleep(0.05)
-        time.sleep(1)  # into the run
         if done == 1:
+            await_file(outs[1], "*/*.csv")
+            time.sleep(1)  # into the run
             os.kill(os.getpid(), signal.SIGINT)
 
     done = _run([_job(outs[0], SHORT), _job(outs[1], LONG), _job(outs[2], LONG)], press)

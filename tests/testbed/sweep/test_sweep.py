@@ -27,6 +27,7 @@ from testbed.jobs.run_job import run_job
 from testbed.jobs.task import Task, TaskEnd
 from testbed.sweep.run import run_sweep
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
+from tests.appearing import await_file
 from tests.testbed.running import are_gone, children_of, hear_interrupts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -110,8 +111,7 @@ def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) ->
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out")
     jobs = tmp_path / "out" / "small" / "jobs"
-    while not list(jobs.glob(".*.partial/*/flows-input.csv")):
-        time.sleep(0.1)
+    await_file(jobs, ".*.partial/*/flows-input.csv", process)
     family = children_of(process.pid)
     assert any(_is_job(each) for each in family)
     process.send_signal(number)
@@ -279,8 +279,7 @@ def test_nothing_outlives_the_command_on_a_cluster(number: signal.Signals, clust
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     jobs = tmp_path / "out" / "small" / "jobs"
-    while not list(jobs.glob(".*.partial/*/flows-input.csv")):
-        time.sleep(0.1)
+    await_file(jobs, ".*.partial/*/flows-input.csv", process)
     running = [each for each in children_of(os.getpid()) if _is_job(each)]
     assert running
     process.send_signal(number)
@@ -294,8 +293,7 @@ def test_a_scheduler_that_goes_away_fails_its_jobs_and_ends_them(cluster: str, t
     """In a line for each job; what was done before is in the table."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
-    while not list((tmp_path / "out").glob("small/jobs/.*.partial/*/flows-input.csv")):
-        time.sleep(0.1)
+    await_file(tmp_path / "out", "small/jobs/.*.partial/*/flows-input.csv", process)
     family = children_of(os.getpid())
     running = [each for each in family if _is_job(each)]
     [scheduler] = [each for each in family if "scheduler" in each.cmdline()]

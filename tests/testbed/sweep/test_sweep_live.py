@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from testbed.system.run_ids import STATE_ROOT
+from tests.appearing import await_file
 from tests.testbed.running import NEEDS_MININET, ROOT, command
 
 pytestmark = NEEDS_MININET
@@ -35,8 +36,7 @@ def test_real_clock_jobs_follow_each_other(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
-        while not list(folder.glob("jobs/.*.lock")):
-            time.sleep(0.1)
+        await_file(folder, "jobs/.*.lock", process)
         time.sleep(5)
         assert not list(folder.glob("jobs/.*.partial"))
     finally:
