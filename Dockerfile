@@ -6,8 +6,9 @@
 #   docker run --rm --privileged --volume "$PWD/runs:/sfc-testbed/runs" sfc-testbed ./runner.py run incast --scheme sfc
 #
 # --privileged because a live run makes namespaces, links and mounts. Short of that it wants the capabilities SYS_ADMIN,
-# NET_ADMIN, SYS_NICE and SYS_PTRACE, --security-opt seccomp=unconfined and --security-opt systempaths=unconfined, and
-# --cpu-rt-runtime where the kernel shares out real-time in groups. Runs on the virtual clock do without all of it.
+# NET_ADMIN, SYS_NICE and SYS_PTRACE, --security-opt seccomp=unconfined and --security-opt systempaths=unconfined. Where
+# the kernel shares real-time out among control groups (RT_GROUP_SCHED), either way dockerd wants --cpu-rt-runtime=900000
+# and docker run --cpu-rt-runtime=800000. Runs on the virtual clock do without all of it.
 ARG BASE=debian:12
 FROM ${BASE}
 

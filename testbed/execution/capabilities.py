@@ -25,6 +25,10 @@ from wire.ethernet import ORDINARY_MTU_BYTES
 _PROVISION = "run tools/provision.sh"
 _NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
 _SHELL_SECONDS = 10.0
+_NO_REALTIME = (
+    "not permitted; it takes CAP_SYS_NICE and, where this kernel shares real-time out among control groups, a share: "
+    "in a container docker run --privileged, and --cpu-rt-runtime if that alone does not do"
+)
 _CHROOT = "in a chroot its folder must be a mount point (mount --bind FOLDER FOLDER before chroot FOLDER)"
 
 
@@ -67,6 +71,17 @@ def _veth(mtu_bytes: int = ORDINARY_MTU_BYTES) -> str | None:
             links.add_pair("probe0", "probe1", mtu_bytes=mtu_bytes)
     except OSError as error:
         return f"cannot make veth pairs: {error.strerror}"
+    return None
+
+
+def _realtime() -> str | None:
+    """By having it for a moment."""
+    policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except PermissionError:
+        return _NO_REALTIME
+    os.sched_setscheduler(0, policy, parameter)
     return None
 
 
@@ -137,6 +152,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("Mininet", LIVE_RUN, _mininet),
     Capability("mnexec", LIVE_RUN, _tool("mnexec")),
     Capability("node shells", LIVE_RUN, _node_shell),
+    Capability("real-time priority", LIVE_RUN, _realtime),
     Capability("tshark", "looking at captures", _tool("tshark")),
     Capability("P4 program", "runs without --p4", _artifacts),
     Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss")),

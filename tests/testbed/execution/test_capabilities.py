@@ -106,3 +106,40 @@ def test_a_run_on_containers_without_an_engine_is_refused(tmp_path: Path, monkey
     capabilities.require("real", "soft")
     with pytest.raises(UsageError, match="--hosts docker:IMAGE needs Docker: no Docker engine answers"):
         capabilities.require("real", "soft", hosts="docker:debian")
+
+
+def _probe(name: str) -> str | None:
+    [probe] = [each.probe for each in capabilities.CAPABILITIES if each.name == name]
+    return probe()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_real_time_priority_is_tried_and_given_back() -> None:
+    """The run itself is an ordinary process."""
+    before = (os.sched_getscheduler(0), os.sched_getparam(0).sched_priority, os.getpriority(os.PRIO_PROCESS, 0))
+    assert _probe("real-time priority") is None
+    assert before == (os.sched_getscheduler(0), os.sched_getparam(0).sched_priority, os.getpriority(os.PRIO_PROCESS, 0))
+
+
+@running.needs_mininet
+def test_a_control_group_without_real_time_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    """Root alone is not enough in a container of a kernel that shares real-time out."""
+    share = Path("/sys/fs/cgroup/cpu/cpu.rt_runtime_us")
+    if not share.exists():
+        pytest.skip("this kernel does not share real-time out among control groups, or not in /sys/fs/cgroup/cpu")
+    group = share.parent / f"sfc-testbed-test-{os.getpid()}"
+    group.mkdir()
+    try:
+        enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+        words = running.command("run", "incast", "--clock", "real", "--out", str(tmp_path))
+        done = subprocess.run(
+            ["sh", "-c", enter, "sh", *words], capture_output=True, text=True, check=False, timeout=100
+        )
+    finally:
+        group.rmdir()
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(
+        "runner.py: --clock real needs real-time priority: not permitted; it takes CAP_SYS_NICE and,"
+    )
+    assert not list(tmp_path.iterdir())
