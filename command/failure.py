@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from testbed.system.code import ROOT
+
 
 def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
     """A new file, for its owner's eyes only, with what was typed and the traceback; None where none can be written."""
@@ -28,7 +30,20 @@ def unexpected(error: BaseException, words: Sequence[str]) -> str:
     """One line that says what happened and where the rest of it is."""
     saved = save_traceback(error, words)
     where = "its traceback could not be saved" if saved is None else f"its traceback is in {saved}"
-    return f"unexpected {_said(error)}; {where}; please report it with that file and the command"
+    return (
+        f"unexpected {_said(error)}{_place(error)}; {where}; "
+        "unless that is code of yours, please report it with that file and the command"
+    )
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of this tree, which may be what the user has added to it."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        inside = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path  # compiled code has relative paths
+        if not inside.is_absolute() and not inside.parts[0].startswith((".", "<")):
+            return f" in {inside}:{frame.lineno}"
+    return ""
 
 
 def _said(error: BaseException) -> str:

@@ -39,7 +39,8 @@ PICTURES = DOCUMENT.parent / "images" / "reproduction"
 
 _HEAD = """<!-- Made by `python -m reproduction.document` from docs/stored/reproduction*; edit the remarks alone. -->
 # The paper's claims, held against this testbed
-
+"""
+_READING = """\
 Every figure here was measured in a run. A claim that does not hold at a scale is listed as such, with a reason and the
 runs that tested it, also where they refute it. Each experiment is one figure of the paper: what that shows, our plot on
 its axes under its names, our figures, whether the claims hold, and the command that repeats it. The virtual clock gives
@@ -72,11 +73,24 @@ def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
 
 def document(summaries: Sequence[Summary], remarks: Remarks, pictures: Mapping[tuple[str, str], str]) -> str:
     """The whole text; `pictures` are paths from the document, by experiment and scale."""
-    parts = [_HEAD, _overview(summaries)]
+    parts = [_HEAD, _first_sentence(summaries), _READING, _overview(summaries)]
     for name in dict.fromkeys(each.experiment for each in summaries):
         own = [each for each in summaries if each.experiment == name]
         parts.append(_experiment(own, remarks.get(name, {}), pictures))
     return "\n".join(parts)
+
+
+def _first_sentence(summaries: Sequence[Summary]) -> str:
+    """What came of all of it, what it cost, and whether to believe it."""
+    scales = [scale for scale in SCALES if any(each.scale == scale for each in summaries)]
+    held = ", ".join(
+        f"{_held([each for each in summaries if each.scale == scale])} at scale {scale}" for scale in scales
+    )
+    unsound = [each for each in summaries if set(each.verdicts) != {"faithful"}]
+    named = ", ".join(f"{each.experiment} at scale {each.scale}" for each in unsound)
+    trust = f"believe it but for {named}" if unsound else "believe it: all of them are faithful"
+    cost = sum(each.runs for each in summaries)
+    return f"Of the paper's claims here {held} hold, at the cost of {cost:,} runs; {trust}.\n"
 
 
 def _overview(summaries: Sequence[Summary]) -> str:

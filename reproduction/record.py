@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.report.pages import REPORT_FILE
-from analysis.results.result import MAX_FILE_BYTES
+from analysis.results.result import MAX_FILE_BYTES, Level
 from testbed.errors import UsageError
 from testbed.plan.config import ProgramConfig
 from wire.input.bounded_file import read_bounded_text
@@ -42,7 +42,7 @@ class RunOfExperiment(BaseModel):
     scheme: str
     folder: str
     command: str
-    verdict: str
+    verdict: Level
 
 
 class Reproduction(BaseModel):

@@ -14,7 +14,9 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
+from analysis.report.first_sentence import of_experiment, trust_in_runs
 from analysis.report.pages import REPORT_FILE, place_figures, render, run_row, write_csv
+from analysis.results.result import Level
 from telemetry.atomic_file import replace_text
 
 
@@ -35,7 +37,7 @@ class RunLink:
     label: str
     folder: Path
     command: str
-    verdict: str
+    verdict: Level
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,11 @@ def write_experiment_page(
     write_csv(folder / "runs.csv", runs)
     drawn = {name: figure for name, _, figure in figures}
     captions = {name: caption for name, caption, _ in figures}
+    trust = trust_in_runs([run.verdict for run in page.runs], [run.label for run in page.runs])
     html = render(
         "experiment.html.j2",
         page=page,
-        held=sum(row.holds for row in page.claims),
+        first_sentence=of_experiment({row.claim: row.holds for row in page.claims}, runs.to_dicts(), trust),
         claims=[(row.claim, row.paper, row.measured, row.holds) for row in page.claims],
         plots=place_figures(folder, drawn, captions),
         runs=[run_row(folder, run.label, run.folder, run.command, run.verdict) for run in page.runs],

@@ -161,12 +161,33 @@ def of_sweep(sweep: Sweep) -> str:
         sweep, runs, "slowdown_p50", "the median slowdown was", format_number
     )
     happened = " and ".join(filter(None, (buffer, tail))) or "nothing was measured"
+    trust = trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs])
+    return f"In {counted} of {sweep.scenario}, {happened}, at the cost of {_listed(_costs(runs))}; {trust}."
+
+
+def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]], trust: str) -> str:
+    """Of an experiment: which claims do not hold, by name; what its runs (rows of runs.csv) cost; `trust` in them."""
+    failing = [claim for claim, holds in claims.items() if not holds]
+    counted = _counted(len(claims), "claim")
+    if not claims:
+        happened = "No claim was judged"
+    elif not failing:
+        happened = f"{f'All {counted} hold' if len(claims) > 1 else 'The one claim holds'}"
+    else:
+        verb = "holds" if len(claims) - len(failing) == 1 else "hold"
+        happened = f"{len(claims) - len(failing)} of {counted} {verb} (not that {'; nor that '.join(failing)})"
+    if not runs:
+        return f"{happened}; no run is complete, so there is nothing to believe."
+    costs = _listed([_counted(len(runs), "run"), *_costs(runs)])
+    return f"{happened}, at the cost of {costs}; {trust}."
+
+
+def _costs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of many runs together: pauses, drops, wall time."""
     drops = [run["drops"] or 0 for run in runs]
     hit = sum(count > 0 for count in drops)
     dropped = f"{_counted(sum(drops), 'dropped packet')} in {_counted(hit, 'run')}" if hit else "no drops"
-    cost = _listed([_pauses_by_bts(runs), dropped, _wall(sum(run["wall_s"] or 0.0 for run in runs))])
-    trust = trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs])
-    return f"In {counted} of {sweep.scenario}, {happened}, at the cost of {cost}; {trust}."
+    return [_pauses_by_bts(runs), dropped, _wall(sum(run["wall_s"] or 0.0 for run in runs))]
 
 
 def _range(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
+import numpy as np
 import polars as pl
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -166,19 +167,19 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     shown = _shown_in_plots(comparison, runs)
     plotted = [plots.PlottedRun(label, run.result.scheme, run.flows, run.queues) for label, run in shown]
     classes = comparison.traffic_classes or (ALL_CLASSES,)
+    faults = _faults(runs[0])
     figures = {
         **(
-            {"beside_incast": plots.plot_beside_incast(plotted, comparison.traffic_class, faults=_faults(runs[0]))}
-            if comparison.has_incast
-            else {}
+            {"beside_incast": plots.plot_beside_incast(plotted, comparison.traffic_class, faults=faults)}
+            if comparison.has_incast  # what the hottest switches held is half of it
+            else {"buffer": plots.plot_buffers_compared(plotted, faults=faults)}
         ),
-        "buffer": plots.plot_buffers_compared(plotted, faults=_faults(runs[0])),
         "fct_by_size": plots.plot_fct_by_size_compared(plotted, comparison.traffic_class),
         "fct": plots.plot_fct_compared(plotted, classes),
         "distributions": plot_distributions([_distributed(label, run) for label, run in shown]),
     }
-    if not any(axes.lines for axes in figures["fct_by_size"].axes):
-        del figures["fct_by_size"]  # flows too few for the tail of any size
+    if not any(np.size(line.get_xdata()) > 1 for axes in figures["fct_by_size"].axes for line in axes.lines):
+        del figures["fct_by_size"]  # flows too few for the tail of any size, or all of one size
     captions = {
         "beside_incast": f"What the incast did to others. Left: share of {comparison.traffic_class} flows that were "
         "slower than the slowdown on the axis. Right: the most bytes that the hottest switch of each run held.",

@@ -137,7 +137,10 @@ class SenderQueuePair(FrameSource):
             return -1
         congestion = self._congestion
         if congestion.rate_bps != self.line_rate_bps:
-            next_ns = self._last_start_ns + self._last_bytes * 8 * NS_PER_S // congestion.rate_bps
+            rate_bps = congestion.rate_bps
+            if rate_bps < 1:
+                raise ValueError(f"{type(congestion).__name__} set rate_bps to {rate_bps}; the least is 1")
+            next_ns = self._last_start_ns + self._last_bytes * 8 * NS_PER_S // rate_bps
             if next_ns > now_ns:
                 self._blocked_until_ns = next_ns
                 return -1

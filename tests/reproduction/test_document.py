@@ -70,6 +70,18 @@ def test_claims_are_counted_by_figure_and_scale(tmp_path: Path) -> None:
     assert "| all |  | 2 of 3 | 1 of 2 | - |" in text
 
 
+def test_the_page_begins_with_what_came_of_it_and_whether_to_believe_it() -> None:
+    """An experiment with a run that kept up badly is named."""
+    sound = [
+        _summary(name, "ci").model_copy(update={"verdicts": ("faithful",), "runs": 3}) for name in ("theory", "ndp")
+    ]
+    late = _summary("theory", "laptop", "a").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
+    words = "\nOf the paper's claims here 2 of 4 at scale ci{} hold, at the cost of {} runs; believe it{}.\n"
+    assert words.format("", 6, ": all of them are faithful") in document(sound, {}, {})
+    both = words.format(", 1 of 1 at scale laptop", 8, " but for theory at scale laptop")
+    assert both in document([*sound, late], {}, {})
+
+
 @pytest.mark.parametrize(
     ("scale", "changed", "arrivals_us"),
     [

@@ -149,7 +149,7 @@ class CongestionControl:
     window_bytes: int
     """The flow may send while less than this is in flight (one packet may always fly)."""
     rate_bps: int
-    """Pacing rate (wall); the line rate means unpaced."""
+    """Pacing rate (wall), at least 1; the line rate means unpaced."""
 
     @classmethod
     def resolve(cls, parameters: Any, path: PathContext) -> Any:

@@ -322,7 +322,7 @@ def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_pat
         assert str(Path("..", "..", "runs", folder.name, "report.html")) in page.addresses
     for link in page.addresses:
         assert link.startswith("#") or (out / link).exists()
-    assert {"buffer.png", "fct.png", "fct_by_size.png"} <= {file.name for file in out.iterdir()}
+    assert {"beside_incast.png", "fct.png", "fct_by_size.png"} <= {file.name for file in out.iterdir()}
     stored = json.loads((out / "comparison.json").read_text())
     assert stored["rows"][2]["ratios"]["p99_slowdown"] == comparison.rows[2].ratios["p99_slowdown"]
     with (out / "comparison.csv").open(newline="") as file:

@@ -175,7 +175,7 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
         remarks=["A remark of some length that has to be broken into lines on a narrow screen, as remarks are."],
         command="./runner.py reproduce signaling --scale ci",
     )
-    rows = pl.DataFrame({"scheme": ["sfc"], "max_buffer_bytes": [1_690_000]})
+    rows = pl.DataFrame([{"scheme": "sfc", "flows_total": 8, "drops": 0, "pause_us": 120.0, "wall_s": 1.5}])
     return write_experiment_page(tmp_path / "experiment", page, [("buffer", "Buffer over time.", figure)], rows)
 
 
@@ -183,7 +183,7 @@ def _sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     return write_sweep_page(sweep_folder(make_run_folder, tmp_path / "sweep"))
 
 
-PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 10, 0), "experiment": (_experiment_page, 1, 0),
+PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 9, 0), "experiment": (_experiment_page, 1, 0),
          "sweep": (_sweep_page, 4, 0)}  # fmt: skip
 """Name -> its maker, how many panels its plots have, and which of them must show the colour of sfc."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
+from hosts.transport.congestion.window import FixedWindow
 from hosts.transport.flow_control import FLOW_CONTROLS
 from hosts.transport.loss_recovery import LOSS_RECOVERIES
 from hosts.transport.loss_recovery.base import NEVER
@@ -229,3 +230,18 @@ def test_congestion_controls_start_with_room_to_send(name: str, row: type[Any]) 
     assert control.rate_bps > 0
     timer_ns = control.next_timer_ns()
     assert timer_ns is None or timer_ns > 0
+
+
+@pytest.mark.parametrize("rate_bps", [0, -1])
+def test_a_rate_at_which_nothing_is_sent_is_refused(rate_bps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the name of the class, which somebody may have just written."""
+
+    class Stubborn(FixedWindow):
+        def on_sent(self, size_bytes: int, now_ns: int) -> None:
+            self.rate_bps = rate_bps
+
+    monkeypatch.setitem(CONGESTION_CONTROLS, "stubborn", Stubborn)
+    link = FakeLink(TransportSettings(congestion="stubborn"))
+    link.transfer(10_000)
+    with pytest.raises(ValueError, match=f"Stubborn set rate_bps to {rate_bps}; the least is 1"):
+        link.run()
