@@ -181,7 +181,7 @@ def _job_table(sweep: Sweep) -> DataTable:
             "drops",
             "BTS",
             "wall s",
-            "run",
+            "folder",
         ),
         [_job_cells(sweep, row) for row in sweep.table.head(_MOST_ROWS).iter_rows(named=True)],
         "Slowdowns are of the class that stands for the run. ./runner.py report draws a run's page from its folder."
