@@ -129,9 +129,14 @@ def test_sfc_program_agrees_on_streams_of_chance(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", ["arithmetic", "hashing", "headers", "matching", "stateful"])
-@given(data=st.data())
-@settings(few, max_examples=4)
-def test_small_programs_agree_on_streams_of_chance(name: str, data: st.DataObject) -> None:
+def test_small_programs_agree_on_streams_of_chance(name: str) -> None:
     """Entries of chance, frames near those of the vectors."""
     program = PROGRAMS / f"{name}.json"
-    compare(program, data.draw(entries(program)), data.draw(frames(program)))
+    bmv2.skip_what_corrupts_it(program)
+
+    @given(data=st.data())
+    @settings(few, max_examples=4)
+    def agree(data: st.DataObject) -> None:
+        compare(program, data.draw(entries(program)), data.draw(frames(program)))
+
+    agree()
