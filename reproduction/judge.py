@@ -78,10 +78,9 @@ def judge_again(folder: Path) -> StoredReproduction:
     if before.experiment not in EXPERIMENTS:
         raise UsageError(f"{folder}: no experiment {before.experiment!r} in this release")
     runs = tuple((run.label, JobFinished(folder=Path(run.folder))) for run in before.runs)
-    scale: ScaleName = before.scale  # type: ignore[assignment]
     case = Case(
         experiment=before.experiment,
-        scale=scale,
+        scale=before.scale,
         folder=folder,
         runs=runs,
         changed=before.changed,

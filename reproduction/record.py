@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.report.pages import REPORT_FILE
 from analysis.results.result import MAX_FILE_BYTES, Level
+from scenarios.model.scenario import ScaleName
 from testbed.errors import UsageError
 from testbed.plan.config import ProgramConfig
 from wire.input.bounded_file import read_bounded_text
@@ -54,7 +55,7 @@ class Reproduction(BaseModel):
     experiment: str
     title: str
     paper_place: str
-    scale: str
+    scale: ScaleName
     claims: tuple[ClaimFinding, ...]
     runs: tuple[RunOfExperiment, ...]
     failures: tuple[str, ...]

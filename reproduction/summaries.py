@@ -77,8 +77,10 @@ class _Store(BaseModel):
 def summary_of(stored: StoredReproduction) -> Summary | None:
     """None where it reproduces nothing: by another P4 program, or with other settings than a shorter run's."""
     found = stored.reproduction
-    arrivals_us = _shortened_to_us(found) if found.changed else None
-    if found.program is not None or (found.changed and arrivals_us is None):
+    own_us = own_arrivals_us(found.experiment, found.scale)
+    length_us = _given_length_us(found) if found.changed else own_us
+    is_short = found.scale == "paper" and length_us is not None and own_us is not None and length_us < own_us
+    if found.program is not None or not (length_us == own_us or is_short):
         return None
     return Summary(
         experiment=found.experiment,
@@ -90,20 +92,17 @@ def summary_of(stored: StoredReproduction) -> Summary | None:
         verdicts=tuple(sorted({run.verdict for run in found.runs})),
         failures=found.failures,
         notes=found.notes,
-        arrivals_us=arrivals_us,
+        arrivals_us=length_us if is_short else None,
         command=found.command,
         made=made.group() if (made := _MADE.search(stored.folder.name)) else "",
     )
 
 
-def _shortened_to_us(found: Reproduction) -> float | None:
-    """The one setting that was changed, if it is how long messages of the paper's own network keep arriving."""
+def _given_length_us(found: Reproduction) -> float:
+    """The one setting that was given, if it is how long messages keep arriving; not a number if it is another."""
     [first, *others] = found.changed
     key, _, value = first.partition("=")
-    if found.scale != "paper" or key != _LENGTH or others:
-        return None
-    own_us = own_arrivals_us(found.experiment, "paper")
-    return float(value) if own_us is not None and float(value) < own_us else None
+    return float(value) if key == _LENGTH and not others else math.nan
 
 
 def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
