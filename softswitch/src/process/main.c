@@ -91,7 +91,8 @@ static int run_realtime(void)
     struct sched_param parameter = {.sched_priority = 1};
 
     if (sched_setscheduler(0, SCHED_RR, &parameter) < 0)
-        return complain("--realtime: %s (needs CAP_SYS_NICE, and a share of real-time where control groups have shares)", strerror(errno));
+        return complain("--realtime: %s (needs CAP_SYS_NICE, and a share of real-time where control groups have them)",
+                        strerror(errno));
     return 0;
 }
 
