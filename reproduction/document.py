@@ -56,7 +56,7 @@ formula were added when the reason for its missing the paper's 3 MB was found. O
 first pass in which it did nothing under any congestion control. Slopes, and what counts as meaningful, were given
 margins when a difference of 1 % counted as held. The mechanisms of [the paper, line by line](paper.md) changed last:
 the estimator, the filter's timer, the grain of pauses, what a BTS takes, the class of acknowledgements. More claims
-fail since, and no setting was changed for them; scales that have no row here have not been run with them yet.
+fail since, and no setting was changed for them.
 """
 
 

@@ -59,9 +59,10 @@ class Summary(BaseModel):
         return sum(claim.holds for claim in self.claims)
 
     @property
-    def weight(self) -> tuple[float, str]:
-        """What makes it count before others of its place: messages that kept arriving longer, then that it is newer."""
-        return math.inf if self.arrivals_us is None else self.arrivals_us, self.made
+    def weight(self) -> tuple[bool, float, str]:
+        """What makes it count before others of its place: that it is whole, that messages kept arriving longer, that it
+        is newer."""
+        return not self.failures, math.inf if self.arrivals_us is None else self.arrivals_us, self.made
 
     @property
     def place(self) -> tuple[str, str]:

@@ -122,6 +122,8 @@ def test_longer_runs_count_before_newer_ones() -> None:
     again = _summary("hadoop-50", "paper", "aa", made="20261123-080001-2")
     assert again.made == "20261123-080001"
     assert merged([whole], [again]) == merged([again], [whole]) == (again,)
+    cut_short = again.model_copy(update={"failures": ("sfc: interrupted",)})
+    assert merged([whole], [cut_short]) == merged([cut_short], [whole]) == (whole,)
 
 
 def test_findings_outlive_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
