@@ -39,10 +39,9 @@ def unexpected(error: BaseException, words: Sequence[str]) -> str:
 def _place(error: BaseException) -> str:
     """The innermost line of this tree, which may be what the user has added to it."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        inside = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path  # compiled code has relative paths
-        if not inside.is_absolute() and not inside.parts[0].startswith((".", "<")):
-            return f" in {inside}:{frame.lineno}"
+        path = ROOT / frame.filename  # compiled code has relative names
+        if path.is_file() and path.is_relative_to(ROOT) and not path.relative_to(ROOT).parts[0].startswith("."):
+            return f" in {path.relative_to(ROOT)}:{frame.lineno}"
     return ""
 
 

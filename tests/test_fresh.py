@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.appearing import found
+
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
 
@@ -81,7 +83,7 @@ def _write_script(path: Path, script: str) -> None:
 def _wait_for(pattern: str, folder: Path, *, is_there: bool) -> bool:
     """Whether it came to that within a time that is never needed."""
     for _ in range(1_000):
-        if bool(list(folder.glob(pattern))) == is_there:
+        if bool(found(folder, pattern)) == is_there:
             return True
         time.sleep(0.02)
     return False

@@ -172,7 +172,7 @@ def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]],
     if not claims:
         happened = "No claim was judged"
     elif not failing:
-        happened = f"{f'All {counted} hold' if len(claims) > 1 else 'The one claim holds'}"
+        happened = f"All {counted} hold" if len(claims) > 1 else "The one claim holds"
     else:
         verb = "holds" if len(claims) - len(failing) == 1 else "hold"
         happened = f"{len(claims) - len(failing)} of {counted} {verb} (not that {'; nor that '.join(failing)})"

@@ -79,8 +79,8 @@ def _realtime() -> str | None:
     policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-    except PermissionError:
-        return _NO_REALTIME
+    except OSError as error:
+        return _NO_REALTIME if isinstance(error, PermissionError) else f"{error.strerror}"
     os.sched_setscheduler(0, policy, parameter)
     return None
 

@@ -34,3 +34,11 @@ def test_the_line_of_ours_or_the_users_is_named(tmp_path: Path) -> None:
 def test_an_error_of_no_place_has_none() -> None:
     """As one that came from another process."""
     assert unexpected(ValueError("x"), []).startswith("unexpected ValueError (x); its traceback is in ")
+
+
+@pytest.mark.parametrize("name", ["", "<string>", "/nowhere/x.py", "nowhere/x.py"])
+def test_code_of_no_file_is_passed_over(name: str) -> None:
+    """The line that called it is named."""
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(compile("1 / 0", name, "exec"))
+    assert " in tests/command/test_failure.py:" in unexpected(caught.value, [])
