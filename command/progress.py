@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+_ENDING = "interrupted: what was measured is kept once the queues are empty; Ctrl-C again drops it"
+
 
 class LiveProgress:
     """Shows one line a run; gone when the run is over, so that its result stands alone."""
@@ -27,6 +29,7 @@ class LiveProgress:
             disable=not console.is_terminal,  # it would leave an empty line
         )
         self._task = self._progress.add_task(Text(title).plain, total=None, unit="starting", buffer="")
+        self._has_told = False
 
     def __enter__(self) -> LiveProgress:
         self._progress.start()
@@ -45,6 +48,12 @@ class LiveProgress:
 
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         self._progress.update(self._task, buffer=f"{switch} holds {used_bytes / 1e6:.2f} MB")
+
+    def ending(self, is_interrupted: bool) -> None:
+        self._progress.update(self._task, unit="done, ending")
+        if is_interrupted and not self._has_told and self._progress.console.is_terminal:
+            self._has_told = True
+            self._progress.console.print(_ENDING, markup=False, highlight=False, soft_wrap=True)
 
 
 class JobProgress:

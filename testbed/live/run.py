@@ -285,11 +285,14 @@ class _Run:
                 return
             self._read_agents(min(_POLL_SECONDS, remaining_s))
             self._progress.flows_done(self._recorder.completed, len(self._plan.flows))
-            self._show_hottest_buffer()
+            self._show_buffers()
 
-    def _show_hottest_buffer(self) -> None:
-        used_bytes, name = max((self._queued_bytes(each), each.name) for each in self._network.switches)
+    def _show_buffers(self) -> int:
+        """The bytes queued in all switches; the fullest one is told."""
+        queued = [(self._queued_bytes(each), each.name) for each in self._network.switches]
+        used_bytes, name = max(queued)
         self._progress.hottest_buffer(name, used_bytes)
+        return sum(used_bytes for used_bytes, _ in queued)
 
     def _queued_bytes(self, switch: RunningSwitch) -> int:
         return self._ask(switch, switch.queued_bytes, 0)
@@ -330,16 +333,19 @@ class _Run:
         patience_s = max(_DRAIN_SECONDS, self._plan.dilation.wall_ns(_DRAIN_MODEL_NS) / 1e9)
         deadline = time.monotonic() + patience_s
         least = sys.maxsize
-        while (queued := sum(map(self._queued_bytes, self._network.switches))) and time.monotonic() < deadline:
-            self._interrupt.stop_if_urgent()
+        while (queued := self._show_buffers()) and time.monotonic() < deadline:
             if queued < least:
                 least, deadline = queued, time.monotonic() + patience_s
-            self._read_agents(_POLL_SECONDS / 5)
+            self._wait_for_silence()
         rest_ns = _DRAIN_RTTS * self._plan.transport.base_rtt_ns + longest_hold_ns(self._plan.faults)
         rest = time.monotonic() + self._plan.dilation.wall_ns(rest_ns) / 1e9
         while time.monotonic() < rest:
-            self._interrupt.stop_if_urgent()
-            self._read_agents(_POLL_SECONDS / 5)
+            self._wait_for_silence()
+
+    def _wait_for_silence(self) -> None:
+        self._interrupt.stop_if_urgent()
+        self._progress.ending(self._interrupt.is_requested)
+        self._read_agents(_POLL_SECONDS / 5)
 
     def _collect(self, interrupted: bool) -> RunCounters:
         for agent in self._agents:

@@ -33,6 +33,9 @@ class Progress(Protocol):
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
         """The switch with most bytes queued now."""
 
+    def ending(self, is_interrupted: bool) -> None:
+        """Nothing is sent any more; queues run empty, which takes a while where the clock is slow."""
+
 
 class Silent:
     """Progress that nobody watches."""
@@ -44,4 +47,7 @@ class Silent:
         pass
 
     def hottest_buffer(self, switch: str, used_bytes: int) -> None:
+        pass
+
+    def ending(self, is_interrupted: bool) -> None:
         pass

@@ -133,9 +133,7 @@ def _new_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
 def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     """A run in `folder`/runs, once its hosts are being started; what it prints goes to `folder`/log."""
     with (folder / "log").open("wb") as log:
-        child = subprocess.Popen(
-            command("run", *words, "--json", "--out", str(folder / "runs")), stdout=log, stderr=log
-        )
+        child = subprocess.Popen(command("run", *words, "--out", str(folder / "runs")), stdout=log, stderr=log)
     deadline = time.monotonic() + 60
     while not found(folder / "runs", "*/logs/agent*.json") and time.monotonic() < deadline:
         assert child.poll() is None, (folder / "log").read_text()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""What a run shows on a terminal while it lasts, and that it shows nothing elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from command.progress import LiveProgress
+
+
+def _shown(*, is_terminal: bool, is_interrupted: bool) -> str:
+    """All that a run writes whose queues run empty while it is looked at three times."""
+    written = io.StringIO()
+    with LiveProgress("incast sfc", Console(file=written, force_terminal=is_terminal, width=120)) as progress:
+        progress.hosts_up(8, 8)
+        progress.flows_done(3, 5)
+        for left_bytes in (3_000_000, 1_000_000, 0):
+            progress.hottest_buffer("tor1", left_bytes)
+            progress.ending(is_interrupted)
+    return written.getvalue()
+
+
+def test_a_run_that_ends_says_so_and_how_full_its_queues_are() -> None:
+    shown = _shown(is_terminal=True, is_interrupted=False)
+    assert "3/5" in shown
+    assert "done, ending tor1 holds 0.00 MB" in shown
+    assert "Ctrl-C" not in shown
+
+
+def test_after_ctrl_c_it_says_once_what_a_second_one_would_do() -> None:
+    assert _shown(is_terminal=True, is_interrupted=True).count("Ctrl-C again drops it") == 1
+
+
+def test_without_a_terminal_nothing_is_written() -> None:
+    assert _shown(is_terminal=False, is_interrupted=True) == ""
