@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,7 +164,7 @@ def test_the_runs_that_tested_a_reason_can_be_made(name: str) -> None:
         assert what == name
         given = dict(zip(options[::2], options[1::2], strict=True))
         changed = [value for option, value in zip(options[::2], options[1::2], strict=True) if option == "--set"]
-        assert set(given) <= {"--set", "--scale", "--scheme", "--clock", "--seed"}
+        assert set(given) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--duration"}
         if verb == "reproduce":
             seed = int(given["--seed"]) if "--seed" in given else None
             [first, *_] = jobs_of(EXPERIMENTS[what], given["--scale"], seed=seed, changed=changed)  # type: ignore[arg-type]
@@ -171,7 +172,8 @@ def test_the_runs_that_tested_a_reason_can_be_made(name: str) -> None:
         else:
             assert (verb, given["--clock"]) == ("run", "virtual")
             request = RunRequest(what, given["--scheme"], clock="virtual", scale=given["--scale"], settings=changed)
-            plan_run(request)
+            duration_ms = float(given["--duration"]) if "--duration" in given else None
+            plan_run(replace(request, duration_ms=duration_ms))
 
 
 def test_another_seed_and_other_settings_are_asked_for_again() -> None:
