@@ -9,11 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from analysis.formatting import format_bytes, format_number, format_us
+from analysis.formatting import format_bytes, format_number, format_share, format_us
 from analysis.metrics.flows import active_span_us
 from analysis.results.comparison import Comparison, headline_class
 from analysis.results.result import Level, RunResult
 from analysis.results.swept import Sweep
+from analysis.validation.record import Validation
 
 _TRUST: Mapping[Level, str] = {
     "faithful": "believe it: it is faithful",
@@ -182,6 +183,28 @@ def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]],
     return f"{happened}, at the cost of {costs}; {trust}."
 
 
+def of_validation(validation: Validation, outside: Sequence[str]) -> str:
+    """Of runs on both clocks: in how many figures they agree, which are `outside` their tolerance (in words), how far
+    the peak buffers are apart, what the live runs took. `outside` has one entry for every such figure of every run."""
+    runs, failures = validation.runs, len(validation.failures)
+    if not runs:
+        return "No live run was held against a virtual one, so there is nothing to believe."
+    total = sum(len(run.metrics) for run in runs)
+    agreed = f"{total - len(outside):,} of {total:,}" if outside else f"all {total:,}"
+    but = f" (not in {_some(outside, '; ')})" if outside else ""
+    errors = [abs(run.peak_error) for run in runs if run.peak_error is not None]
+    peak = f", their peak buffers are at most {format_share(max(errors))} apart" if errors else ""
+    cost = _wall(sum(run.live_wall_s or 0.0 for run in runs))
+    if failures:
+        trust = f"do not believe it: {failures} more could not be compared"
+    else:
+        trust = trust_in_runs([run.verdict for run in runs], [run.label for run in runs], "pair")
+    happened = (
+        f"Live and virtual agree, within tolerances, in {agreed} figures of {_counted(len(runs), 'pair')} of runs"
+    )
+    return f"{happened}{but}{peak}, at the cost of {cost} live; {trust}."
+
+
 def _costs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Of many runs together: pauses, drops, wall time."""
     drops = [run["drops"] or 0 for run in runs]
@@ -208,23 +231,23 @@ def _trust_in(comparison: Comparison) -> str:
     return trust_in_runs([row.verdict for row in comparison.rows], [row.label for row in comparison.rows])
 
 
-def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str]) -> str:
-    """Whether several runs can be believed, and which cannot."""
+def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = "run") -> str:
+    """Whether several runs, or pairs of them, can be believed, and which cannot."""
     named: dict[Level, list[str]] = {}
     for verdict, label in zip(verdicts, labels, strict=True):
         named.setdefault(verdict, []).append(label)
     for level, advice in (("invalid", "do not believe it"), ("degraded", "believe it with care")):
         if level in named:
             verb = "is" if len(named[level]) == 1 else "are"
-            counted = f"{len(named[level])} of {_counted(len(verdicts), 'run')}"
+            counted = f"{len(named[level])} of {_counted(len(verdicts), noun)}"
             return f"{advice}: {counted} {verb} {level} ({_some(named[level])})"
-    who = "all runs are" if len(verdicts) > 1 else "the run is"
+    who = f"all {noun}s are" if len(verdicts) > 1 else f"the {noun} is"
     return f"believe it: {who} faithful, with every packet accounted for and none too late"
 
 
-def _some(names: Sequence[str]) -> str:
+def _some(names: Sequence[str], separator: str = ", ") -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+    return f"{separator.join(names[:_MOST_NAMED])}{more}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from analysis.formatting import NOTHING, format_number, format_share
 from analysis.plots.run import PlottedRun, plot_buffers_compared
+from analysis.report import first_sentence
 from analysis.report.page import DataTable
 from analysis.report.pages import REPORT_FILE, place_figures, relative_link, render
 from analysis.report.tables import VERDICT_STYLES
@@ -165,6 +166,7 @@ def write_validation_page(folder: Path, validation: Validation) -> Path:
     html = render(
         "validation.html.j2",
         validation=validation,
+        first=first_sentence.of_validation(validation, _outside(validation)),
         within=sum(not run.outside for run in validation.runs),
         summary=DataTable("All runs", SUMMARY_HEADINGS, [summary_cells(run) for run in validation.runs]),
         tolerances=DataTable("Tolerances", ("figure", "meaning", "tolerance", "reason"), tolerance_rows()),
@@ -173,6 +175,15 @@ def write_validation_page(folder: Path, validation: Validation) -> Path:
     )
     replace_text(folder / REPORT_FILE, html)
     return folder / REPORT_FILE
+
+
+def _outside(validation: Validation) -> list[str]:
+    """`incast sfc: peak buffer +7.1 %`, for every figure that misses its tolerance."""
+    return [
+        f"{run.label}: {finding_name(found)} {'only on one clock' if found.difference is None else _difference(found)}"
+        for run in validation.runs
+        for found in run.outside
+    ]
 
 
 def _section(folder: Path, number: int, run: ValidatedRun) -> dict[str, object]:
