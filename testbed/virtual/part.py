@@ -7,7 +7,6 @@ Knows neither when a run ends nor where its records go.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from softswitch.engine import Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
+from testbed.plan.garbage import no_garbage_searched, search_all_objects, search_new_objects_only
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
@@ -45,6 +45,7 @@ class Counts:
 class Part:
     """Switches and NICs, and the frames between them. A host is known by its place in the share."""
 
+    @no_garbage_searched()
     def __init__(
         self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
     ) -> None:
@@ -65,7 +66,7 @@ class Part:
         plugs = _plugs(topology, share.hosts, index)
         far = {near: (end.worker, place_of(end.engine, end.port)) for near, end in share.far.items()}
         self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts, far, workers)
-        gc.freeze()  # messages and NICs stay until `close`: looking through them for garbage again and again costs 3 %
+        search_new_objects_only()
 
     def next_ns(self) -> int:
         """When something happens next; NEVER if nothing does."""
@@ -135,7 +136,7 @@ class Part:
             self._capture.close()
         finally:
             self._fabric.close()
-            gc.unfreeze()
+            search_all_objects()
 
 
 def lookahead_ns(topology: Topology, dilation: Dilation) -> int:
