@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analysis.formatting import NOTHING
+from analysis.formatting import NOTHING, three_digits
 from analysis.report.markdown import markdown_table
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
@@ -58,6 +58,11 @@ margins when a difference of 1 % counted as held. The mechanisms of [the paper, 
 the estimator, the filter's timer, the grain of pauses, what a BTS takes, the class of acknowledgements. More claims
 fail since, and no setting was changed for them.
 """
+_COST = """\
+At scale paper every network has the paper's size. How long messages keep arriving is the paper's time too, or what two
+cores do in a quarter of an hour or so a run, given by `--set arrivals_us`. Each run had one process; on two cores there
+were two to four at a time, so that of what a run took a good part may be waiting for the others.
+"""
 
 
 def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
@@ -73,7 +78,7 @@ def below(folders: Sequence[Path]) -> list[tuple[Summary, StoredReproduction]]:
 
 def document(summaries: Sequence[Summary], remarks: Remarks, pictures: Mapping[tuple[str, str], str]) -> str:
     """The whole text; `pictures` are paths from the document, by experiment and scale."""
-    parts = [_HEAD, _first_sentence(summaries), _READING, _overview(summaries)]
+    parts = [_HEAD, _first_sentence(summaries), _READING, _overview(summaries), *_cost(summaries)]
     for name in dict.fromkeys(each.experiment for each in summaries):
         own = [each for each in summaries if each.experiment == name]
         parts.append(_experiment(own, remarks.get(name, {}), pictures))
@@ -110,6 +115,37 @@ def _overview(summaries: Sequence[Summary]) -> str:
     return markdown_table(headings, [*rows, ("all", "", *sums)])
 
 
+def _cost(summaries: Sequence[Summary]) -> list[str]:
+    """A row an experiment at the paper's scale: how long its messages arrive, and what its runs took."""
+    rows = []
+    for each in summaries:
+        own_us = own_arrivals_us(each.experiment, each.scale)
+        if each.scale == "paper" and each.walls_s:
+            lengths = (NOTHING, NOTHING) if own_us is None else (f"{_arrivals_us(each) / 1000:g}", f"{own_us / 1000:g}")
+            rows.append((f"[{each.experiment}](#{each.experiment})", *lengths, str(each.runs), *_walls(each)))
+    headings = ("experiment", "messages arrive for, ms", "the paper's, ms", "runs", "a run took", "all together")
+    return [_COST, markdown_table(headings, rows)] if rows else []
+
+
+def _arrivals_us(found: Summary) -> float:
+    own_us = own_arrivals_us(found.experiment, found.scale) or 0.0
+    return own_us if found.arrivals_us is None else found.arrivals_us
+
+
+def _walls(found: Summary) -> tuple[str, str]:
+    """What the shortest and the longest of the runs took, and all of them one after another."""
+    first, last = (_wall(pick(found.walls_s)) for pick in (min, max))
+    return first if first == last else f"{first} to {last}", _wall(sum(found.walls_s))
+
+
+def _wall(duration_s: float) -> str:
+    """12 s, 3.4 min, 2.3 h."""
+    for unit_s, unit in ((3600.0, "h"), (60.0, "min")):
+        if duration_s >= unit_s:
+            return f"{three_digits(duration_s / unit_s)} {unit}"
+    return f"{three_digits(duration_s)} s"
+
+
 def _held(summaries: Sequence[Summary]) -> str:
     claims = sum(len(each.claims) for each in summaries)
     return f"{sum(each.held for each in summaries)} of {claims}" if summaries else NOTHING
@@ -130,7 +166,7 @@ def _experiment(own: Sequence[Summary], remarks: Mapping[str, Remark], pictures:
         rows = [(row.claim, row.paper, row.measured, "yes" if row.holds else "**no**") for row in each.claims]
         lines += ["", markdown_table(("claim", "the paper", "here", "holds"), rows)]
         held = f"{_held([each])} claims hold. Verdict of the {each.runs} runs"
-        lines += [f"{held}: {', '.join(each.verdicts) or NOTHING}."]
+        lines += [f"{held}: {', '.join(each.verdicts) or NOTHING}.{_took(each)}"]
         lines += [f"Failed: {failure}" for failure in each.failures]
         lines += _reasons(each, remarks)
         lines += ["", "To repeat it:", "", "```sh", each.command, "```"]
@@ -143,6 +179,14 @@ def _length(found: Summary) -> str:
     if found.arrivals_us is None or own_us is None:
         return ""
     return f", messages arriving for {found.arrivals_us / 1000:g} ms instead of {own_us / 1000:g} ms"
+
+
+def _took(found: Summary) -> str:
+    """What its runs took, where that was kept."""
+    if not found.walls_s:
+        return ""
+    each, together = _walls(found)
+    return f" A run took {each}, all together {together}."
 
 
 def _reasons(found: Summary, remarks: Mapping[str, Remark]) -> list[str]:

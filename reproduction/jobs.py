@@ -33,6 +33,13 @@ class ExperimentJob:
         return f"{self.experiment} {self.point.label}"
 
 
+def taken_by(experiment: Experiment, changed: Sequence[str]) -> tuple[str, ...]:
+    """Of some settings those that an experiment has: what has no part before a dot is its workload's."""
+    known = experiment.scenario.workload.model_fields
+    keys = {setting: setting.partition("=")[0] for setting in changed}
+    return tuple(setting for setting in changed if "." in keys[setting] or keys[setting] in known)
+
+
 def request_for(
     experiment: Experiment,
     scale: ScaleName,

@@ -120,6 +120,7 @@ def conclude(
                 folder=str(result.folder),
                 command=run.command,
                 verdict=run.result.verdict,
+                wall_s=run.result.wall_s,
             )
         )
     measured = Results(scale, tuple(measurements))

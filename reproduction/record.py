@@ -44,6 +44,8 @@ class RunOfExperiment(BaseModel):
     folder: str
     command: str
     verdict: Level
+    wall_s: float | None = None
+    """What it took; None: nobody measured it."""
 
 
 class Reproduction(BaseModel):

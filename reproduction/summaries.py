@@ -52,6 +52,8 @@ class Summary(BaseModel):
     command: str
     made: str = ""
     """When, as its folder's name tells: YYYYMMDD-HHMMSS. Empty: before anybody kept it."""
+    walls_s: tuple[float, ...] = ()
+    """What each of the runs took; empty: before anybody kept it."""
 
     @property
     def held(self) -> int:
@@ -96,6 +98,7 @@ def summary_of(stored: StoredReproduction) -> Summary | None:
         arrivals_us=length_us if is_short else None,
         command=found.command,
         made=made.group() if (made := _MADE.search(stored.folder.name)) else "",
+        walls_s=tuple(round(run.wall_s, 2) for run in found.runs if run.wall_s is not None),
     )
 
 

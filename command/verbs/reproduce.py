@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json as json_format
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,19 +15,22 @@ import typer
 from command.dilation import say_dilations
 from command.listing import words
 from command.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
-from command.output import EXIT_CLAIM, EXIT_INVALID, errors
+from command.output import EXIT_CLAIM, EXIT_INVALID, as_line, errors
 from command.planning import checked, clock_of
 from command.progress import JobProgress
 from command.reproductions import print_reproduction
 from command.retrying import tell
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.jobs import ExperimentJob, jobs_of
+from reproduction.jobs import ExperimentJob, jobs_of, taken_by
 from reproduction.reproduce import ReproducedExperiments, reproduce
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.retry import check_retry
 from testbed.jobs.job import executor_for
+from testbed.plan.overrides import parse_overrides
 from testbed.plan.request import ClockName
 from testbed.program.given import GivenProgram, program_given
+from wire.input.nearest import nearest
+from wire.input.validation import shortened
 
 
 def verb(
@@ -53,10 +56,13 @@ def verb(
 ) -> None:
     """Runs experiments and holds their claims against what was measured."""
     chosen = None if clock is None else clock_of(clock)
-    jobs = _jobs(_experiments(experiment), scale, chosen, seed, settings or (), program_given(p4))
+    names = _experiments(experiment)
+    changed = settings_of(names, settings or ())
+    jobs = _jobs(changed, scale, chosen, seed, program_given(p4))
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
     say_dilations(checked([job.request for job in jobs], out))
+    say_left_out(changed, settings or ())
     with JobProgress(errors, "runs") as progress:
         found = reproduce(
             scale,  # type: ignore[arg-type]
@@ -82,18 +88,41 @@ def verb(
 
 
 def _jobs(
-    names: Sequence[str],
+    changed: Mapping[str, Sequence[str]],
     scale: str,
     clock: ClockName | None,
     seed: int | None,
-    changed: Sequence[str],
     program: GivenProgram | None,
 ) -> list[ExperimentJob]:
     return [
         job
-        for name in names
-        for job in jobs_of(EXPERIMENTS[name], scale, clock, seed=seed, changed=changed, program=program)  # type: ignore[arg-type]
+        for name, own in changed.items()
+        for job in jobs_of(EXPERIMENTS[name], scale, clock, seed=seed, changed=own, program=program)  # type: ignore[arg-type]
     ]
+
+
+def settings_of(names: Sequence[str], settings: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The settings of each experiment. One asked for by name has all of them, to be refused where they are not its own;
+    of several each has those that it knows. UsageError for a setting that none of them knows."""
+    if len(names) == 1:
+        return {names[0]: tuple(settings)}
+    parse_overrides(settings)
+    changed = {name: taken_by(EXPERIMENTS[name], settings) for name in names}
+    for setting in settings:
+        key = setting.partition("=")[0]
+        if not any(setting in own for own in changed.values()):
+            known = {field for name in names for field in EXPERIMENTS[name].scenario.workload.model_fields}
+            raise UsageError(f"--set {shortened(key)}: no experiment has such a setting{nearest(key, known)}")
+    return changed
+
+
+def say_left_out(changed: Mapping[str, Sequence[str]], settings: Sequence[str]) -> None:
+    """On stderr, which experiments alone a setting changes, where others have none of that name."""
+    for setting in settings:
+        with_it = [name for name, own in changed.items() if setting in own]
+        if len(with_it) < len(changed):
+            line = f"--set {setting}: of {', '.join(with_it)}; the others have no such setting and run without it"
+            errors.print(as_line(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _experiments(text: str) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 import reproduction.document as page
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import below, document, main
-from reproduction.record import ClaimFinding, Reproduction, StoredReproduction
+from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
 from reproduction.remarks import Remark
 from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
 
@@ -33,6 +33,16 @@ def _summary(
     summary = summary_of(StoredReproduction(_found(name, scale, words, changed), Path(f"{name}-reproduction-{made}")))
     assert summary is not None
     return summary
+
+
+def test_what_every_run_took_is_kept() -> None:
+    """In seconds; a reproduction from before anybody kept it says nothing."""
+    told = {"label": "l", "scheme": "sfc", "folder": "f", "command": "c", "verdict": "faithful"}
+    runs = tuple(RunOfExperiment.model_validate({**told, **wall}) for wall in ({"wall_s": 1.234}, {}))
+    found = _found("theory", "ci").model_copy(update={"runs": runs})
+    summary = summary_of(StoredReproduction(found, Path("runs")))
+    assert summary is not None
+    assert (summary.runs, summary.walls_s) == (2, (1.23,))
 
 
 def _lay(folder: Path, found: Reproduction) -> None:
@@ -80,6 +90,22 @@ def test_the_page_begins_with_what_came_of_it_and_whether_to_believe_it() -> Non
     assert words.format("", 6, ": all of them are faithful") in document(sound, {}, {})
     both = words.format(", 1 of 1 at scale laptop", 8, " but for theory at scale laptop")
     assert both in document([*sound, late], {}, {})
+
+
+def test_what_the_paper_s_size_costs_is_told() -> None:
+    """A row an experiment: how long messages arrive against the paper's time, and what the runs took."""
+    short = _summary("hadoop-50", "paper", changed=("arrivals_us=2500",))
+    short = short.model_copy(update={"runs": 3, "walls_s": (90.0, 30.0, 6000.0)})
+    without = _summary("theory", "paper").model_copy(update={"runs": 1, "walls_s": (0.123,)})
+    elsewhere = _summary("ndp", "ci").model_copy(update={"runs": 2, "walls_s": (1.0, 1.0)})
+    text = document([short, without, elsewhere, _summary("fairness", "paper")], {}, {})
+    rows = [line for line in text.splitlines() if line.startswith("| [") and line.count("|") == 7]
+    assert rows == [
+        "| [hadoop-50](#hadoop-50) | 2.5 | 10 | 3 | 30 s to 1.67 h | 1.7 h |",
+        "| [theory](#theory) | - | - | 1 | 0.123 s | 0.123 s |",
+    ]
+    assert "A run took 1 s, all together 2 s.\n" in text
+    assert "a run took" not in document([_summary("fairness", "paper")], {}, {}).lower()
 
 
 @pytest.mark.parametrize(

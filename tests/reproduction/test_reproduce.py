@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from analysis.results.stored import load_run
+from command.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.document import below, document
 from reproduction.jobs import jobs_of
@@ -139,6 +140,14 @@ def test_a_disabled_cache_makes_its_claim_fail(tmp_path: Path) -> None:
         (["nothing"], "no experiment 'nothing'; there are all, signaling"),
         (["theory", "--scale", "huge"], "has no scale 'huge'"),
         (["theory", "--clock", "wall"], "no clock 'wall'"),
+        (["theory", "--set", "arrivals_us=1000"], "arrivals_us: there is no such setting"),
+        (
+            ["all", "--set", "arrival_us=1000"],
+            "--set arrival_us: no experiment has such a setting; nearest: arrivals_us",
+        ),
+        (["all", "--set", "arrivals_us"], "--set 'arrivals_us' is not of the form key=value"),
+        (["all", "--set", "colour.red=1"], "a key is NAME or one of"),
+        (["all", "--set", "switch.colour=1"], "switch: colour: there is no such setting"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, words: list[str], expected: str) -> None:
@@ -184,6 +193,21 @@ def test_another_seed_and_other_settings_are_asked_for_again() -> None:
     found = Reproduction(experiment="long-rtt", title="t", paper_place="p", scale="ci", claims=(), runs=(), failures=(),
                          notes=(), seed=7, changed=("load=0.1",))  # fmt: skip
     assert found.command == "./runner.py reproduce long-rtt --scale ci --seed 7 --set load=0.1"
+
+
+def test_of_all_each_experiment_is_given_what_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    """A shorter time for those whose messages keep arriving; the line names the others, of which nothing is changed."""
+    settings = ("arrivals_us=1000", "transport.ack_priority=data")
+    changed = settings_of(tuple(EXPERIMENTS), settings)
+    assert (changed["hadoop-50"], changed["theory"]) == (settings, settings[1:])
+    say_left_out(changed, settings)
+    said = capsys.readouterr().err
+    assert said.startswith("--set arrivals_us=1000: of incast-degree, ")
+    assert len(said.splitlines()) == 1
+    named = said.partition(": of ")[2].partition("; the others have no such setting")[0].split(", ")
+    assert named == [name for name, own in changed.items() if own == settings]
+    for name, own in changed.items():
+        assert {job.changed for job in jobs_of(EXPERIMENTS[name], "paper", changed=own)} == {own}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
