@@ -54,6 +54,31 @@ def test_the_cache_alone_is_judged_at_half_the_largest_degree(peak_bytes: int, h
     assert judge(_claim("synchronization", "cache alone"), _results(runs)).holds is holds
 
 
+def _slowed(slowdown: float) -> Run:
+    """Twenty flows of one class, all as slow, which is what a P95 needs."""
+    flows = [{"tag": "hadoop", "size_bytes": 1000, "slowdown": slowdown}] * 20
+    return SimpleNamespace(
+        flows=pl.DataFrame(flows),
+        result=SimpleNamespace(fct_slowdown={"hadoop": SimpleNamespace(flows=20)}, measured_window_us=None),
+    )  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("sfc", "others", "holds"),
+    [(1.0, (1.2, 1.3), True), (1.1, (1.2, 1.05), False), (0.9, (0.97, 0.99), False), (0.9, (1.01, 0.99), False)],
+    ids=["both grow", "one grows less", "all shrink", "one shrinks"],
+)
+def test_to_grow_more_with_the_rtt_is_to_grow(sfc: float, others: tuple[float, float], holds: bool) -> None:
+    """The paper says that the others' slowdowns increase: those that shrink less than SFC's do not."""
+    growth = dict(zip(("sfc+hpcc", "irn+hpcc", "onramp+hpcc"), (sfc, *others), strict=True))
+    runs: dict[tuple[str, tuple[tuple[str, Any], ...]], Run] = {
+        (scheme, (("base RTT (µs)", rtt),)): _slowed(4.0 * (factor if rtt == 16 else 1.0))
+        for scheme, factor in growth.items()
+        for rtt in (10, 16)
+    }
+    assert judge(_claim("long-rtt", "it grows more"), _results(runs)).holds is holds
+
+
 def _receiving(*gbps: float) -> Run:
     """A receiver a rate; two flows of 1 MB each, the second starts when half of the time is over."""
     flows = [
