@@ -90,7 +90,9 @@ def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
 def finding_name(found: MetricFinding) -> str:
     """`P95 slowdown, hadoop`."""
     traffic_class = found.metric.partition(".")[2]
-    name = found.name.removesuffix("_bytes").removesuffix("_us").replace("_", " ")
+    metric = METRIC.get(found.name)
+    name = metric.shown if metric else ""
+    name = name or found.name.removesuffix("_bytes").removesuffix("_us").replace("_", " ")
     if found.name.startswith(_SLOWDOWN):
         name = f"{found.name.removeprefix(_SLOWDOWN).upper()} slowdown"
     return f"{name}, {traffic_class}" if traffic_class else name

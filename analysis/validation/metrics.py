@@ -51,6 +51,8 @@ class Metric:
     meaning: str
     tolerance: Tolerance
     take: Callable[[Run], Taken]
+    shown: str = ""
+    """What people read; empty: the name without its unit."""
 
     def write(self, value: float) -> str:
         """A figure with its unit, as people read it."""
@@ -118,6 +120,7 @@ METRICS: tuple[Metric, ...] = (
         "time-weighted mean of what all switches together hold, from the first start to the last finish",
         Tolerance(0.10, "depth times duration, each of which may be 5 % off; sampled, so not between samples", 2_200),
         _whole(mean_queued_bytes),
+        shown="mean of all buffers",  # beside the peak of one, so that it may be above that
     ),
     Metric(
         "fct_slowdown_p50",

@@ -96,7 +96,7 @@ def test_a_page_begins_with_what_came_out(make_run_folder: FolderMaker) -> None:
     assert first.endswith("; believe it: the pair is faithful, with every packet accounted for and none too late.")
     first = _first(make_run_folder, Validation(runs=(good, off)))
     assert f"in {2 * count - 2} of {2 * count} figures of 2 pairs of runs" in first
-    assert "(not in hadoop-50 sfc, degree 8: peak buffer +50 %; hadoop-50 sfc, degree 8: mean buffer " in first
+    assert "(not in hadoop-50 sfc, degree 8: peak buffer +50 %; hadoop-50 sfc, degree 8: mean of all buffers " in first
     assert f"at most 50 % apart, at the cost of {walls:.1f} s of wall time live" in first
     assert first.endswith("; believe it with care: 1 of 2 pairs is degraded (hadoop-50 sfc, degree 8).")
 
