@@ -16,7 +16,7 @@ enum bit<EVENT_BITS> drop_reason_t {
     ttl_expired = 2,        // the time to live ran out
     dynamic_threshold = 3,  // the queue stood at alpha times the free buffer
     buffer_full = 4,        // the shared buffer was full
-    untrusted_signal = 5,   // a BTS entered on a server-facing port, where none can come from
+    untrusted_signal = 5,   // a BTS or trimmed packet entered on a server-facing port, where none can come from
     mac_control = 6,        // a MAC control frame reached the pipeline
     foreign_source = 7,     // a server's packet bore another source address than its own
     bts_no_route = 8,       // a BTS of this switch found no route to the source that it was for

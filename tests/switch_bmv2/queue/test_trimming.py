@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import pytest
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import Ether
 
 from tests.switch_bmv2.bench_switch import FRAME_OVERHEAD, BenchSwitch, Seen, bench_switch
 from topologies.settings import SwitchSettings
 from topologies.shapes import shape
 from wire.addresses import parse_mac
-from wire.constants import DSCP_CONTROL, DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
+from wire.constants import DSCP_CONTROL, DSCP_DATA, DSCP_RETURNED, DSCP_TRIMMED, TRIMMED_FRAME_BYTES, TRIMMED_IPV4_BYTES
 from wire.counters import TrimEvent
 from wire.ipv4 import unpack_header, with_dscp
 from wire.roce.packets import IP_OFFSET
@@ -112,6 +114,34 @@ def test_servers_make_no_headers(dscp: int) -> None:
     with bench_switch(STAR, "s1", TRIMMING) as switch:
         switch.send(with_dscp(switch.data("h2", "h4"), dscp, IP_OFFSET), 2, 0)
         assert switch.counts().drops == {"untrusted_signal": 1}
+
+
+@pytest.mark.parametrize("dscp", [DSCP_TRIMMED, DSCP_RETURNED])
+def test_an_icmp_error_is_no_header(dscp: int) -> None:
+    """A kernel answers a packet of DSCP 26 with one of DSCP 50: forwarded, and dropped where headers find no room."""
+    frame = _port_unreachable("h2", "h4", dscp)
+    with bench_switch(STAR, "s1", TRIMMING) as switch:
+        seen = [
+            each for _ in range(2 + HEADER_QUEUE // len(frame)) for each in switch.send(frame, 2, 0)
+        ] + switch.run_dry()
+        assert {(each.port, _dscp(each), each.frame[IP_OFFSET + 20 :]) for each in seen} == {
+            (4, dscp, frame[IP_OFFSET + 20 :])
+        }
+        assert switch.counts().drops == {"header_queue_full": 1}
+        assert _trim_events(switch) == (0, 0)
+
+
+def _port_unreachable(source: str, destination: str, dscp: int) -> bytes:
+    """With what a kernel quotes of the packet that it answers."""
+    hosts = STAR.host
+    quoted = IP(src=str(hosts[destination].ip), dst=str(hosts[source].ip), tos=DSCP_DATA << 2) / UDP(sport=9, dport=9)
+    frame = (
+        Ether(dst=hosts[source].gateway_mac, src=hosts[source].mac)
+        / IP(src=str(hosts[source].ip), dst=str(hosts[destination].ip), tos=dscp << 2)
+        / ICMP(type="dest-unreach", code="port-unreachable")
+        / quoted
+    )
+    return bytes(frame)
 
 
 def test_a_header_from_another_switch_goes_back_from_here_too() -> None:

@@ -50,9 +50,11 @@ control Validity(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         } else if (!hdr.ipv4.isValid() || std.parser_error != error.NoError || std.checksum_error == 1
                    || (bit<32>) hdr.ipv4.total_len + 14 > std.packet_length || hdr.ipv4.total_len < 20) {
             drop.apply(meta, std, std.ingress_port, drop_reason_t.malformed);
-        } else if (meta.is_server_ingress == 1 && (hdr.bts.isValid() || hdr.ipv4.dscp == TRIMMED_DSCP
-                                                   || hdr.ipv4.dscp == RETURNED_DSCP)) {
+        } else if (meta.is_server_ingress == 1
+                   && (hdr.bts.isValid() || (hdr.bth.isValid() && (hdr.ipv4.dscp == TRIMMED_DSCP
+                                                                   || hdr.ipv4.dscp == RETURNED_DSCP)))) {
             // Servers make neither BTS packets, which would pause others' flows or poison the cache, nor trimmed ones.
+            // But a kernel's ICMP error has the DSCP of a trimmed packet where it answers one of DSCP 26.
             drop.apply(meta, std, std.ingress_port, drop_reason_t.untrusted_signal);
         } else if (meta.is_server_ingress == 1 && hdr.ipv4.src_addr != server_address) {
             // Data under another's name would pause it, an acknowledgement or CNP would be believed by its peers.

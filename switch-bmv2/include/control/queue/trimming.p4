@@ -96,7 +96,7 @@ control Trimming(inout headers_t hdr, inout metadata_t meta, inout standard_meta
             }
         }
         if (is_full) {
-            if (hdr.ipv4.isValid() && hdr.ipv4.dscp == TRIMMED_DSCP) {
+            if (hdr.ipv4.isValid() && hdr.udp.isValid() && hdr.bth.isValid() && hdr.ipv4.dscp == TRIMMED_DSCP) {
                 return_to_sender();
                 trim_events.count((bit<32>) (bit<EVENT_BITS>) trim_event_t.returned);
             } else {
