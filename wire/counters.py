@@ -53,7 +53,11 @@ class DropReason(CounterEvent):
     TTL_EXPIRED = 2, Role.DROPPED, "the time to live ran out"
     DYNAMIC_THRESHOLD = 3, Role.DROPPED, "the queue stood at alpha times the free buffer"
     BUFFER_FULL = 4, Role.DROPPED, "the shared buffer was full"
-    UNTRUSTED_SIGNAL = 5, Role.DROPPED, "a BTS or trimmed packet entered on a server-facing port, where none can come from"
+    UNTRUSTED_SIGNAL = (
+        5,
+        Role.DROPPED,
+        "a BTS or trimmed packet entered on a server-facing port, where none can come from",
+    )
     MAC_CONTROL = 6, Role.DROPPED, "a MAC control frame reached the pipeline"
     FOREIGN_SOURCE = 7, Role.DROPPED, "a server's packet bore another source address than its own"
     BTS_NO_ROUTE = 8, Role.DROPPED, "a BTS of this switch found no route to the source that it was for"
