@@ -58,6 +58,16 @@ def is_of_lateness(reason: str) -> bool:
     return re.match(r"(Host|Switch) lateness P99 |Spacing of (host|switch) frames |About D = ", reason) is not None
 
 
+def sleeper(environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A process with this environment that waits, once it shows it: a program that has just begun shows none."""
+    child = subprocess.Popen(["sleep", "300"], env=environment)
+    deadline = time.monotonic() + 60
+    while psutil.Process(child.pid).environ() != environment:
+        assert child.poll() is None and time.monotonic() < deadline
+        time.sleep(0.001)
+    return child
+
+
 def kill(child: subprocess.Popen[bytes]) -> None:
     """Kills a runner, which has no chance to end its run."""
     child.kill()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import threading
 from pathlib import Path
 
@@ -45,8 +44,8 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
 def test_what_other_tests_killed_is_not_ours() -> None:
     """Tests run beside each other: a dead run's process counts for those that started it, and for them alone."""
     run = {**os.environ, RUN_VARIABLE: new_run_id()}
-    of_others = subprocess.Popen(["sleep", "300"], env={**run, running.TESTS_VARIABLE: "others"})
-    ours = subprocess.Popen(["sleep", "300"], env=run)
+    of_others = running.sleeper({**run, running.TESTS_VARIABLE: "others"})
+    ours = running.sleeper(run)
     try:
         processes = running.remains()["processes"]
         assert (str(ours.pid) in processes, str(of_others.pid) in processes) == (True, False)
@@ -59,7 +58,7 @@ def test_what_does_not_say_whose_it_is_has_time_to_go() -> None:
     """A container of a run that a test beside these has killed: it is there until that test has cleaned."""
     before = running.remains()
     nobodys = {name: value for name, value in os.environ.items() if name != running.TESTS_VARIABLE}
-    other = subprocess.Popen(["sleep", "300"], env={**nobodys, RUN_VARIABLE: new_run_id()})
+    other = running.sleeper({**nobodys, RUN_VARIABLE: new_run_id()})
     ending = threading.Timer(0.5, running.kill, [other])
     ending.start()
     try:
