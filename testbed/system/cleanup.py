@@ -89,12 +89,21 @@ def _clean_run(run_id: str, is_named: bool, before_waiting: Callable[[str, float
         began_s = time.monotonic()
         end = _end_runner(owner)
         waited_s = time.monotonic() - began_s
-    remains = processes_of(run_id)
-    end_processes(remains)
+    ended = _end_processes_of(run_id)
     remove_containers(run_id)
     with suppress(FileNotFoundError):  # a runner that ended by itself has removed it
         remove_state_directory(run_id)
-    return Cleaned(run_id, end, waited_s, len(remains))
+    return Cleaned(run_id, end, waited_s, ended)
+
+
+def _end_processes_of(run_id: str) -> int:
+    """How many. Until a look finds none: a process shows no environment while it becomes another program, and may start
+    others until it has ended."""
+    ended = 0
+    while processes := processes_of(run_id):
+        end_processes(processes)
+        ended += len(processes)
+    return ended
 
 
 def _end_runner(owner: psutil.Process) -> RunnerEnd:

@@ -43,3 +43,37 @@ def test_a_runner_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch
         assert done.runner is RunnerEnd.KILLED and done.waited_s >= 0.5
         assert runner.wait() == -9
     assert run_ids.known_runs() == []
+
+
+DEAD_RUNNER = """
+import os, subprocess, sys
+from pathlib import Path
+from testbed.system import run_ids
+run_ids.STATE_ROOT = Path(sys.argv[1])
+run_id = run_ids.new_run_id()
+run_ids.claim_state_directory(run_id)
+words = [sys.executable, "-c", sys.argv[2]]
+child = subprocess.Popen(words, env={**os.environ, run_ids.RUN_VARIABLE: run_id}, stdout=subprocess.PIPE)
+child.stdout.readline()
+print(run_id)
+"""
+STARTING_ANOTHER = """
+import os, signal, subprocess, sys, time
+def start_another(number, frame):
+    subprocess.Popen(["sleep", "60"])
+    os._exit(0)
+signal.signal(signal.SIGTERM, start_another)
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_a_process_starts_while_it_ends_is_ended_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One look would not have seen it, and its run's folder would be gone."""
+    monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path / "state")
+    words = [sys.executable, "-c", DEAD_RUNNER, str(tmp_path / "state"), STARTING_ANOTHER]
+    run_id = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    assert len(run_ids.processes_of(run_id)) == 1
+    [done] = clean()
+    assert (done.run_id, done.runner, done.processes) == (run_id, RunnerEnd.WAS_GONE, 2)
+    assert run_ids.known_runs() == []
