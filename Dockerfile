@@ -22,7 +22,7 @@ WORKDIR /sfc-testbed
 # pip wants to know of it.
 ENV PIP_NO_CACHE_DIR=1
 COPY Makefile README.md pyproject.toml ./
-COPY tools/provision.sh tools/
+COPY tools/provision.sh tools/progress.sh tools/
 COPY compiled/__init__.py compiled/
 COPY softswitch/__init__.py softswitch/
 RUN make .venv/ready && rm -rf /var/lib/apt/lists/*

@@ -46,6 +46,8 @@ if [ "$(id -u)" -eq 0 ]; then
 else
     as_root=(sudo)
 fi
+# shellcheck source=tools/progress.sh
+. "$(dirname "$0")/progress.sh"
 
 lacks() { # PROGRAM REASON
     reasons[$1]+="${reasons[$1]:+; }$2"
@@ -79,12 +81,11 @@ look() {
 }
 
 update_lists() {
-    "${as_root[@]}" apt-get update -qq > /dev/null 2> "$work/said"
+    with_progress "reading the lists of packages" "$work/said" apt_get update
 }
 
 install_packages() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" \
-        > /dev/null 2> "$work/said"
+    with_progress "installing $*" "$work/said" apt_get install -y --no-install-recommends "$@"
 }
 
 # The P4 project's repository has a folder for each release that there are packages for.
@@ -153,7 +154,7 @@ unpack_image() { # NAME FOLDER WORDS-FOR-PACK...
     local name=$1 folder=$2
     shift 2
     "${as_root[@]}" "$engine" image inspect "$name" > /dev/null 2>&1 ||
-        "${as_root[@]}" "$engine" pull --quiet "$name" > /dev/null 2> "$work/said" || return 1
+        with_progress "downloading the image $name" "$work/said" "${as_root[@]}" "$engine" pull "$name" || return 1
     mkdir "$folder"
     "${as_root[@]}" "$engine" run --rm --network none --entrypoint sh "$name" -c "$pack" - "$@" 2> "$work/said" |
         tar --extract --no-same-owner --directory="$folder" 2> /dev/null # the reason is the other one's

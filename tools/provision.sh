@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# Installs what the testbed needs from the distribution (Debian 12 and later, Ubuntu 22.04 and later). Safe to run again:
+# Installs what the testbed needs from the distribution (Debian 12 and 13, Ubuntu 22.04, 24.04 and 26.04). Safe to run again:
 # it does nothing when every package is there. make, CI, Vagrant and the Dockerfile all call this.
 #
 #   tools/provision.sh          what the testbed needs
@@ -47,12 +47,12 @@ if [ "$(id -u)" -eq 0 ]; then
 else
     as_root=(sudo)
 fi
-echo "installing ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq
-# Ubuntu has no Chromium package; the tests that want it skip there.
+# shellcheck source=tools/progress.sh
+. "$(dirname "$0")/progress.sh"
+or_end "reading the lists of packages" apt_get update
+# Ubuntu has no Chromium package; the tests that need a browser skip there.
 if ! apt-cache show chromium > /dev/null 2>&1; then
     mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vx chromium)
     [ ${#missing[@]} -eq 0 ] && exit 0
 fi
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null
+or_end "installing ${missing[*]}" apt_get install -y --no-install-recommends "${missing[@]}"
