@@ -7,6 +7,11 @@
 SHELL := bash
 PYTHON := .venv/bin/python
 SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
+# Root compiles the modules of another user's tree into a folder of its own: files of root inside the tree could not be
+# removed by its owner.
+ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
+export PYTHONPYCACHEPREFIX := $(HOME)/.cache/sfc-testbed/pycache
+endif
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
@@ -19,16 +24,17 @@ SUITE := bookworm
 PARTS := demo test
 MINUTES := 10
 
-.PHONY: help setup demo test kill-test fuzz fresh check format p4 bench docs clean
+.PHONY: help setup demo test root-tests kill-test fuzz fresh check format p4 bench docs clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml tools/provision.sh
+$(READY): pyproject.toml tools/provision.sh tools/progress.sh
 	tools/provision.sh
-	@# /usr/bin/python3 because the distribution's Mininet lives in its dist-packages.
+	@# /usr/bin/python3 because the distribution's Mininet is in its dist-packages.
 	/usr/bin/python3 -m venv --system-site-packages .venv
-	PYTHONWARNINGS=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@set -euo pipefail; source tools/progress.sh; or_end "installing the Python packages into .venv, some 300 MB" \
+		env PYTHONWARNINGS=ignore $(PYTHON) -m pip install --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 .PHONY: engine
@@ -41,16 +47,24 @@ $(READY_FOR_TESTS): $(READY)
 
 setup: engine  ## install packages and the Python environment, compile the host engine
 
-demo: $(READY)  ## show what SFC does for others beside an incast, on a live Mininet Clos
-	$(SUDO) ./runner.py compare bystanders --schemes irn,sfc --scale laptop --seed 1
+demo: engine  ## show what SFC does for others beside an incast, on a live Mininet Clos
+	$(SUDO) ./runner.py compare bystanders --schemes irn,sfc --scale laptop --seed 1 --retry
 
-test: $(READY_FOR_TESTS) engine  ## run all tests (those that need root skip without it); PYTEST_ARGS chooses
+test: $(READY_FOR_TESTS) engine  ## run all tests (those that need root with sudo); PYTEST_ARGS chooses
 ifeq ($(strip $(PYTEST_ARGS)),)
-	@status=0; set -x; $(PYTHON) -m pytest $(ON_ALL_CORES) -m "not root" || status=1; \
-	$(PYTHON) -m pytest $(TWO_AT_A_TIME) -m root || status=1; exit $$status
+	@status=0; set -x; $(PYTHON) -m pytest $(ON_ALL_CORES) -m "not root" || status=1; set +x; \
+	if [ -z "$(SUDO)" ] || [ -t 0 ] || sudo --non-interactive true; then \
+		$(SUDO) $(MAKE) --no-print-directory root-tests || status=1; \
+	else \
+		echo "The tests that need root were skipped: sudo wants a password, and no terminal is here to ask for it."; \
+		echo "Run them with: sudo make root-tests"; \
+	fi; exit $$status
 else
 	$(PYTHON) -m pytest $(PYTEST_ARGS)
 endif
+
+root-tests: $(READY_FOR_TESTS) engine  ## run the tests that need root, as root
+	$(PYTHON) -m pytest $(TWO_AT_A_TIME) -m root
 
 kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments, a virtual one at five, and report each
 	SFC_TESTBED_ALL_MOMENTS=1 $(PYTHON) -m pytest -v tests/testbed/execution/test_killed_runs.py
@@ -58,7 +72,7 @@ kill-test: $(READY_FOR_TESTS) engine  ## kill -9 a live run at ten moments, a vi
 fuzz: $(READY_FOR_TESTS)  ## try inputs that nobody would send for MINUTES, on all cores; keeps what it finds as tests
 	$(PYTHON) -m tests.fuzz $(MINUTES)
 
-fresh:  ## run demo and test on a bare Debian in a folder (SUITE=bookworm or trixie); leaves nothing
+fresh:  ## run demo and test on a bare distribution in a folder (SUITE=bookworm, trixie, jammy, noble or resolute)
 	$(SUDO:sudo=sudo --preserve-env) tools/fresh.sh $(SUITE) $(PARTS)
 
 check: $(READY)  ## format, lint, types and layers, as CI runs them
@@ -87,5 +101,5 @@ docs: $(READY)  ## regenerate the generated parts of docs/
 
 clean:  ## end what dead runs left and remove caches (results in runs/ stay)
 	@if [ -x $(PYTHON) ]; then $(SUDO) ./runner.py clean; fi
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
-	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+	$(SUDO) rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	$(SUDO) find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
