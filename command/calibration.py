@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What was measured of this machine, on the terminal: measuring it, and showing what is stored."""
+"""Calibrations on the terminal: the exact one, the quick one before a first live run, and what is stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
@@ -14,17 +14,18 @@ from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
 from testbed.execution import capabilities
 from testbed.interrupt import interruptible
-from testbed.load.stored import AGAIN, Calibration, Known, ProcessFinding, known, store
-from testbed.system.limits import check_process
+from testbed.load.stored import AGAIN, MOST_BUSY_CORES, Calibration, Known, ProcessFinding, known, store
+from testbed.plan.plan import RunPlan
+from testbed.system.limits import check_process, cores
 
-_HOW = "--dilation auto reckons with numbers that are meant to be too much"
+_WITHOUT = "the first live run with --dilation auto measures for some ten seconds"
 
 
 def calibrate(*, is_forced: bool) -> None:
-    """Measures, stores and shows it. UsageError where that cannot be, or the machine is busy and nobody forces it."""
+    """Measure exactly, store and show. UsageError where this machine cannot, or is busy and nobody forces it."""
     capabilities.require("real", "soft")
     check_process()
-    from testbed.calibration.measure import MOST_BUSY_CORES, check_idle, measured  # Mininet, which is there
+    from testbed.calibration.exact import check_idle, measured  # loads Mininet, which is there now
 
     before = check_idle(is_forced=is_forced)
     prepare()  # what is measured is what will run
@@ -44,18 +45,56 @@ def calibrate(*, is_forced: bool) -> None:
     say(f"stored in {path}")
 
 
+def calibrate_first(plans: Sequence[RunPlan]) -> bool:
+    """Measure the targets of live runs with an automatic dilation that were never measured here.
+
+    Return whether the plans are outdated now. A measurement that fails is one line, and the built-in costs stay.
+    """
+    chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
+    measured = known().costs.switches
+    missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
+    for switch in missing:
+        _calibrate_quickly(switch)
+    return bool(missing)
+
+
+def _calibrate_quickly(switch: str) -> None:
+    from testbed.calibration.quick import quick_calibration  # loads Mininet, which is there now
+
+    earlier = known().calibration
+    what = "this machine" if earlier is None else f"this machine with --switch {switch}"
+    _tell(f"first live run on {what}: measuring for some ten seconds how fast it can be")
+    with interruptible() as interrupt:
+        try:
+            calibration = quick_calibration(switch, interrupt, earlier)
+            store(calibration)
+        except KeyboardInterrupt as error:
+            raise Interrupted("nothing was stored") from error
+        except (RunError, OSError) as error:
+            _tell(f"! not measured: {error}; --dilation auto uses built-in costs, which are meant to be too large")
+            return
+    if calibration.load_before > MOST_BUSY_CORES:
+        busy = f"{calibration.load_before:.1f} of {cores()} cores"
+        _tell(f"! other processes keep {busy} busy, so this measurement counts for ten minutes; {AGAIN}")
+
+
+def _tell(line: str) -> None:
+    errors.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def print_calibration() -> None:
-    """What is stored, when it was measured, and whether it counts here."""
+    """Print what is stored, when it was measured, and whether it counts here."""
     stored = known()
     if stored.calibration is not None:
         _show(stored.calibration)
-        say(f"It counts for --dilation auto; {AGAIN}.")
+        edited = "" if stored.calibration.is_of_this_code else "The code of hosts and switches has changed since. "
+        say(f"It counts for --dilation auto. {edited}{AGAIN}.")
         return
-    say(f"This machine is not calibrated: {_why_not(stored)}{_HOW}; {AGAIN}.")
+    say(f"This machine is not calibrated: {_why_not(stored)}{_WITHOUT}; {AGAIN}.")
 
 
 def _why_not(stored: Known) -> str:
-    return f"{stored.problem}. So " if stored.problem else ""
+    return f"{stored.problem}; " if stored.problem else ""
 
 
 def _show(found: Calibration) -> None:
@@ -78,9 +117,10 @@ def _show(found: Calibration) -> None:
             for part, value in (("P50", wakeup.p50_ns), ("P99", wakeup.p99_ns), ("max", wakeup.max_ns))
         )
         say(f"late wake-ups of an {name}: {late}" if name == "agent" else f"late wake-ups of a {name}: {late}")
+    how = "in seconds, before a live run" if found.is_quick else "exactly"
     say(
-        f"Measured {found.measured:%Y-%m-%d %H:%M} UTC on {found.cores} cores ({found.cpu_model}), "
-        f"{found.load_before:.2f} of them busy with other things."
+        f"Measured {how}, on {found.measured:%Y-%m-%d %H:%M} UTC on {found.cores} cores ({found.cpu_model}), which "
+        f"gave processes {found.capacity_cores:.2f} cores together; other processes used {found.load_before:.2f}."
     )
 
 

@@ -20,8 +20,8 @@ def dilation_line(config: RunConfig) -> str | None:
         return None
     known = f"calibrated {choice.calibrated}" if choice.calibrated else "not calibrated; doctor --calibrate measures"
     line = (
-        f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {choice.cores} cores, "
-        f"lateness {_percent(choice.late_share)} % of base RTT ({known})"
+        f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {choice.cores:.3g} "
+        f"cores, lateness {_percent(choice.late_share)} % of base RTT ({known})"
     )
     if choice.late_share <= LATE_SHARE:
         return line

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import typer
 
+from command.calibration import calibrate_first
 from command.output import EXIT_INVALID, console, errors
 from command.progress import LiveProgress
 from compiled.first_use import prepare
@@ -78,6 +79,8 @@ def checked(
         capabilities.require(clock, switch, mtu_bytes, hosts)
     if compiles:
         prepare()
+    if calibrate_first(plans):
+        plans = [plan_run(request) for request in requests]
     build_programs(plans)
     return plans
 

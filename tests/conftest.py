@@ -5,8 +5,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
+
+from testbed.load.stored import store
+from tests.testbed.load.calibrations import built_in_calibration
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -17,7 +21,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="needs root"))
 
 
+@pytest.fixture(scope="session")
+def _usual_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder whose calibration has the built-in costs: live runs of tests need not measure first."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        store(built_in_calibration())
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def _nobody_has_calibrated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What somebody has measured of this machine decides no test."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "nobody"))
+def _calibration_of_tests(_usual_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide this machine's own calibration from every test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(_usual_state))

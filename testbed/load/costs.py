@@ -50,9 +50,10 @@ class MessageCost:
 
 @dataclass(frozen=True)
 class Costs:
-    """All that a prediction takes of a machine."""
+    """The figures of a machine that a prediction uses."""
 
-    cores: int
+    capacity_cores: float
+    """Processor time that processes get together, in cores: less than the number of cores under a quota."""
     agent: ProcessCost
     """A frame is an end of a data packet here: one sent or one received, with its acknowledgment."""
     message: MessageCost
@@ -66,7 +67,7 @@ class Costs:
     wakeups: Mapping[str, Wakeups]
     """Of agents and switches, which the kernel schedules in different ways."""
     measured: str | None = None
-    """The day on which this machine was measured; None: nobody has, these are meant to be too much."""
+    """The day on which this machine was measured, and how; None: the figures are built in, meant to be too large."""
 
     @property
     def latest_wakeup_ns(self) -> float:
@@ -78,7 +79,7 @@ def built_in(cores: int) -> Costs:
     """For a machine that nobody has measured: of one whose cores were busy (docs/sources.md#dilation)."""
     late = Wakeups(p50_ns=100_000, p99_ns=1_000_000, max_ns=5_000_000)
     return Costs(
-        cores=cores,
+        capacity_cores=cores,
         agent=ProcessCost(frame_ns=30_000, lone_frame_ns=90_000, fixed_share=0.10),
         message=MessageCost(agent_ns=150_000, runner_ns=100_000),
         switches={},

@@ -71,12 +71,12 @@ class LoadModel:
         shares = np.concatenate((agents, share_of_core(self._switch, self._visits / bin_s)), axis=1)
         runner = self._costs.runner_share + message.runner_ns * 1e-9 * begun.sum(axis=1) / 2
         machine = shares.sum(axis=1) + runner
-        late = self._late_bins(machine, USABLE_SHARE * self._costs.cores)
+        late = self._late_bins(machine, USABLE_SHARE * self._costs.capacity_cores)
         for process in shares.T:
             late = np.maximum(late, self._late_bins(process, USABLE_SHARE))
         base_rtt_wall_ns = self._traffic.bin_ns * BINS_PER_RTT * dilation
         late_share = self._p99(late) / BINS_PER_RTT + self._costs.latest_wakeup_ns / base_rtt_wall_ns
-        return Prediction(float(self._busiest_rtt(machine)) / self._costs.cores, float(late_share))
+        return Prediction(float(self._busiest_rtt(machine)) / self._costs.capacity_cores, float(late_share))
 
     def _late_bins(self, share: Floats, capacity: float) -> Floats:
         """How long what comes in a bin waits for what came before, in bins of wall time."""

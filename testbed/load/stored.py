@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""calibration.json: what a machine was found to carry, kept for the person who measured it.
+"""The file of a calibration: how much a machine can carry, kept for the user who measured it.
 
-It lies in their state folder, also where sudo ran the command, and is written with their rights alone. It counts on the
-machine and for the code that it was measured with; anything else in its place is passed over, with one line that says
-so.
+The file is in the user's state folder, also where sudo ran the command, and is written with the user's rights alone.
+Its name says for which machine it counts (`testbed.load.machine`). A damaged file is ignored, and one line says so.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import pwd
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,14 +21,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from telemetry.atomic_file import replace_text
 from testbed.load.costs import Costs, MessageCost, ProcessCost, Wakeups, built_in
+from testbed.load.machine import Machine, this_machine
 from testbed.system.code import ROOT, code_digest
 from testbed.system.limits import cores
 from wire.input.bounded_file import FileRefused, read_bounded_text
 from wire.input.validation import STRICT, refusal
 
-SCHEMA: Literal["sfc-testbed/calibration/2"] = "sfc-testbed/calibration/2"
-FILE_NAME = "calibration.json"
-AGAIN = "sudo ./runner.py doctor --calibrate measures anew"
+SCHEMA: Literal["sfc-testbed/calibration/3"] = "sfc-testbed/calibration/3"
+MOST_BUSY_CORES = 0.25
+"""Cores that other processes may use during a calibration that counts for good."""
+_BUSY_COUNTS_FOR = timedelta(minutes=10)
+"""How long a quick calibration of a busy machine counts."""
+AGAIN = "sudo ./runner.py doctor --calibrate measures exactly"
 MAX_FILE_BYTES = 100_000
 _COSTLY = ("hosts", "softswitch", "switch-bmv2", "wire")
 """Folders whose code runs for every packet."""
@@ -75,13 +78,20 @@ class Calibration(BaseModel):
 
     model_config = STRICT
 
-    schema_name: Literal["sfc-testbed/calibration/2"] = Field(default=SCHEMA, alias="schema")
+    schema_name: Literal["sfc-testbed/calibration/3"] = Field(default=SCHEMA, alias="schema")
     measured: datetime = Field(strict=False)
+    is_quick: bool
+    """Whether a live run measured in seconds what it needed (`testbed.calibration.quick`)."""
     cpu_model: str
     cores: Annotated[int, Field(ge=1, le=100_000)]
+    quota_cores: Annotated[float, Field(gt=0)] | None
+    kernel: str
     code: str
+    """The digest of the code that runs for every packet."""
     load_before: Annotated[float, Field(ge=0)]
-    """Cores that others kept busy just before."""
+    """Cores that other processes kept busy just before."""
+    capacity_cores: Annotated[float, Field(gt=0, le=100_000)]
+    """Processor time that processes of this machine get together, in cores."""
     agent: ProcessFinding
     message: MessageFinding
     switches: Annotated[Mapping[str, ProcessFinding], Field(min_length=1)]
@@ -91,50 +101,55 @@ class Calibration(BaseModel):
     wakeups: Annotated[Mapping[str, WakeupFinding], Field(min_length=1)]
 
     @property
+    def machine(self) -> Machine:
+        """The machine that was measured."""
+        return Machine(self.cpu_model, self.cores, self.quota_cores, self.kernel)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a live run measured while other processes were busy, some time ago."""
+        age = datetime.now(tz=timezone.utc) - self.measured
+        return self.is_quick and self.load_before > MOST_BUSY_CORES and age > _BUSY_COUNTS_FOR
+
+    @property
+    def is_of_this_code(self) -> bool:
+        """Whether the code of hosts and switches is as it was then."""
+        return self.code == costly_code()
+
+    @property
     def costs(self) -> Costs:
-        """For predictions."""
-        found = {name: _cost(finding) for name, finding in self.switches.items()}
+        """The costs for predictions."""
         return Costs(
-            cores=self.cores,
+            capacity_cores=self.capacity_cores,
             agent=_cost(self.agent),
             message=MessageCost(**self.message.model_dump()),
-            switches=found,
+            switches={name: _cost(finding) for name, finding in self.switches.items()},
             telemetry_agent=self.telemetry_agent,
             telemetry_switch=self.telemetry_switch,
             runner_share=self.runner_share,
-            wakeups={name: Wakeups(**found.model_dump()) for name, found in self.wakeups.items()},
-            measured=f"{self.measured:%Y-%m-%d}",
+            wakeups={name: Wakeups(**finding.model_dump()) for name, finding in self.wakeups.items()},
+            measured=f"{self.measured:%Y-%m-%d}{', quick' if self.is_quick else ''}",
         )
-
-    def why_not_here(self) -> str | None:
-        """Why it says nothing of this machine and this code, as the end of a sentence; None: it does."""
-        if self.cpu_model != cpu_model():
-            return f"is of another processor ({self.cpu_model})"
-        if self.cores != cores():
-            return f"is of {self.cores} cores, and there are {cores()}"
-        if self.code != costly_code():
-            return "is of other code of hosts and switches"
-        return None
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of this machine."""
+    """The calibration of this machine, if there is one."""
 
     path: Path
     calibration: Calibration | None
-    """None: nothing is stored, or not what could be used."""
+    """None: nothing is stored, or nothing that can be used."""
     problem: str | None = None
-    """Why what is stored is not used, in one line."""
+    """The reason why a stored file is not used, in one line."""
 
     @property
     def costs(self) -> Costs:
-        """What to reckon with."""
+        """The measured costs, else the built-in ones."""
         return built_in(cores()) if self.calibration is None else self.calibration.costs
 
 
 def known() -> Known:
-    """What is stored, if it is of this machine and this code."""
+    """Return what is stored for this machine."""
     path = calibration_path()
     try:
         text = read_bounded_text(path, MAX_FILE_BYTES)
@@ -147,12 +162,13 @@ def known() -> Known:
     except (ValidationError, RecursionError) as error:
         words = refusal(error) if isinstance(error, ValidationError) else "nested too deeply"
         return Known(path, None, f"{path} is no calibration of this release ({words})")
-    reason = found.why_not_here()
-    return Known(path, found) if reason is None else Known(path, None, f"{path} {reason}")
+    if found.machine != this_machine():
+        return Known(path, None, f"{path} was measured on another machine ({found.cpu_model}, {found.cores} cores)")
+    return Known(path, None if found.is_outdated else found)
 
 
 def store(found: Calibration) -> Path:
-    """Writes the file as its owner would. OSError if that cannot be."""
+    """Write the file with its owner's rights. OSError if that fails."""
     path = calibration_path()
     with _as_caller():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,18 +177,13 @@ def store(found: Calibration) -> Path:
 
 
 def calibration_path() -> Path:
-    """`$XDG_STATE_HOME/sfc-testbed/calibration.json`, by default below `~/.local/state` of who called sudo."""
+    """Return `$XDG_STATE_HOME/sfc-testbed/calibration-KEY.json`, KEY being the machine's.
+
+    Without the variable the folder is `~/.local/state` of the user who called sudo.
+    """
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else _home() / ".local" / "state") / "sfc-testbed" / FILE_NAME
-
-
-def cpu_model() -> str:
-    """As /proc/cpuinfo names it; empty where it has no name."""
-    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == "model name":
-            return value.strip()
-    return ""
+    folder = Path(base) if base else _home() / ".local" / "state"
+    return folder / "sfc-testbed" / f"calibration-{this_machine().key}.json"
 
 
 def costly_code() -> str:

@@ -54,7 +54,7 @@ class DilationConfig(BaseModel):
 
     peak_load: float = Field(description="Predicted share of all cores in the busiest base RTT.")
     late_share: float = Field(description="Predicted P99 lateness as a share of the base RTT.")
-    cores: int
+    cores: float = Field(description="Processor time that the run's processes can get together, in cores.")
     calibrated: str | None = Field(description="The day on which this machine was measured; null: it was not.")
     enough: int | None = Field(default=None, description="Where the one asked for will not do: one that would.")
 
@@ -107,6 +107,11 @@ class RunConfig(BaseModel):
     )
     command: str
     versions: dict[str, str]
+
+    @property
+    def is_dilation_automatic(self) -> bool:
+        """Whether the dilation was chosen for this run and this machine."""
+        return not self.dilation_given and self.retry_of is None
 
     @property
     def variant(self) -> str:

@@ -34,7 +34,7 @@ class Choice:
 
     factor: int
     prediction: Prediction | None = None
-    cores: int = 0
+    capacity_cores: float = 0.0
     calibrated: str | None = None
     """The day on which this machine was measured; None: it was not."""
     enough: int | None = None
@@ -69,7 +69,7 @@ def _chosen(model: LoadModel, costs: Costs, asked: int | None) -> Choice:
     if asked and not found.is_enough:
         least, prediction = least_dilation(model, MAX_DILATION)
         enough = least if prediction.is_enough else None
-    return Choice(factor, found, costs.cores, costs.measured, enough)
+    return Choice(factor, found, costs.capacity_cores, costs.measured, enough)
 
 
 def dilation_config(choice: Choice) -> DilationConfig | None:
@@ -79,7 +79,7 @@ def dilation_config(choice: Choice) -> DilationConfig | None:
     return DilationConfig(
         peak_load=round(choice.prediction.peak_load, 4),
         late_share=round(choice.prediction.late_share, 4),
-        cores=choice.cores,
+        cores=round(choice.capacity_cores, 2),
         calibrated=choice.calibrated,
         enough=choice.enough,
     )

@@ -5,19 +5,26 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
 from command.app import main
+from command.calibration import calibrate_first
 from command.dilation import dilation_line
 from command.output import console
 from command.verbs import doctor
+from testbed.errors import RunError
 from testbed.execution.capabilities import Capability
 from testbed.load.costs import built_in
-from testbed.load.stored import calibration_path, store
-from testbed.plan.plan import RunRequest, plan_run
+from testbed.load.stored import Calibration, calibration_path, store
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.system.limits import cores
-from tests.testbed.load.test_stored import calibration
+from tests.testbed.load.calibrations import calibration
+
+pytest.importorskip("mininet")
+
+from testbed.calibration import quick
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +55,9 @@ def test_doctor_shows_every_word_of_what_is_missing(
 def test_doctor_says_that_nobody_has_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
     """And which command does."""
     said = _doctor(capsys)
-    assert "This machine is not calibrated: --dilation auto reckons with numbers that are meant to be too much" in said
+    assert (
+        "This machine is not calibrated: the first live run with --dilation auto measures for some ten seconds" in said
+    )
     assert "sudo ./runner.py doctor --calibrate" in said
 
 
@@ -59,15 +68,19 @@ def test_doctor_shows_what_is_stored(capsys: pytest.CaptureFixture[str]) -> None
     assert "agent (packet end) 15.0 us 45.0 us 2.0 % of a core 10 %" in said
     assert "switch (soft) 6.0 us 20.0 us 3.0 % of a core 0 %" in said
     assert "late wake-ups of an agent: P50 50 us, P99 200 us, max 400 us" in said
-    assert f"Measured 2026-11-22 12:00 UTC on {cores()} cores" in said
+    assert f"Measured exactly, on 2026-11-22 12:00 UTC on {cores()} cores" in said
     assert "It counts for --dilation auto" in said
 
 
-def test_doctor_says_why_what_is_stored_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the line that says what counts instead."""
+def test_doctor_notes_that_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
     store(calibration().model_copy(update={"code": "another"}))
-    said = _doctor(capsys)
-    assert f"not calibrated: {calibration_path()} is of other code of hosts and switches. So --dilation auto" in said
+    assert "The code of hosts and switches has changed since." in _doctor(capsys)
+
+
+def test_doctor_says_why_a_stored_file_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
+    path = store(calibration())
+    path.write_text("{}")
+    assert f"not calibrated: {path} is no calibration of this release" in _doctor(capsys)
 
 
 def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,6 +111,56 @@ def test_the_line_before_a_live_run_says_why() -> None:
     assert dilation_line(plan_run(RunRequest("incast", clock="virtual")).config) is None
     store(calibration())
     assert "(calibrated 2026-11-22)" in str(dilation_line(plan_run(RunRequest("incast")).config))
+
+
+def _live_plan(**changes: object) -> RunPlan:
+    return plan_run(replace(RunRequest("incast", switch="soft"), **changes))  # type: ignore[arg-type]
+
+
+def test_the_first_live_run_measures_and_the_second_does_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line comes once, and the stored figures decide the plan made anew."""
+    monkeypatch.setattr(quick, "quick_calibration", lambda switch, interrupt, earlier: calibration())
+    plan = _live_plan()
+    assert calibrate_first([plan])
+    assert "first live run on this machine: measuring" in " ".join(capsys.readouterr().err.split())
+    assert _live_plan().config.dilation < plan.config.dilation
+    assert not calibrate_first([_live_plan()])
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("changes", [{"dilation": 20_000}, {"clock": "virtual"}])
+def test_runs_whose_dilation_is_not_chosen_do_not_measure(changes: dict[str, object]) -> None:
+    assert not calibrate_first([_live_plan(**changes)])
+
+
+def test_a_measurement_that_fails_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> Calibration:
+        raise RunError("the calibration's run did not finish")
+
+    monkeypatch.setattr(quick, "quick_calibration", fail)
+    calibrate_first([_live_plan()])
+    assert (
+        "! not measured: the calibration's run did not finish; --dilation auto uses built-in" in capsys.readouterr().err
+    )
+    assert not calibration_path().exists()
+
+
+def test_another_target_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    store(calibration())
+    asked = []
+
+    def measure(switch: str, _: object, earlier: Calibration) -> Calibration:
+        asked.append((switch, earlier))
+        return earlier.model_copy(update={"switches": {**earlier.switches, switch: earlier.switches["soft"]}})
+
+    monkeypatch.setattr(quick, "quick_calibration", measure)
+    plan = _live_plan()
+    calibrate_first([plan, replace(plan, config=plan.config.model_copy(update={"switch": "bmv2"}))])
+    assert asked == [("bmv2", calibration())]
 
 
 def test_what_was_measured_decides_the_dilation() -> None:

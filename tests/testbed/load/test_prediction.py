@@ -70,7 +70,7 @@ def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
     assert least(runner_share=1.2) > least()
     assert least(message=MessageCost(agent_ns=5e8, runner_ns=0)) > least()
     assert least(message=MessageCost(agent_ns=0, runner_ns=1e9)) > least()
-    assert least(cores=1) > least()
+    assert least(capacity_cores=1) > least()
     late = {"agent": replace(COSTS.wakeups["agent"], p99_ns=50_000_000)}
     assert least(wakeups=late) == 500_000  # 50 ms are at most LATE_SHARE of a base RTT of 10 us
     assert 50e6 / (10e3 * 500_000) <= LATE_SHARE < 50e6 / (10e3 * 300_000)
@@ -81,7 +81,7 @@ def test_one_process_has_one_core() -> None:
     plan = _plan()
     traffic = _traffic(plan)
     free = ProcessCost(1, 1, 0)
-    costs = replace(COSTS, cores=100, runner_share=0)
+    costs = replace(COSTS, capacity_cores=100, runner_share=0)
     model = LoadModel(plan.topology, traffic, costs, free, telemetry=False)
     assert model.at(1_000).peak_load < 0.1
     assert not model.at(1_000).is_enough
@@ -124,7 +124,7 @@ def test_config_says_what_was_chosen_and_why() -> None:
     """Of live runs; one that was asked for and will not do is told what would."""
     chosen = _plan().config.dilation_choice
     assert chosen is not None
-    assert (chosen.calibrated, chosen.enough) == (None, None)
+    assert (chosen.calibrated, chosen.enough) == ("2026-11-22", None)
     assert 0 < chosen.late_share <= LATE_SHARE
     asked = _plan(dilation=500).config
     assert asked.dilation == 500

@@ -8,45 +8,16 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from testbed.load.costs import built_in
-from testbed.load.stored import (
-    MAX_FILE_BYTES,
-    Calibration,
-    MessageFinding,
-    ProcessFinding,
-    WakeupFinding,
-    calibration_path,
-    costly_code,
-    cpu_model,
-    known,
-    store,
-)
+from testbed.load.stored import MAX_FILE_BYTES, calibration_path, known, store
 from testbed.system.limits import cores
-
-
-def calibration() -> Calibration:
-    """One of this machine and this code."""
-    late = WakeupFinding(p50_ns=50_000.0, p99_ns=200_000.0, max_ns=400_000.0)
-    return Calibration(
-        measured=datetime(2026, 11, 22, 12, 0, tzinfo=timezone.utc),
-        cpu_model=cpu_model(),
-        cores=cores(),
-        code=costly_code(),
-        load_before=0.1,
-        agent=ProcessFinding(frame_ns=15_000.0, lone_frame_ns=45_000.0, fixed_share=0.02, spread=0.1),
-        message=MessageFinding(agent_ns=80_000.0, runner_ns=40_000.0),
-        switches={"soft": ProcessFinding(frame_ns=6_000.0, lone_frame_ns=20_000.0, fixed_share=0.03)},
-        telemetry_agent=1.2,
-        telemetry_switch=1.1,
-        runner_share=0.03,
-        wakeups={"agent": late, "switch": late},
-    )
+from tests.testbed.load.calibrations import calibration
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +52,9 @@ def test_what_is_stored_is_found_again() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"cpu_model": "Z80"}, "is of another processor (Z80)"),
-        ({"cores": 4096}, "is of 4096 cores"),
-        ({"code": "0" * 64}, "is of other code"),
+        ({"cpu_model": "Z80"}, "was measured on another machine (Z80"),
+        ({"kernel": "2.0.0"}, "was measured on another machine"),
+        ({"capacity_cores": 0.0}, "is no calibration of this release (capacity_cores"),
         ({"schema": "sfc-testbed/calibration/0"}, "is no calibration of this release (schema"),
         ({"runner_share": -1.0}, "is no calibration of this release (runner_share"),
         ({"runner_share": float("nan")}, "is no calibration of this release (runner_share"),
@@ -104,6 +75,23 @@ def test_another_machines_and_wrong_ones_are_passed_over(changes: dict[str, Any]
     assert found.problem is not None
     assert found.problem.startswith(f"{calibration_path()} {words}")
     assert "\n" not in found.problem
+
+
+def test_a_change_of_the_code_is_noted() -> None:
+    """The figures still count: an edit of a congestion control does not make the next run measure first."""
+    _replace(code="0" * 64)
+    stored = known().calibration
+    assert stored is not None
+    assert not stored.is_of_this_code
+
+
+@pytest.mark.parametrize(("minutes", "is_quick", "counts"), [(9, True, True), (11, True, False), (11, False, True)])
+def test_a_quick_measurement_of_a_busy_machine_counts_for_ten_minutes(
+    minutes: int, is_quick: bool, counts: bool
+) -> None:
+    measured = datetime.now(tz=timezone.utc) - timedelta(minutes=minutes)
+    store(calibration().model_copy(update={"load_before": 1.0, "measured": measured, "is_quick": is_quick}))
+    assert (known().calibration is not None) == counts
 
 
 @pytest.mark.parametrize(

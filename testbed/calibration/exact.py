@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The exact calibration, `doctor --calibrate`: every target runs several times and medians count, in about a minute.
+
+Each target runs at two dilations, which separates the cost of a frame from the cost of waking. softswitch runs once
+more with telemetry, and with messages of one packet, which shows the cost of a message.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+
+import numpy as np
+
+from testbed.calibration.processor_time import busy_cores
+from testbed.calibration.runs import (
+    Load,
+    Measurement,
+    Pace,
+    is_available,
+    measured_capacity,
+    measured_run,
+    process_finding,
+    wakeup_finding,
+)
+from testbed.calibration.sleeper import KINDS
+from testbed.errors import UsageError
+from testbed.interrupt import Interrupt
+from testbed.load.costs import ProcessCost
+from testbed.load.machine import this_machine
+from testbed.load.prediction import share_of_core
+from testbed.load.stored import MOST_BUSY_CORES, Calibration, MessageFinding, ProcessFinding, costly_code
+from testbed.system.limits import cores
+
+_WATCH_SECONDS = 1.0
+_TIMES_WITH_TELEMETRY = 2
+_TIMES_WITH_SHORT_MESSAGES = 2
+PLAIN, _TELEMETRY = "irn", "irn+hpcc"
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """The paces at which a target runs, and how often."""
+
+    lone: Pace
+    many: Pace
+    times: int
+
+
+_BENCHES = {
+    "soft": _Bench(Pace(30_000, 500), Pace(1_500, 8_000), 3),
+    "bmv2": _Bench(Pace(100_000, 120), Pace(20_000, 600), 2),
+}
+_SHORT_MESSAGES = Pace(15_000, 1_500, is_short=True)
+
+
+def check_idle(*, is_forced: bool) -> float:
+    """Return how many cores other processes keep busy. UsageError if they are too many, unless forced."""
+    busy = busy_cores(_WATCH_SECONDS)
+    if busy > MOST_BUSY_CORES and not is_forced:
+        raise UsageError(
+            f"the machine is busy: other processes take {busy:.2f} of its {cores()} cores, and would be measured too; "
+            "wait until it is idle, or add --force"
+        )
+    return busy
+
+
+def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibration:
+    """Measure, which takes about a minute. RunError if a run broke; KeyboardInterrupt when it is interrupted."""
+    wakeups = {kind: wakeup_finding(kind) for kind in KINDS}
+    capacity_cores = measured_capacity()
+    lone, many = {}, {}
+    for name, bench in _BENCHES.items():
+        if is_available(name):
+            lone[name] = _runs(name, PLAIN, bench.lone, bench.times, interrupt, tell)
+            many[name] = _runs(name, PLAIN, bench.many, bench.times, interrupt, tell)
+    telemetry = _runs("soft", _TELEMETRY, _BENCHES["soft"].many, _TIMES_WITH_TELEMETRY, interrupt, tell)
+    plain = many["soft"]
+    short = _runs("soft", PLAIN, _SHORT_MESSAGES, _TIMES_WITH_SHORT_MESSAGES, interrupt, tell)
+    agent = process_finding([run.agent for run in lone["soft"]], [run.agent for run in plain])
+    runner_share = statistics.median(run.runner_share for run in plain)
+    return Calibration(
+        **asdict(this_machine()),
+        measured=datetime.now(tz=timezone.utc).replace(microsecond=0),
+        is_quick=False,
+        code=costly_code(),
+        load_before=round(load_before, 3),
+        capacity_cores=capacity_cores,
+        agent=agent,
+        message=_message(short, agent, runner_share),
+        switches={
+            name: process_finding([run.switch for run in lone[name]], [run.switch for run in many[name]])
+            for name in many
+        },
+        telemetry_agent=_ratio([run.agent for run in telemetry], [run.agent for run in plain]),
+        telemetry_switch=_ratio([run.switch for run in telemetry], [run.switch for run in plain]),
+        runner_share=runner_share,
+        wakeups=wakeups,
+    )
+
+
+def _runs(switch: str, scheme: str, pace: Pace, times: int, interrupt: Interrupt, tell: Tell) -> list[Measurement]:
+    runs = []
+    for number in range(1, times + 1):
+        what = ", short messages" if pace.is_short else ""
+        tell(f"{switch}, {scheme}, dilation {pace.dilation:,}{what}: {number} of {times}")
+        runs.append(measured_run(switch, scheme, pace, interrupt))
+    return runs
+
+
+def _message(runs: Sequence[Measurement], agent: ProcessFinding, runner_share: float) -> MessageFinding:
+    """Return what remains of the time of agents and runner without frames and waking."""
+    frames = ProcessCost(agent.frame_ns, agent.lone_frame_ns, agent.fixed_share)
+    agent_ns, runner_ns = [], []
+    for run in runs:
+        share = run.agent.share - float(share_of_core(frames, np.array(run.agent.rate)))
+        agent_ns.append(share * run.seconds * run.agents / run.message_ends * 1e9)
+        runner_ns.append((run.runner_ns - runner_share * run.watched_ns) / (run.message_ends / 2))
+    return MessageFinding(
+        agent_ns=max(0.0, statistics.median(agent_ns)), runner_ns=max(0.0, statistics.median(runner_ns))
+    )
+
+
+def _ratio(those: Sequence[Load], these: Sequence[Load]) -> float:
+    """Return how many times as much a frame of `those` costs as one of `these`; at least 1."""
+    there, here = (statistics.median(load.frame_ns for load in loads) for loads in (those, these))
+    return max(1.0, there / here)
