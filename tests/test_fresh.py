@@ -27,7 +27,7 @@ def test_scripts_parse(script: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "no suite ''; there are bookworm and trixie"),
+        ([], "no suite ''; there are bookworm, trixie, jammy, noble and resolute"),
         (["sarge"], "no suite 'sarge'"),
         (["bookworm", "lunch"], "no part 'lunch'; there are demo, test, test-without-root and short-test"),
         (["bookworm", "demo", ""], "no part ''"),
@@ -98,6 +98,7 @@ def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None
         "PATH": f"{machine / 'bin'}:{os.environ['PATH']}",
         "FRESH_ROOT": str(machine / "work"),
         "FRESH_MIRROR": f"file:{machine / 'mirror'}",
+        "FRESH_KEYRING": str(machine / "mirror" / "dists" / "bookworm" / "Release"),
     }
     with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
         assert _wait_for("*/begun", machine / "work", is_there=True)

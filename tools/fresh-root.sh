@@ -9,8 +9,8 @@
 set -euo pipefail
 trap 'exit 130' INT TERM HUP
 
-place=$1 suite=$2 mirror=$3
-shift 3
+place=$1 suite=$2 mirror=$3 keyring=$4 components=$5
+shift 5
 root=$place/root
 user=fresh
 home=/home/$user
@@ -22,16 +22,19 @@ near_the_machine=(
 )
 
 build() {
-    local cache=()
+    local cache=() script=()
     mount --bind "$root" "$root" # pivot_root wants a mount
     if [ -n "${FRESH_CACHE:-}" ]; then
         mkdir -p "$FRESH_CACHE"
         cache=("--cache-dir=$FRESH_CACHE")
     fi
+    if [ ! -e "/usr/share/debootstrap/scripts/$suite" ]; then # a release younger than debootstrap
+        script=("$([ "$components" = main ] && echo sid || echo gutsy)")
+    fi
     echo "== $suite: a bare root"
     eval "$(apt-config shell proxy Acquire::http::Proxy)" # debootstrap does not ask apt
     env ${proxy:+"http_proxy=$proxy"} debootstrap --variant=minbase --include=ca-certificates,make,sudo "${cache[@]}" \
-        "$suite" "$root" "$mirror" > "$place/debootstrap" || { cat "$place/debootstrap" && exit 1; }
+        --keyring="$keyring" --components="$components" "$suite" "$root" "$mirror" "${script[@]}" > "$place/debootstrap" || { cat "$place/debootstrap" && exit 1; }
     if [ -n "${FRESH_CACHE:-}" ]; then
         mount --bind "$FRESH_CACHE" "$root/var/cache/apt/archives"
     fi

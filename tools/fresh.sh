@@ -2,24 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 #
-# Runs the README's commands on a Debian that has nothing but make, sudo and CA certificates: builds such a root in a
-# folder, copies the files of this checkout into it, runs the parts there, and removes all of it again.
+# Runs the README's commands on a Debian or Ubuntu that has nothing but make, sudo and CA certificates: builds such a root in
+# a folder, copies the files of this checkout into it, runs the parts there, and removes all of it again.
 #
 #   tools/fresh.sh SUITE [PART ...]
 #
-#   SUITE   bookworm or trixie
+#   SUITE   bookworm or trixie (Debian 12, 13), jammy, noble or resolute (Ubuntu 22.04, 24.04, 26.04)
 #   PART    demo                 `make demo`, as an ordinary user with sudo
 #           test                 `make test`, as root
 #           test-without-root    the tests that need no root, as an ordinary user
 #           short-test           of these, the short ones of what a machine can lack: compilers, packages, the command
 #           Without a part: demo test.
 #
-# Where packages come from is what this machine knows: apt's sources for Debian (the suite exchanged) and its proxies,
-# pip's files and variables with the folders that they name, CA certificates, /etc/hosts and /etc/resolv.conf.
+# Packages come from where this machine takes its own: apt's sources (the suite exchanged) and its proxies, pip's files and
+# variables with the folders that they name, CA certificates, /etc/hosts and /etc/resolv.conf. For the other distribution they
+# come from its main mirror.
 #
-#   FRESH_MIRROR   a Debian mirror in place of the one in apt's sources
-#   FRESH_ROOT     the folder to work below, /var/tmp unless set; some 3 GB
-#   FRESH_CACHE    a folder that keeps the Debian packages for the next time
+#   FRESH_MIRROR    a mirror to use instead
+#   FRESH_KEYRING   the keys that sign it; by default those of the package debian-archive-keyring or ubuntu-keyring
+#   FRESH_ROOT      the folder to work below, /var/tmp unless set; some 3 GB
+#   FRESH_CACHE     a folder that keeps the distribution's packages for the next time
 #
 # Exit codes: 0 every part passed, 1 one failed, 2 bad input, 77 this machine cannot do it (no root, no mirror).
 set -euo pipefail
@@ -41,18 +43,26 @@ ours() {
     git -c safe.directory="$tree" -C "$tree" "$@"
 }
 
-# "URI suite component" a line, of this machine's sources for Debian itself, its updates and security fixes.
-debian_sources() {
+# "URI suite component" a line, of this machine's sources for the distribution itself, its updates and security fixes.
+sources_of_machine() {
     local machine
     # shellcheck source=/dev/null
     machine=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
     # shellcheck disable=SC2016 # the names are apt's
     apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
-        awk -v machine="$machine" -v suite="$suite" '
-            $1 == "Debian" && $4 == "main" && $3 ~ "^" machine "(-updates|-security)?$" {
+        awk -v machine="$machine" -v suite="$suite" -v origin="$origin" -v components="$components" '
+            $1 == origin && "," components "," ~ "," $4 "," && $3 ~ "^" machine "(-updates|-security)?$" {
                 sub("^" machine, suite, $3)
                 print $2, $3, $4
             }' | sort --unique
+}
+
+# The same of one mirror.
+sources_of_mirror() { # URI
+    local part
+    for part in "$suite" "$suite-updates"; do
+        printf "$1 $part %s\n" ${components//,/ }
+    done
 }
 
 answers() {
@@ -74,7 +84,18 @@ interrupt() {
 }
 
 suite=${1:-}
-[[ $suite =~ ^(bookworm|trixie)$ ]] || refuse "no suite '$suite'; there are bookworm and trixie"
+case $suite in
+    bookworm | trixie)
+        origin=Debian components=main mirror_of_all=http://deb.debian.org/debian
+        keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+        ;;
+    jammy | noble | resolute)
+        origin=Ubuntu components=main,universe mirror_of_all=http://archive.ubuntu.com/ubuntu
+        keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+        ;;
+    *) refuse "no suite '$suite'; there are bookworm, trixie, jammy, noble and resolute" ;;
+esac
+keyring=${FRESH_KEYRING:-$keyring}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
@@ -87,16 +108,17 @@ ours ls-files > /dev/null || refuse "git does not know $tree as a checkout"
 unshare --mount --pid --fork true || cannot "root may not make namespaces"
 "$tree/tools/provision.sh" fresh || cannot "debootstrap is not installed"
 
-sources=$(debian_sources)
+[ -e "$keyring" ] || cannot "no $keyring; install ${origin,,}'s keyring, or name one in FRESH_KEYRING"
+
+sources=$(sources_of_machine)
 if [ -z "$sources" ]; then # apt's lists may have been removed, as container images do
     apt-get update -qq || true
-    sources=$(debian_sources)
+    sources=$(sources_of_machine)
 fi
-if [ -n "${FRESH_MIRROR:-}" ]; then
-    sources="$FRESH_MIRROR $suite main"
+if [ -n "${FRESH_MIRROR:-}" ] || [ -z "$sources" ]; then
+    sources=$(sources_of_mirror "${FRESH_MIRROR:-$mirror_of_all}")
 fi
 mirror=$(awk -v suite="$suite" '$2 == suite { print $1; exit }' <<< "$sources")
-[ -n "$mirror" ] || cannot "apt's sources have no Debian mirror; name one in FRESH_MIRROR"
 eval "$(apt-config shell proxy Acquire::http::Proxy)"
 answers "${mirror%/}/dists/$suite/Release" || cannot "no answer from $mirror for $suite"
 
@@ -114,7 +136,7 @@ ours ls-files -z --cached --others --exclude-standard --exclude=.venv |
 # makes its background commands deaf to interrupts, which env undoes.
 env --default-signal=INT,QUIT setsid setpriv --pdeathsig=KILL \
     unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
-    "$tree/tools/fresh-root.sh" "$place" "$suite" "$mirror" "$@" < /dev/null &
+    "$tree/tools/fresh-root.sh" "$place" "$suite" "$mirror" "$keyring" "$components" "$@" < /dev/null &
 session=$!
 trap interrupt INT TERM HUP
 wait "$session" || exit 1

@@ -14,7 +14,7 @@ from analysis.terminal.fitted import PROSE, Fitted
 from command.calibration import calibrate, print_calibration
 from command.output import console
 from testbed.errors import UsageError
-from testbed.execution.capabilities import CAPABILITIES
+from testbed.execution.capabilities import CAPABILITIES, Capability
 
 
 def verb(
@@ -25,7 +25,7 @@ def verb(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Calibrate although the machine is busy.")] = False,
 ) -> None:
-    """Prints every capability and whether it is there, and what was measured of this machine."""
+    """Print every capability and whether it is there, and what was measured of this machine."""
     if measure:
         calibrate(is_forced=force)
         return
@@ -36,9 +36,14 @@ def verb(
     for heading in ("needed for", "state"):
         table.add_column(heading, ratio=PROSE)
     for capability in CAPABILITIES:
-        missing = capability.probe()
-        state = Text("there", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")
-        table.add_row(Text(capability.name), Text(capability.needed_for), state)
+        table.add_row(Text(capability.name), Text(capability.needed_for), _state(capability))
     console.print(Fitted(table))
     console.print()
     print_calibration()
+
+
+def _state(capability: Capability) -> Text:
+    if capability.is_unknown:
+        return Text.assemble(("unknown", "yellow"), ": only root can tell; sudo ./runner.py doctor")
+    missing = capability.probe()
+    return Text("there", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")

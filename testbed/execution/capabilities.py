@@ -23,6 +23,7 @@ from testbed.targets.common.wires import has_netem
 from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
+_PROVISION_P4 = f"{_PROVISION} p4"
 _NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
 _SHELL_SECONDS = 10.0
 _NO_REALTIME = (
@@ -34,11 +35,18 @@ _CHROOT = "in a chroot its folder must be a mount point (mount --bind FOLDER FOL
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing a run may need. `probe` gives None when it is there, else what is missing and what to do about it."""
+    """A thing that a run may need. `probe` returns None if it is there, else what is missing and what to do."""
 
     name: str
     needed_for: str
     probe: Callable[[], str | None]
+    needs_root: bool = False
+    """Whether the probe can tell nothing without root."""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether this process lacks the rights to tell."""
+        return self.needs_root and os.geteuid() != 0
 
 
 def _compiler() -> str | None:
@@ -122,8 +130,8 @@ def _netem() -> str | None:
     return None if has_netem() else "this kernel has no qdisc netem"
 
 
-def _tool(name: str) -> Callable[[], str | None]:
-    return lambda: None if shutil.which(name) else f"no {name} on the PATH; {_PROVISION}"
+def _tool(name: str, hint: str = _PROVISION) -> Callable[[], str | None]:
+    return lambda: None if shutil.which(name) else f"no {name} on the PATH; {hint}"
 
 
 def _docker() -> str | None:
@@ -147,18 +155,18 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("cache of compiled code", EVERY_RUN, _cache),
     Capability("compiled host engine", "hosts at full speed", lacking),
     Capability("root", LIVE_RUN, _root),
-    Capability("network namespaces", LIVE_RUN, _namespaces),
-    Capability("veth", LIVE_RUN, _veth),
+    Capability("network namespaces", LIVE_RUN, _namespaces, needs_root=True),
+    Capability("veth", LIVE_RUN, _veth, needs_root=True),
     Capability("Mininet", LIVE_RUN, _mininet),
     Capability("mnexec", LIVE_RUN, _tool("mnexec")),
-    Capability("node shells", LIVE_RUN, _node_shell),
-    Capability("real-time priority", LIVE_RUN, _realtime),
+    Capability("node shells", LIVE_RUN, _node_shell, needs_root=True),
+    Capability("real-time priority", LIVE_RUN, _realtime, needs_root=True),
     Capability("tshark", "looking at captures", _tool("tshark")),
     Capability("P4 program", "runs without --p4", _artifacts),
-    Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss")),
+    Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss", _PROVISION_P4)),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),
-    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem),
+    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem, needs_root=True),
     Capability("Docker", CONTAINER_RUN, _docker),
     Capability("MPI", "--exchange mpi, one run on many machines", _mpi),
 )

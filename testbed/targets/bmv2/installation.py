@@ -24,7 +24,7 @@ class Installation:
 
 
 def find_bmv2() -> Installation | str:
-    """The BMv2 to use, or one line that says what is missing."""
+    """Return the BMv2 to use, or one line that says what is missing and what to do."""
     path = shutil.which("simple_switch")
     if path is not None:
         return _judged(path, _version_of(path))
@@ -33,7 +33,7 @@ def find_bmv2() -> Installation | str:
     missing = container.missing_docker()
     if missing is None:
         return _judged(None, container.image_version())
-    return f"no simple_switch on the PATH, and {missing}"
+    return f"no simple_switch on the PATH, and {missing}; run tools/provision.sh p4"
 
 
 def missing_bmv2() -> str | None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from command.app import main
+from command.output import console
 from testbed.errors import UsageError
 from testbed.execution import capabilities
 from tests.testbed import running
@@ -145,3 +147,25 @@ def test_a_control_group_without_real_time_is_refused_before_anything_starts(tmp
         "runner.py: --clock real needs real-time priority: not permitted; it takes CAP_SYS_NICE and,"
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_without_root_its_probes_are_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An ordinary user cannot ask the kernel for netem: that says nothing about the kernel."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(console, "width", 200)
+    assert main(["doctor"]) == 0
+    lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    for name in ("network namespaces", "veth", "node shells", "real-time priority", "netem"):
+        assert "unknown: only root can tell; sudo ./runner.py doctor" in lines[name]
+    assert "unknown" not in lines["C compiler"]
+
+
+def test_hints_for_p4_programs_name_the_command_that_brings_them(
+    without: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(without))
+    assert _probe("p4c") == "no p4c-bm2-ss on the PATH; run tools/provision.sh p4"
+    assert "run tools/provision.sh p4" in str(_probe("BMv2"))
+    assert str(_probe("tshark")).endswith("; run tools/provision.sh")
