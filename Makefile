@@ -7,11 +7,11 @@
 SHELL := bash
 PYTHON := .venv/bin/python
 SUDO := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo)
-# Root compiles the modules of another user's tree into a folder of its own: files of root inside the tree could not be
-# removed by its owner.
+# Root writes no bytecode into another user's tree, whose owner could not remove it.
 ifeq ($(shell id -u):$(shell [ -O . ] || echo other),0:other)
-export PYTHONPYCACHEPREFIX := $(HOME)/.cache/sfc-testbed/pycache
+export PYTHONDONTWRITEBYTECODE := 1
 endif
+PACKAGES := analysis command compiled hosts reproduction scenarios softswitch telemetry testbed topologies wire
 READY := .venv/ready
 READY_FOR_TESTS := .venv/ready-for-tests
 
@@ -39,6 +39,7 @@ $(READY): pyproject.toml tools/provision.sh tools/progress.sh
 
 .PHONY: engine
 engine: $(READY)
+	@$(PYTHON) -m compileall -q $(PACKAGES)
 	@$(PYTHON) -m compiled
 
 $(READY_FOR_TESTS): $(READY)

@@ -15,6 +15,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
+if os.geteuid() == 0 and ROOT.stat().st_uid != 0:
+    # The owner of the tree could not remove folders of root's bytecode.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 _VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
 if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
     os.execv(_VENV_PYTHON, [str(_VENV_PYTHON), *sys.argv])

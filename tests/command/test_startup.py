@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -15,6 +16,7 @@ import pytest
 from command import verbs
 from command.app import VERBS, app_for
 from scenarios.faults.kinds import FAULTS
+from tests.changes.change import copy_of_tree
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
@@ -73,3 +75,17 @@ def test_help_of_a_verb_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert VERBS["sweep"].split(";")[0] in " ".join(said.split())
     assert "--scheduler" in said
+
+
+@pytest.mark.root
+def test_root_leaves_no_bytecode_in_the_tree_of_another_user(tmp_path: Path) -> None:
+    """The owner could not remove folders of root's, and `make clean` would fail."""
+    tree = copy_of_tree(tmp_path)
+    (tree / ".venv").symlink_to(ROOT / ".venv")
+    for path in (tree, *tree.rglob("*")):
+        os.chown(path, 1234, 1234, follow_symlinks=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    words = [tree / "runner.py", "list", "incast"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert [path for path in tree.rglob("__pycache__") if ".venv" not in path.parts] == []
