@@ -85,7 +85,7 @@ def test_root_leaves_no_bytecode_in_the_tree_of_another_user(tmp_path: Path) -> 
     for path in (tree, *tree.rglob("*")):
         os.chown(path, 1234, 1234, follow_symlinks=False)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    words = [tree / "runner.py", "list", "incast"]
+    words = [str(tree / "runner.py"), "list", "incast"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     assert [path for path in tree.rglob("__pycache__") if ".venv" not in path.parts] == []

@@ -19,7 +19,7 @@ from setuptools import find_packages
 ROOT = Path(__file__).resolve().parents[2]
 VAGRANTFILE = ROOT / "Vagrantfile"
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
-DISTRIBUTIONS = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"}
+DISTRIBUTIONS = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "ubuntu-26.04"}
 
 # What a Python without distutils does, whichever it is: the import of the standard library's own is not reached.
 WITHOUT_DISTUTILS = """

@@ -5,18 +5,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from testbed.errors import UsageError
 from testbed.load.costs import MessageCost, ProcessCost, built_in
 from testbed.load.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
+from testbed.load.stored import WakeupFinding, store
 from testbed.load.traffic import Traffic, traffic_of
 from testbed.load.visits import switch_visits
 from testbed.plan.dilation import VIRTUAL_DILATION, sending_rules
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.plan.switch_targets import SWITCH_TARGETS
+from tests.testbed.load.calibrations import calibration
 from wire.dilation import next_step
 
 COSTS = built_in(2)
@@ -133,3 +137,18 @@ def test_config_says_what_was_chosen_and_why() -> None:
     assert asked.dilation_choice.enough == _plan().config.dilation
     virtual = plan_run(RunRequest("incast", clock="virtual")).config
     assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)
+
+
+def test_a_machine_that_is_always_late_gets_the_largest_dilation_of_the_data_plane(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own limit is a reason to run slower than is right, not to refuse a run whose dilation nobody typed."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    late = WakeupFinding(p50_ns=9e8, p99_ns=9e8, max_ns=1e9)
+    store(calibration().model_copy(update={"wakeups": {"agent": late, "switch": late}}))
+    chosen = _plan().config
+    assert 1_000_000 <= chosen.dilation < MAX_DILATION
+    assert chosen.dilation_choice is not None
+    assert chosen.dilation_choice.late_share > LATE_SHARE
+    with pytest.raises(UsageError, match="too long for the data plane"):
+        _plan(dilation=next_step(chosen.dilation + 1))
