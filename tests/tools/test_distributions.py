@@ -46,10 +46,17 @@ def _workflow() -> Any:
 
 
 def test_vagrant_and_the_workflow_have_the_same_distributions() -> None:
-    """The four."""
-    boxes = set(re.findall(r'=> "bento/([\w.-]+)"', VAGRANTFILE.read_text()))
+    boxes = set(re.findall(r'^  "[\w-]+" => "([\w.-]+)",$', VAGRANTFILE.read_text(), re.MULTILINE))
     images = _workflow()["jobs"]["distribution"]["strategy"]["matrix"]["distribution"]
     assert boxes == DISTRIBUTIONS == {image.replace(":", "-") for image in images}
+
+
+def test_copying_into_the_vm_deletes_nothing() -> None:
+    """Vagrant's own arguments for rsync delete files that are in the VM alone; files that are newer there stay too."""
+    [arguments] = re.findall(r"rsync__args: (\[.*\])", VAGRANTFILE.read_text())
+    words = yaml.safe_load(arguments)
+    assert not [word for word in words if word.startswith("--del")]
+    assert {"--update", "--backup"} <= set(words)
 
 
 def test_the_workflow_runs_what_is_here() -> None:
