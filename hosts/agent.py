@@ -20,6 +20,7 @@ from types import FrameType
 
 from hosts.agent_config import TAP, AgentConfig, AgentHost
 from hosts.build import NicBuilder, incoming_message, outgoing_message, plan_stalls
+from hosts.crash import print_crash
 from hosts.io.event_loop import EventLoop
 from hosts.io.kernel_silence import silence_kernel
 from hosts.io.late_bins import LateBins, late_bin_ns
@@ -246,7 +247,7 @@ def _give_back(served: AgentHost, taken: Takeover) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 served and stopped, 1 broken off, 2 bad input (one line on stderr)."""
+    """Serve hosts until told to stop; return 0 for a served run, 1 for a broken one, 2 for bad input (one line)."""
     if len(arguments) != 1:
         print("usage: python -m hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
@@ -262,7 +263,11 @@ def main(arguments: Sequence[str]) -> int:
         return _BAD_INPUT
     try:
         agent.run()
-    except OSError as error:
+    except Exception as error:
+        if print_crash(error):  # the runner reports the last line
+            return _BROKEN
+        if not isinstance(error, OSError):
+            raise
         print(f"agent: {error.strerror}", file=sys.stderr)
         return _BROKEN
     finally:

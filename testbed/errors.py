@@ -13,5 +13,9 @@ class RunError(Exception):
     """A run that could not go on; what was measured until then is kept."""
 
 
+class Crashed(RunError):
+    """A run that an exception in the host engine or in one of its algorithms ended."""
+
+
 class Interrupted(Exception):
     """Ctrl-C or SIGTERM; the text, if any, says what was kept and where. The command exits with 130."""

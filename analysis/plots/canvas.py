@@ -54,6 +54,7 @@ STYLE: Any = {
     "font.size": 10,
     "legend.frameon": False,
     "legend.fontsize": 10,
+    "legend.handlelength": 3.6,  # one whole period of the longest dash pattern
     "lines.linewidth": 1.9,
     "lines.solid_capstyle": "round",
     "text.color": INK,
@@ -143,6 +144,11 @@ def say(axes: Axes, text: str) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
+
+
+def legend_name(name: str) -> str:
+    """Return a curve's name as a legend lists it; matplotlib leaves out names that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else name
 
 
 def share_legend(figure: Figure, *, columns: int = 6) -> None:

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled
-from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS
+from analysis.plots.palette import numbered_looks
 from analysis.plots.series import Points
 from telemetry.reader import Rows, answer
 
@@ -46,13 +48,12 @@ def _panel(axes: Axes, title: str, traced: pl.DataFrame, shown: list[int], value
     axes.set_title(title)
     axes.set_xlabel("Time (model µs)")
     drawn = False
-    for number, flow_id in enumerate(shown):
+    for flow_id, look in zip(shown, numbered_looks(len(shown)), strict=True):
         rows = traced.filter(pl.col("flow_id") == flow_id).select("time_us", value=value).drop_nulls()
         times_us, values = (_thinned(rows[name].to_numpy()) for name in ("time_us", "value"))
         if values.size:
-            color, dashes = OTHER_COLORS[number % len(OTHER_COLORS)], DASH_CYCLE[number % len(DASH_CYCLE)]
-            label = f"flow {flow_id}"
-            axes.step(times_us, values, where="post", linewidth=1.4, color=color, linestyle=dashes, label=label)
+            style: dict[str, Any] = {"color": look.color, "linestyle": look.dashes, "label": f"flow {flow_id}"}
+            axes.step(times_us, values, where="post", linewidth=1.4, **style)
             drawn = True
     if not drawn:
         say(axes, empty)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from analysis.metrics.goodput import receiver_throughput_gbps
 from analysis.metrics.percentiles import Values
 from analysis.metrics.signals import delays_us
 from analysis.plots.canvas import log_x, new_figure, say, share_legend, styled
-from analysis.plots.palette import DASH_CYCLE, LineLook, scheme_looks
+from analysis.plots.palette import DASH_CYCLE, LineLook, different_looks, scheme_looks
 from analysis.plots.series import MAXIMUM_STEPS
 from telemetry.reader import Rows
 
@@ -51,17 +51,16 @@ def feedback_delays_us(signals: Rows, *, near: bool) -> Values:
 
 @styled
 def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
-    """Cumulative distributions: per-switch buffer, throughput of receivers, feedback delay near and remote.
+    """Draw cumulative distributions: per-switch buffer, throughput of receivers, feedback delay near and remote.
 
-    Of the last two those that are distributions: one receiver has a throughput and no more, and where no switch sends
-    BTS there is no delay.
+    The throughput is left out if there is only one receiver, the delay if no BTS reached a host.
     """
     labelled = list(zip(runs, scheme_looks([run.scheme for run in runs]), strict=True))
     means = [
         (run.label, look, receiver_throughput_gbps(run.goodput, run.flows, run.window_us)) for run, look in labelled
     ]
     has_receivers = any(values.size > 1 for *_, values in means)
-    delays = list(_delay_lines(labelled))
+    delays = _delay_lines(labelled)
     figure, panels = new_figure(1 + has_receivers + bool(delays), height_inches=3.8)
     panels[0].set_title("Shared buffers")
     buffers = [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled]
@@ -79,13 +78,19 @@ def plot_distributions(runs: Sequence[DistributedRun]) -> Figure:
     return figure
 
 
-def _delay_lines(labelled: Iterable[tuple[DistributedRun, LineLook]]) -> Iterator[tuple[str, LineLook, Values]]:
-    for run, look in labelled:
-        for near, name in ((False, "remote"), (True, "near source")):
-            values = feedback_delays_us(run.signals, near=near)
-            if values.size:
-                dashes = DASH_CYCLE[2] if near else look.dashes
-                yield (f"{run.label}, {name}" if near else run.label), LineLook(look.color, dashes), values
+def _delay_lines(labelled: Sequence[tuple[DistributedRun, LineLook]]) -> list[tuple[str, LineLook, Values]]:
+    """Return a line for the remote and a line for the near delays of each run that has any."""
+    looks = [look for _, look in labelled]
+    near_looks = different_looks([LineLook(look.color, DASH_CYCLE[2]) for look in looks], looks)
+    lines = [
+        line
+        for (run, look), near_look in zip(labelled, near_looks, strict=True)
+        for line in (
+            (run.label, look, feedback_delays_us(run.signals, near=False)),
+            (f"{run.label}, near source", near_look, feedback_delays_us(run.signals, near=True)),
+        )
+    ]
+    return [line for line in lines if line[-1].size]
 
 
 def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, empty: str) -> None:

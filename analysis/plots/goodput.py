@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 from analysis.metrics.buffers import natural_key
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
-from analysis.plots.canvas import new_figure, say, share_legend, styled
+from analysis.plots.canvas import legend_name, new_figure, say, share_legend, styled
 from analysis.plots.faults import FaultMark, draw_faults
-from analysis.plots.palette import OTHER_COLORS
+from analysis.plots.palette import LineLook, numbered_looks
 from telemetry.reader import Rows
 
 MAXIMUM_PANELS = 4
@@ -33,7 +33,7 @@ class GoodputRun:
 
 @styled
 def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
-    """Gb/s of every class, all its receivers together, in every interval; one scale for all panels."""
+    """Draw the Gb/s of every class, all its receivers together, in every interval; all panels have one scale."""
     shown = list(runs)[:MAXIMUM_PANELS]
     figure, panels = new_figure(max(1, len(shown)), height_inches=3.6)
     rates = [tag_rates(run.goodput, run.flows) for run in shown]
@@ -47,16 +47,16 @@ def plot_goodput(runs: Sequence[GoodputRun]) -> Figure:
             say(axes, "nothing was delivered")
             continue
         axes.set_ylim(0, 1.08 * highest)
-        for number, tag in enumerate(tags):
-            _draw(axes, each.filter(pl.col("tag") == tag), str(tag), OTHER_COLORS[number % len(OTHER_COLORS)])
+        for tag, look in zip(tags, numbered_looks(len(tags)), strict=True):
+            _draw(axes, each.filter(pl.col("tag") == tag), legend_name(str(tag)), look)
         axes.set_xlim(left=0)
         draw_faults(axes, run.faults)
     share_legend(figure)
     return figure
 
 
-def _draw(axes: Axes, rates: pl.DataFrame, tag: str, color: str) -> None:
-    """A step line from time 0, where intervals begin, that is zero where one has no row."""
+def _draw(axes: Axes, rates: pl.DataFrame, tag: str, look: LineLook) -> None:
+    """Draw a step line from time 0 that is zero in the intervals without a row."""
     if rates.is_empty():
         return
-    axes.step(*rates_without_gaps(rates), where="post", color=color, label=tag)
+    axes.step(*rates_without_gaps(rates), where="post", color=look.color, linestyle=look.dashes, label=tag)

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How schemes look in every plot: a scheme has one colour everywhere, its congestion control one dash pattern.
+"""The colours and dash patterns of curves. Curves of one plot differ in colour, and in a grey print by grey or dashes.
 
-Colours are Okabe and Ito's, with Paul Tol's for the rest, so that colour-blind readers can tell them apart; dashes and
-markers say the same again without colour.
+A scheme has one colour in every plot, and a congestion control has one dash pattern where several schemes are drawn.
+The colours are Okabe and Ito's, with Paul Tol's for the rest, so that colour-blind readers can tell them apart.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import cycle, islice
+from typing import TypeVar
 from zlib import crc32
 
+from matplotlib.colors import to_rgb
+
 Dashes = tuple[float, tuple[float, ...]]
+Choice = TypeVar("Choice")
 
 SCHEME_COLORS: Mapping[str, str] = {
     "irn": "#444444",
@@ -25,11 +30,13 @@ SCHEME_COLORS: Mapping[str, str] = {
     "sfc": "#0072B2",
     "sfc-est": "#882255",
     "sfc-p": "#D55E00",
+    "ndp": "#999933",
+    "onramp-straw-man": "#661100",
 }
 """Colour of each named scheme, without the congestion control after its plus sign."""
 
 OTHER_COLORS = ("#332288", "#117733", "#AA4499", "#999933", "#44AA99", "#661100")
-"""For schemes that people add; a name always gets the same one."""
+"""Colours for schemes that people add and for curves that are no scheme's."""
 
 BACKDROP = "#C4C8CE"
 """For series that only give context."""
@@ -55,8 +62,22 @@ IN_THE_DARK: Mapping[str, str] = {
 """What each colour of a line becomes on a dark page: there, too, far from its background and from the others."""
 
 SOLID: Dashes = (0, ())
-DASH_CYCLE: tuple[Dashes, ...] = (SOLID, (0, (6, 2)), (0, (2, 2)), (0, (7, 2, 2, 2)), (0, (3, 1, 1, 1, 1, 1)))
+DASH_CYCLE: tuple[Dashes, ...] = (
+    SOLID,
+    (0, (6, 2)),
+    (0, (2, 2)),
+    (0, (7, 2, 2, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (1, 3)),
+    (0, (12, 4)),
+    (0, (9, 2, 1, 2, 1, 2)),
+)
 CONGESTION_DASHES: Mapping[str, Dashes] = {"": SOLID, "hpcc": SOLID, "dcqcn": DASH_CYCLE[1], "none": DASH_CYCLE[3]}
+
+_LEAST_GREY_STEP = 6.0
+"""The difference of lightness (0 to 100) from which two greys can be told apart in thin curves."""
+_CLEAR_GREY_STEP = 15.0
+"""The difference of lightness from which two greys differ at first sight."""
 
 
 @dataclass(frozen=True)
@@ -68,18 +89,91 @@ class LineLook:
 
 
 def scheme_color(scheme: str) -> str:
-    """The colour of a scheme such as `sfc` or `sfc+dcqcn`."""
+    """Return the usual colour of a scheme such as `sfc` or `sfc+dcqcn`."""
     name = scheme.partition("+")[0]
     return SCHEME_COLORS.get(name) or OTHER_COLORS[crc32(name.encode()) % len(OTHER_COLORS)]
 
 
 def scheme_looks(schemes: Sequence[str]) -> list[LineLook]:
-    """A look for each line of one plot. Lines of equal look (one scheme, two seeds) differ by further dash patterns."""
-    used: Counter[LineLook] = Counter()
-    looks = []
-    for scheme in schemes:
-        plain = LineLook(scheme_color(scheme), CONGESTION_DASHES.get(scheme.partition("+")[2], SOLID))
-        start = DASH_CYCLE.index(plain.dashes)
-        looks.append(LineLook(plain.color, DASH_CYCLE[(start + used[plain]) % len(DASH_CYCLE)]))
-        used[plain] += 1
-    return looks
+    """Return a look for each line of one plot, in the order of `schemes`; no two lines look alike.
+
+    Among several schemes, colour tells the scheme and dashes tell the congestion control. If all lines are of one
+    scheme, each line has a colour of its own, and the first line has the scheme's usual colour.
+    """
+    names, controls = ([scheme.partition("+")[place] for scheme in schemes] for place in (0, 2))
+    dashes = _one_each(controls, CONGESTION_DASHES, lambda control: SOLID, DASH_CYCLE)
+    if len(set(names)) == 1:
+        colors = list(islice(cycle(_contrasting(scheme_color(names[0]))), len(schemes)))
+    else:
+        color_of = _one_each(names, SCHEME_COLORS, scheme_color, [*OTHER_COLORS, *SCHEME_COLORS.values()])
+        colors = [color_of[name] for name in names]
+    return different_looks([LineLook(color, dashes[control]) for color, control in zip(colors, controls, strict=True)])
+
+
+def numbered_looks(count: int) -> list[LineLook]:
+    """Return looks for `count` lines that are no scheme's, such as flows or traffic classes; no two look alike."""
+    numbers = range(count)
+    return different_looks(
+        [LineLook(OTHER_COLORS[each % len(OTHER_COLORS)], DASH_CYCLE[each % len(DASH_CYCLE)]) for each in numbers]
+    )
+
+
+def different_looks(wanted: Iterable[LineLook], drawn: Iterable[LineLook] = ()) -> list[LineLook]:
+    """Return each wanted look, or its nearest variant that no other line of the plot looks like.
+
+    A variant has other dashes or, once all dashes of the colour are taken, another colour. `drawn` are the looks of
+    further lines in the same plot.
+    """
+    wanted, taken = list(wanted), list(drawn)
+    first_new = len(taken)
+    usual = {look.color for look in (*wanted, *taken)}
+    for look in wanted:
+        different = (each for each in _variants(look, usual) if not any(_look_alike(each, other) for other in taken))
+        unequal = (each for each in _variants(look, usual) if each not in taken)
+        taken.append(next(different, None) or next(unequal, look))
+    return taken[first_new:]
+
+
+@cache
+def lightness(color: str) -> float:
+    """Return the CIELAB lightness of a colour, 0 (black) to 100 (white): the grey of its print."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]
+    luminance = sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return float(116 * luminance ** (1 / 3) - 16 if luminance > 216 / 24389 else luminance * 24389 / 27)
+
+
+def _contrasting(usual: str) -> list[str]:
+    """Return a colour and those to draw beside it, colours of a similar grey last."""
+    others = [color for color in OTHER_COLORS if color != usual]
+    return [usual, *sorted(others, key=lambda color: abs(lightness(color) - lightness(usual)) < _CLEAR_GREY_STEP)]
+
+
+def _look_alike(one: LineLook, other: LineLook) -> bool:
+    """Return whether only hue, or nothing at all, tells two lines apart, on the light or the dark page."""
+    greys = ((one.color, other.color), (IN_THE_DARK[one.color], IN_THE_DARK[other.color]))
+    return one.dashes == other.dashes and any(
+        abs(lightness(left) - lightness(right)) < _LEAST_GREY_STEP for left, right in greys
+    )
+
+
+def _variants(look: LineLook, usual: set[str]) -> Iterator[LineLook]:
+    """Yield the look, the look with other dashes, then other colours; colours that other lines want come last."""
+    start = DASH_CYCLE.index(look.dashes)
+    others = sorted((*OTHER_COLORS, *SCHEME_COLORS.values()), key=lambda color: color in usual)
+    for color in (look.color, *others):
+        yield from (LineLook(color, dashes) for dashes in (*DASH_CYCLE[start:], *DASH_CYCLE[:start]))
+
+
+def _one_each(
+    keys: Iterable[str], fixed: Mapping[str, Choice], usual: Callable[[str], Choice], spare: Sequence[Choice]
+) -> dict[str, Choice]:
+    """Assign a choice of its own to each key: its usual choice, or a spare one if another key has that already.
+
+    Keys with a fixed choice come first. When no spare choice is left, keys share their usual choices.
+    """
+    chosen: dict[str, Choice] = {}
+    for key in sorted(dict.fromkeys(keys), key=lambda key: key not in fixed):
+        own = fixed[key] if key in fixed else usual(key)
+        free = [choice for choice in (own, *spare) if choice not in chosen.values()]
+        chosen[key] = next(iter(free), own)
+    return chosen

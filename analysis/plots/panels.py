@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import ceil
 from string import ascii_lowercase
 from textwrap import fill
@@ -19,8 +20,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from analysis.plots import palette
 from analysis.plots.canvas import MUTED, STYLE, WIDTH_INCHES, log_y, say, share_legend, styled
-from analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, SOLID, Dashes, scheme_color
+from analysis.plots.palette import DASH_CYCLE, SOLID, Dashes, LineLook, different_looks, scheme_color
 from analysis.plots.series import MAXIMUM_STEPS, Points, Steps, thin
 
 Kind = Literal["points", "marks", "steps", "shares"]
@@ -107,24 +109,47 @@ _SCHEME_MARKERS = {
 }
 
 
-def scheme_look(scheme: str) -> CurveLook:
-    """A scheme's colour, dashes and marker: those of its flow control. With DCQCN the marker is hollow."""
-    name, _, control = scheme.partition("+")
-    return CurveLook(
-        scheme_color(scheme), _SCHEME_DASHES.get(name, SOLID), _SCHEME_MARKERS.get(name, "^"), control != "dcqcn"
+def scheme_looks(schemes: Sequence[str]) -> list[CurveLook]:
+    """Return a look for each scheme of one figure: colour, dashes and marker of its flow control where those are free.
+
+    With DCQCN the marker is hollow if another scheme of the figure has another congestion control.
+    """
+    names, controls = ([scheme.partition("+")[place] for scheme in schemes] for place in (0, 2))
+    lines = different_looks(LineLook(scheme_color(name), _SCHEME_DASHES.get(name, SOLID)) for name in names)
+    has_one_control = len(set(controls)) == 1
+    return _with_markers(
+        lines,
+        [
+            (_SCHEME_MARKERS.get(name, "^"), has_one_control or control != "dcqcn")
+            for name, control in zip(names, controls, strict=True)
+        ],
     )
 
 
 def numbered_looks(count: int) -> list[CurveLook]:
-    """Looks for curves that have none of their own, such as one scheme under several settings."""
+    """Return looks for curves that are no scheme's, such as one scheme under several settings."""
+    markers = [(MARKERS[number % len(MARKERS)], True) for number in range(count)]
+    return _with_markers(palette.numbered_looks(count), markers)
+
+
+def with_hollow_markers(looks: Sequence[CurveLook]) -> list[CurveLook]:
+    """Return looks for second curves of the same schemes: hollow markers, and dashes that no first curve has."""
+    first = [LineLook(look.color, look.dashes) for look in looks]
+    second = different_looks(first, drawn=first)
     return [
-        CurveLook(
-            OTHER_COLORS[number % len(OTHER_COLORS)],
-            DASH_CYCLE[number % len(DASH_CYCLE)],
-            MARKERS[number % len(MARKERS)],
-        )
-        for number in range(count)
+        CurveLook(line.color, line.dashes, look.marker, is_filled=False)
+        for line, look in zip(second, looks, strict=True)
     ]
+
+
+def _with_markers(lines: Sequence[LineLook], wanted: Sequence[tuple[str, bool]]) -> list[CurveLook]:
+    """Give each line its wanted marker and filling, or the next free pair of these, for as long as there is any."""
+    spare = sorted(product(MARKERS, (True, False)), key=lambda pair: pair in wanted)
+    taken: list[tuple[str, bool]] = []
+    for marker in wanted:
+        free = [pair for pair in (marker, *spare) if pair not in taken]
+        taken.append(next(iter(free), marker))
+    return [CurveLook(line.color, line.dashes, *pair) for line, pair in zip(lines, taken, strict=True)]
 
 
 @styled

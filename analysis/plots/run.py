@@ -15,7 +15,17 @@ from matplotlib.figure import Figure
 from analysis.metrics.buffers import QueueName, hottest_queue, switches, whole_buffers
 from analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from analysis.metrics.percentiles import minimum_count
-from analysis.plots.canvas import byte_axis, draw_level, log_x, log_y, new_figure, say, share_legend, styled
+from analysis.plots.canvas import (
+    byte_axis,
+    draw_level,
+    legend_name,
+    log_x,
+    log_y,
+    new_figure,
+    say,
+    share_legend,
+    styled,
+)
 from analysis.plots.faults import FaultMark, draw_faults
 from analysis.plots.palette import BACKDROP, DASH_CYCLE, LineLook, scheme_color, scheme_looks
 from analysis.plots.series import (
@@ -91,7 +101,7 @@ def plot_buffer(
 
 @styled
 def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASSES) -> Figure:
-    """FCT slowdown: left P50, P95 and P99 by message size of one class, right the distribution of every class."""
+    """Draw FCT slowdowns: left P50, P95 and P99 by message size of one class, right the distribution of every class."""
     figure, (left, right) = new_figure(2)
     chosen = of_class(flows, traffic_class)
     bins = slowdown_by_size(chosen, size_bin_edges(chosen))
@@ -106,8 +116,10 @@ def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASS
         left.legend(loc="upper left", ncols=3)
     right.set_title("FCT slowdown, all sizes")
     tags = sorted(flows["tag"].unique().to_list())
-    looks = [LineLook(color, DASH_CYCLE[number % len(DASH_CYCLE)]) for number in range(len(tags))]
-    _draw_distribution(right, [(tag, look, of_class(flows, tag)) for tag, look in zip(tags, looks, strict=True)])
+    looks = scheme_looks([scheme] * len(tags))
+    _draw_distribution(
+        right, [(legend_name(tag), look, of_class(flows, tag)) for tag, look in zip(tags, looks, strict=True)]
+    )
     if right.get_legend_handles_labels()[0]:
         right.legend(loc="lower right")
     return figure

@@ -34,13 +34,13 @@ VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold 
 
 
 def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType:
-    """One run: verdict with reasons, network and limits from config.json, key figures, slowdown by traffic class."""
+    """Show a run: verdict, reasons, warnings, network and limits from config.json, key figures, slowdown by class."""
     title = f"{result.scenario} · {result.variant}"
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
     figures = [*given_program_rows(config), *physics_rows(config), *key_figures(result)]
-    return Group(Text(title, style="bold"), verdict, _figures(figures), _slowdowns(result))
+    return Group(Text(title, style="bold"), verdict, *_warnings(result.warnings), _figures(figures), _slowdowns(result))
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
@@ -53,10 +53,13 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = Fitted(fill(comparison))
     meaning = (Text(f"{said}\n", style="bold") for said in comparison.meaning)
-    warnings = (Text(f"! {warning}", style="yellow") for warning in comparison.warnings)
     others = [_class_table(comparison.other_classes)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if comparison.completion else []
-    return Group(table, *others, *together, *meaning, *_claims(comparison), *warnings)
+    return Group(table, *others, *together, *meaning, *_claims(comparison), *_warnings(comparison.warnings))
+
+
+def _warnings(sentences: Sequence[str]) -> list[Text]:
+    return [Text(f"! {sentence}", style="yellow") for sentence in sentences]
 
 
 def _claims(comparison: Comparison) -> list[RenderableType]:

@@ -285,4 +285,5 @@ def _warnings(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds:
     for label, result in zip(labels, results, strict=True):
         if result.verdict != "faithful":
             warnings.append(f"{label} is {result.verdict}: {' '.join(result.verdict_reasons)}")
+        warnings += [f"{label}: {warning}" for warning in result.warnings]
     return warnings

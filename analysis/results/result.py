@@ -174,7 +174,7 @@ class RunResult(Figures):
     switch_events: dict[str, int] | None = Field(default_factory=dict)
     """What else the P4 program counted, where it happened at all."""
     host_events: dict[str, int] | None = Field(default_factory=dict)
-    """What hosts counted that does not happen while all are honest and answer, where it happened at all."""
+    """Counts of what does not happen at hosts that are honest, answer and have a window of a packet or more."""
     signals: SignalFigures
     lateness: LatenessByPart
     spacing: SpacingByPart = Field(default_factory=lambda: SpacingByPart(host=None, switch=None))
@@ -185,6 +185,17 @@ class RunResult(Figures):
     def variant(self) -> str:
         """What the run is called among others of its scenario."""
         return variant_of(self.scheme, self.program)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what is probably a mistake in the scheme, whatever the verdict is."""
+        packets = (self.host_events or {}).get("small_window_packets", 0)
+        if not packets:
+            return ()
+        return (
+            f"The congestion control's window_bytes was below one packet when {packets:,} data packets were sent. Such "
+            "a flow has one packet in flight at a time and sends one packet per round trip.",
+        )
 
     @property
     def dropped(self) -> int | None:

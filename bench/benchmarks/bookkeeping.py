@@ -22,7 +22,8 @@ from analysis.results.counters import RunCounters
 from analysis.results.result import BtsCounts, PacketCounts, PfcCounts, write_result
 from bench.instruments.benchmark import Benchmark, Figure, Target
 from bench.instruments.finished_flows import queue_samples, record_batches
-from testbed.execution.execute import run_identity, write_inputs
+from testbed.execution.execute import write_inputs
+from testbed.execution.identity import run_identity
 from testbed.execution.needs import needs_of
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.recorder import Recorder

@@ -99,6 +99,8 @@ class NicStatistics:
     """Data packets sent again."""
     timeouts: int = 0
     """Retransmission timeouts."""
+    small_window_packets: int = 0
+    """Data packets sent while the congestion control's window was below one packet, and no rate explained why."""
     messages_completed: int = 0
     """Outgoing messages acknowledged to the end."""
     messages_failed: int = 0

@@ -52,7 +52,7 @@ class NicCounters:
         self.late_acknowledgements = 0
         self.acknowledgements_refused = 0
         self.retransmissions = 0
-        self.timeouts = 0
+        self.timeouts = self.small_window_packets = 0
         self.messages_completed = 0
         self.messages_failed = 0
         self.messages_received = 0

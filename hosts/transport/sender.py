@@ -39,8 +39,8 @@ class SenderQueuePair(FrameSource):
         "_ack_every", "_blocked_until_ns", "_congestion", "_counters", "_current", "_end", "_ended", "_events",
         "_first_end", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_is_pulled", "_last_bytes",
         "_last_start_ns", "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift",
-        "_shim", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_trace", "_transmissions", "destination_ip",
-        "destination_qpn", "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
+        "_shim", "_smallest_window", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_trace",
+        "_transmissions", "destination_ip", "destination_qpn", "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +86,7 @@ class SenderQueuePair(FrameSource):
         self._ended = ended
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
+        self._smallest_window: int = min(congestion.path.payload_bytes, congestion.path.bdp_bytes)
         self._tell_sent = overrides(congestion, CongestionControl, "on_sent")
         self._tell_flow_control = overrides(flow_control, FlowControl, "on_sent")
         self._timed = overrides(congestion, CongestionControl, "next_timer_ns")
@@ -172,8 +173,7 @@ class SenderQueuePair(FrameSource):
             self._counters.retransmissions += 1
             if samples is not None:
                 samples.sent_again(index)
-        current.packets_sent += 1
-        self._counters.data_sent += 1
+        self._count_sent(current)
         recovery.held_ns = self._pause.total_ns(now_ns)
         recovery.on_sent(index, now_ns - recovery.held_ns)
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
@@ -202,6 +202,16 @@ class SenderQueuePair(FrameSource):
             self._current = current
         assert current is not None  # an index to send lies before the end of the last message
         return current
+
+    def _count_sent(self, current: Transmission) -> None:
+        """Count a packet, also as one with a small window unless the congestion control lowers the rate as well."""
+        current.packets_sent += 1
+        self._counters.data_sent += 1
+        congestion = self._congestion
+        if congestion.window_bytes < self._smallest_window and (
+            congestion.window_bytes < 1 or congestion.rate_bps == self.line_rate_bps
+        ):
+            self._counters.small_window_packets += 1
 
     def _tell_of_sending(self, size_bytes: int, now_ns: int) -> None:
         self._congestion.on_sent(size_bytes, now_ns)

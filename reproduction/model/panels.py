@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from analysis.metrics.flows import ALL_CLASSES, SIZE_BIN_COUNT, of_class, size_b
 from analysis.metrics.goodput import rates_without_gaps, tag_rates
 from analysis.metrics.percentiles import Values, minimum_count
 from analysis.plots.distributions import buffer_samples
-from analysis.plots.panels import Curve, CurveLook, Kind, Panel, numbered_looks, scheme_look
+from analysis.plots.panels import Curve, CurveLook, Kind, Panel, numbered_looks, scheme_looks, with_hollow_markers
 from analysis.plots.series import bin_labels, bin_percentiles, buffer_steps, hottest_buffer_steps
 from analysis.results.comparison import headline_class
 from analysis.results.stored import Run
@@ -42,7 +42,7 @@ class Shown:
         return Shown(self.names, place, self.by)
 
     def runs(self, results: Results) -> list[tuple[str, CurveLook, Measurement]]:
-        """Each with its curve's name and look, in the order of the names; not those that there are not."""
+        """Return the measured runs with the names and looks of their curves, in the order of the names."""
         found = [
             each
             for scheme in self.names
@@ -52,13 +52,12 @@ class Shown:
         if self.by is not None:
             labels = [f"{self.by} = {each.point.place[self.by]}" for each in found]
             return list(zip(labels, numbered_looks(len(found)), found, strict=True))
-        return [(self.names[each.point.scheme], self.look(each.point.scheme), each) for each in found]
+        looks = self.looks()
+        return [(self.names[each.point.scheme], looks[each.point.scheme], each) for each in found]
 
-    def look(self, scheme: str) -> CurveLook:
-        """Markers are hollow with DCQCN only where another congestion control is to be told from it."""
-        look = scheme_look(scheme)
-        controls = {each.partition("+")[2] for each in self.names}
-        return look if len(controls) > 1 else replace(look, is_filled=True)
+    def looks(self) -> Mapping[str, CurveLook]:
+        """Return the look of each scheme's curve."""
+        return dict(zip(self.names, scheme_looks([*self.names]), strict=True))
 
 
 def flow_controls(control: str) -> Shown:
@@ -93,10 +92,10 @@ def over_time(
 
 
 def by_size(title: str, shown: Shown, *percents: int) -> PanelMaker:
-    """Percentiles of the slowdown of the traffic that is not incast, over ten bins of message sizes.
+    """Make a panel of slowdown percentiles of the traffic that is not incast, over ten bins of message sizes.
 
-    Fewer where ten could not carry the first of the percentiles. The last one is named and has full markers; `title`
-    should say what the hollow ones are.
+    There are fewer bins if ten bins would hold too few flows for the first percentile. The last percentile's curves
+    are named and have full markers; `title` should say which percentile the hollow markers are.
     """
 
     def make(results: Results) -> Panel:
@@ -105,15 +104,17 @@ def by_size(title: str, shown: Shown, *percents: int) -> PanelMaker:
         flows = [of_class(measured_flows(each.run), tag) for *_, each in runs]
         edges = size_bin_edges(pl.concat(flows), _bins(flows, percents[0])) if flows else ()
         binned = [slowdown_by_size(frame, edges) for frame in flows]
+        full = [look for _, look, _ in runs]
+        hollow = with_hollow_markers(full)
         curves = [
             Curve(
                 name if percent == percents[-1] else f"_{name}",
-                CurveLook(look.color, look.dashes, look.marker, percent == percents[-1]),
+                look,
                 np.arange(len(bins), dtype=np.float64),
                 bin_percentiles(bins, percent),
             )
             for percent in percents
-            for (name, look, _), bins in zip(runs, binned, strict=True)
+            for (name, *_), look, bins in zip(runs, full if percent == percents[-1] else hollow, binned, strict=True)
         ]
         ticks = bin_labels(binned[0]) if binned else ()
         empty = f"no size bin has the {minimum_count(percents[-1])} flows that a P{percents[-1]} needs"
@@ -156,13 +157,13 @@ def slowdown_distribution(title: str, shown: Shown, tag: str) -> PanelMaker:
 
 
 def over_axis(title: str, shown: Shown, axis: str, of: Quantity, level: Level | None = None) -> PanelMaker:
-    """A quantity over an axis, a curve a scheme; places that are words stand equally far apart."""
+    """Make a panel of a quantity over an axis, one curve a scheme; places that are words are equally far apart."""
 
     def make(results: Results) -> Panel:
         places = list(dict.fromkeys(each.point.place[axis] for *_, each in shown.runs(results)))
         are_numbers = all(isinstance(place, (int, float)) for place in places)
         ticks = () if are_numbers else [str(place) for place in places]
-        curves = []
+        curves, looks = [], shown.looks()
         for scheme, name in shown.names.items():
             points = [
                 (float(each.point.place[axis]) if are_numbers else float(places.index(each.point.place[axis])), value)
@@ -170,7 +171,7 @@ def over_axis(title: str, shown: Shown, axis: str, of: Quantity, level: Level | 
                 if (value := _measured(of, each.run)) is not None
             ]
             x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
-            curves.append(Curve(name, shown.look(scheme), x, y))
+            curves.append(Curve(name, looks[scheme], x, y))
         label = axis[:1].upper() + axis[1:]
         kind: Kind = "points" if are_numbers else "marks"
         return Panel(title, label, of.axis_label, kind, curves, ticks, level=_line(level, results))

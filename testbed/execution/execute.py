@@ -8,19 +8,22 @@ import json
 import os
 import shutil
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.results.build import build_result
-from analysis.results.counters import RunIdentity
-from analysis.results.result import RunResult, write_result
+from analysis.results.result import RunResult, read_result, write_result
+from hosts.crash import engine_crash
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
 from telemetry.journal import JOURNAL_FOLDER, has_journal
-from testbed.errors import Interrupted, RunError, UsageError
+from testbed.errors import Crashed, Interrupted, RunError, UsageError
+from testbed.execution.identity import run_identity
 from testbed.execution.needs import needs_of
+from testbed.execution.unfinished import ERROR_FILE, finish_run
 from testbed.interrupt import Interrupt, interruptible, raise_again
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
@@ -47,8 +50,8 @@ def write_run_report(folder: Path) -> Path:
 
 
 _PLANNED = "planned"
-ERROR_FILE = "error.txt"
-"""In a run's logs: why it broke."""
+_TRACEBACK_FILE = "traceback.txt"
+"""A file in a run's logs: where in the code an exception was raised."""
 
 Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], ClockOutcome]
 CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
@@ -98,11 +101,12 @@ def _folder_name(config: RunConfig) -> str:
 def execute(
     plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None, *, page: bool = True
 ) -> StoredRun:
-    """Runs a plan. RunError when it broke or ran out of room; its folder then holds what was measured and why.
+    """Run a plan. RunError when it broke or ran out of room; its folder then holds what was measured and why.
 
-    Interrupted when Ctrl-C left no result: nothing stays of a run that had not begun, the traces of one that was not
-    given the time to end. `clock` runs it in place of the one that the plan names: on a network that is up already.
-    Without a `page` the traces and the result are all; `report` draws it later.
+    A run that an exception in the hosts' code ended has an invalid result that says where it was raised. Interrupted
+    when Ctrl-C left no result: nothing stays of a run that had not begun, the traces stay of a run that had no time to
+    end. `clock` runs the plan in place of the clock that the plan names, on a network that is up already. Without a
+    `page` there are the traces and the result; `report` draws the page later.
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
@@ -110,6 +114,8 @@ def execute(
         with _failing_in_one_line(plan, folder, interrupt):
             try:
                 result = _measure(plan, folder, progress, interrupt, run)
+            except Crashed as error:
+                result = _result_of_crash(folder, error)
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
     report = None
@@ -123,7 +129,7 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     write_inputs(plan, folder)
     recorder = Recorder(plan, folder)
     try:
-        with recorder:
+        with recorder, _telling_crashes(folder):
             outcome = run(plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
@@ -134,6 +140,26 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     finally:
         recorder.release()
     return result
+
+
+@contextmanager
+def _telling_crashes(folder: Path) -> Iterator[None]:
+    """Raise Crashed for an exception in the host engine; its traceback goes to a file in the run's logs."""
+    try:
+        yield
+    except Exception as error:
+        crash = None if out_of_room(error, [folder]) else engine_crash(error)
+        if crash is None:
+            raise
+        (folder / "logs" / _TRACEBACK_FILE).write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        raise Crashed(f"{crash}; see logs/{_TRACEBACK_FILE}") from error
+
+
+def _result_of_crash(folder: Path, error: Crashed) -> RunResult:
+    """Write and return the result of a run that an exception ended: what was measured until then, and why it ended."""
+    (folder / "logs" / ERROR_FILE).write_text(f"{error}\n", encoding="utf-8")
+    finish_run(folder)
+    return read_result(folder)
 
 
 def write_inputs(plan: RunPlan, folder: Path) -> None:
@@ -205,21 +231,3 @@ def give_to_caller(folder: Path) -> None:
 def _give(path: Path) -> None:
     if os.geteuid() == 0 and "SUDO_UID" in os.environ:
         os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]), follow_symlinks=False)
-
-
-def run_identity(config: RunConfig) -> RunIdentity:
-    """Which run it was."""
-    return RunIdentity(
-        scenario=config.scenario,
-        scheme=config.scheme,
-        scale=config.scale,
-        switch=config.switch,
-        clock=config.clock,
-        dilation=config.dilation,
-        seed=config.seed,
-        base_rtt_us=config.physics.base_rtt_ns / 1000,
-        window_us=config.measured_window_us,
-        retry_of=config.retry_of,
-        ideal_completion_us=config.ideal_completion_us,
-        program=config.program_name,
-    )

@@ -17,8 +17,11 @@ from telemetry.journal import Journal, JournalError, has_journal, open_journal
 from telemetry.reader import answer, scan_trace
 from telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SCHEMAS, SIGNALS
 from testbed.errors import UsageError
-from testbed.execution.execute import ERROR_FILE, run_identity
+from testbed.execution.identity import run_identity
 from testbed.plan.config import RunConfig
+
+ERROR_FILE = "error.txt"
+"""A file in a run's logs: why the run broke."""
 
 _TIMES = {
     FLOWS.name: "finish_us",
@@ -87,7 +90,7 @@ def _how_it_ended(journal: Journal, last_us: float | None) -> str:
     when = "" if last_us is None else f" at about {last_us:,.0f} us of model time"
     failure = journal.folder / "logs" / ERROR_FILE
     if failure.is_file():
-        return f"The run failed{when}: {failure.read_text(encoding='utf-8', errors='replace').strip()}"
+        return f"The run failed{when}: {failure.read_text(encoding='utf-8', errors='replace').strip().rstrip('.')}."
     if journal.head.start_ns is None:
         return "The runner was killed before model time 0: no flow had started."
     if last_us is None:

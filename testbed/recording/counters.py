@@ -79,11 +79,12 @@ def _refused(parts: Iterable[PartStatistics]) -> Iterator[str]:
 
 
 def _host_events(hosts: Sequence[HostStatistics], undelivered: int) -> dict[str, int]:
-    """What happened at hosts and would not have if all of them were honest and answered."""
+    """Return what does not happen at hosts that are honest, answer and have a window of a packet or more."""
     events = {
         "acknowledgements_refused": sum(host.nic.acknowledgements_refused for host in hosts),
         "messages_failed": sum(host.nic.messages_failed for host in hosts),
         "messages_undelivered": undelivered,
+        "small_window_packets": sum(host.nic.small_window_packets for host in hosts),
     }
     return {name: count for name, count in events.items() if count}
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from testbed.errors import RunError, UsageError
+from hosts.crash import engine_crash
+from testbed.errors import Crashed, RunError, UsageError
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.recording.captures import FOLDER, capture_folder
@@ -56,9 +57,11 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Last:
-    """The last word of a rank: the traceback of what ended it, if it failed."""
+    """The last word of a rank: the traceback of the exception that ended it, if it failed."""
 
     failure: str | None
+    crash: str | None = None
+    """A description of the exception, if the host engine raised it."""
 
 
 class Ranks:
@@ -150,7 +153,7 @@ def serve(ranks: Ranks) -> None:
     if plan is None:
         return
     meeting, first = Meeting(ranks.communicator), _ToFirst(ranks.communicator)
-    failure = None
+    last = _Last(None)
     try:
         with _own_folder(plan) as folder:
             Worker(ranks.task(plan, folder), ranks.mine, meeting, first).run()
@@ -158,10 +161,10 @@ def serve(ranks: Ranks) -> None:
             first.send_captures(plan, folder)
     except RanksLeft:
         pass
-    except BaseException:
-        failure = traceback.format_exc()
+    except BaseException as error:
+        last = _Last(traceback.format_exc(), engine_crash(error))
         meeting.leave()
-    first.end(failure)
+    first.end(last)
 
 
 @contextmanager
@@ -201,8 +204,8 @@ class _ToFirst:
                 while content := file.read(_PIECE_BYTES):
                     self._communicator.send(_Piece(path.name, content), dest=0, tag=_WORDS)
 
-    def end(self, failure: str | None) -> None:
-        self._communicator.send(_Last(failure), dest=0, tag=_WORDS)
+    def end(self, last: _Last) -> None:
+        self._communicator.send(last, dest=0, tag=_WORDS)
         for each in self._going:
             each.wait()
 
@@ -220,7 +223,7 @@ class _First:
         self._has_failed = False
 
     def run(self, plan: RunPlan) -> None:
-        """RunError when another one fails. However it ends, the others are done then."""
+        """Run the first rank's share. RunError when another rank fails. However it ends, the others are done then."""
         self._ranks.begin(plan)
         meeting = Meeting(self._communicator, self._between_rounds)
         try:
@@ -237,7 +240,7 @@ class _First:
             self._ranks.end()  # else the others would wait for the page to be drawn
         for rank, last in sorted(self._last.items()):
             if last.failure is not None:
-                raise RunError(self._obituary(rank, last.failure))
+                raise self._error(rank, last.failure, last.crash)
 
     def poll(self) -> bool:
         """Its own worker asks, for all."""
@@ -272,10 +275,11 @@ class _First:
         else:
             self._gathering.take(rank, word)
 
-    def _obituary(self, rank: int, failure: str) -> str:
+    def _error(self, rank: int, failure: str, crash: str | None) -> RunError:
+        """Write the traceback of a rank to its log and return the exception that says why the rank failed."""
         log = self._folder / "logs" / f"rank{rank}.log"
         log.write_text(failure, encoding="utf-8")
-        said = failure.rstrip().splitlines()[-1]
-        return (
-            f"rank {rank} of {self._ranks.count} on {self._ranks.machine_of(rank)} failed: {said}; see logs/{log.name}"
-        )
+        if crash is not None:
+            return Crashed(f"{crash}; see logs/{log.name}")
+        said, machine = failure.rstrip().splitlines()[-1], self._ranks.machine_of(rank)
+        return RunError(f"rank {rank} of {self._ranks.count} on {machine} failed: {said}; see logs/{log.name}")

@@ -15,6 +15,9 @@ from testbed.virtual.exchange import Descriptors
 from testbed.virtual.part import Counts
 from testbed.virtual.shares import Share
 
+CRASHED = 3
+"""A worker's exit status after an exception in the host engine; the last line of its log describes the exception."""
+
 
 @dataclass(frozen=True)
 class Task:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from struct import Struct
 
+from hosts.crash import print_crash
 from hosts.io.parent import die_with_parent
 from hosts.protocol import Record
 from hosts.records import RecordWriter, SwitchClock
@@ -23,7 +24,7 @@ from hosts.transport.loss_recovery.base import NEVER
 from testbed.virtual.exchange import Exchange, SharedMemory
 from testbed.virtual.flow_ends import SharedFlowEnds
 from testbed.virtual.part import Part, round_end_ns
-from testbed.virtual.tasks import Runner, Task, Told
+from testbed.virtual.tasks import CRASHED, Runner, Task, Told
 
 TELL_TURNS = 20_000
 """Of all hosts, between two reports to the runner."""
@@ -133,7 +134,7 @@ class Worker:
 
 
 def main(words: Sequence[str]) -> None:
-    """Serves one task that comes over the socket of that number."""
+    """Serve the task that comes over the socket with the given descriptor."""
     descriptor, mine, runner_pid = map(int, words)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the runner decides
@@ -142,7 +143,12 @@ def main(words: Sequence[str]) -> None:
     with Connection(descriptor) as runner:
         task: Task = pickle.loads(runner.recv_bytes())
         assert task.descriptors is not None
-        Worker(task, mine, SharedMemory(task.descriptors, mine), runner).run()
+        try:
+            Worker(task, mine, SharedMemory(task.descriptors, mine), runner).run()
+        except Exception as error:
+            if not print_crash(error):
+                raise
+            sys.exit(CRASHED)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from testbed.errors import RunError
+from testbed.errors import Crashed, RunError
 from testbed.interrupt import Interrupt
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
@@ -24,7 +24,7 @@ from testbed.virtual.exchange import Descriptors, shared_memory
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import Share, shares
-from testbed.virtual.tasks import Task, Told
+from testbed.virtual.tasks import CRASHED, Task, Told
 
 _ROOT = Path(__file__).resolve().parents[2]
 _POLL_S = 0.2
@@ -36,7 +36,10 @@ _HEADERS = 4
 def simulate_shared(
     plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt, *, workers: int
 ) -> ClockOutcome:
-    """As `testbed.virtual.simulation.simulate`, with the same traces. RunError when a worker dies."""
+    """Run the plan with the same traces as `testbed.virtual.simulation.simulate`.
+
+    RunError when a worker dies, Crashed when an exception in the host engine ended a worker.
+    """
     began_s = time.perf_counter()
     own = shares(plan.topology, plan.columns, workers)
     with _Workers(plan, folder, own) as running:
@@ -90,7 +93,7 @@ class _Workers:
         try:
             self.connections[mine].send_bytes(task)
         except OSError:
-            raise RunError(self.obituary(mine)) from None
+            raise self.failure(mine) from None
 
     def ask_to_end(self) -> None:
         """At the end of the round that they are in; one that has ended already does not mind."""
@@ -98,10 +101,13 @@ class _Workers:
             with suppress(OSError):
                 connection.send(None)
 
-    def obituary(self, number: int) -> str:
-        """Of one whose connection has ended, as one line."""
-        how = how_ended(self.processes[number].wait())
-        return f"worker {number + 1} of {len(self.processes)} {how} ({log_words(self._logs[number])})"
+    def failure(self, number: int) -> RunError:
+        """Return why a worker's connection ended, as an exception with one line."""
+        status = self.processes[number].wait()
+        said = log_words(self._logs[number])
+        if status == CRASHED:
+            return Crashed(said)
+        return RunError(f"worker {number + 1} of {len(self.processes)} {how_ended(status)} ({said})")
 
     def close(self) -> None:
         for process, connection in zip(self.processes, self.connections, strict=True):
@@ -132,7 +138,7 @@ def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> No
             try:
                 told: Told = ready.recv()
             except (EOFError, OSError):  # also in the middle of what it told
-                raise RunError(workers.obituary(number)) from None
+                raise workers.failure(number) from None
             gathering.take(number, told)
             if told.counts is not None:
                 del open_ones[ready]

@@ -15,7 +15,8 @@ from analysis.results.result import FlowCounts, RunResult
 from hosts.io.summaries import LatenessSummary
 from telemetry.late_bins import late_bins_file
 from telemetry.queue_samples import samples_file
-from testbed.execution.execute import execute, run_identity
+from testbed.execution.execute import execute
+from testbed.execution.identity import run_identity
 from testbed.interrupt import Interrupt
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb

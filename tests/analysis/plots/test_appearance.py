@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from analysis.formatting import (
     flatten,
@@ -16,7 +14,7 @@ from analysis.formatting import (
     format_share,
     format_us,
 )
-from analysis.plots.palette import DASH_CYCLE, SCHEME_COLORS, scheme_color, scheme_looks
+from analysis.plots.palette import SCHEME_COLORS, scheme_color, scheme_looks
 
 
 def test_a_scheme_keeps_its_colour_under_any_congestion_control() -> None:
@@ -27,23 +25,9 @@ def test_a_scheme_keeps_its_colour_under_any_congestion_control() -> None:
     assert looks[2].color == SCHEME_COLORS["irn"]
 
 
-def test_named_schemes_have_distinct_colours() -> None:
-    """No two schemes share one."""
-    assert len(set(SCHEME_COLORS.values())) == len(SCHEME_COLORS)
-
-
 def test_an_added_scheme_gets_the_same_colour_every_time() -> None:
     """It depends on the name alone."""
     assert scheme_color("mine") == scheme_color("mine+hpcc")
-
-
-@given(st.lists(st.sampled_from(["sfc", "sfc+hpcc", "sfc+dcqcn", "irn", "pfc"]), max_size=5))
-def test_repeated_schemes_differ_while_dashes_last(schemes: list[str]) -> None:
-    """Runs of one scheme (two seeds) are told apart."""
-    looks = scheme_looks(schemes)
-    for name in set(schemes):
-        mine = [look for look, scheme in zip(looks, schemes, strict=True) if scheme == name]
-        assert len(set(mine)) == min(len(mine), len(DASH_CYCLE))
 
 
 @pytest.mark.parametrize(

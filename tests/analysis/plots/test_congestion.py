@@ -13,6 +13,7 @@ from analysis.results.stored import load_run
 from telemetry.schema import CONGESTION, FLOWS
 from telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker
+from tests.analysis.plots.looks import assert_curves_differ
 
 ROWS = pl.DataFrame(
     [
@@ -43,6 +44,7 @@ def test_the_largest_flows_are_drawn() -> None:
     labels = [line.get_label() for line in plot_congestion(traced, flows).axes[0].lines]
     assert labels == [f"flow {flow_id}" for flow_id in (2, 7, 6, 5, 3, 4)]
     assert len(labels) == MAXIMUM_FLOWS
+    assert_curves_differ(plot_congestion(traced, flows))
 
 
 def test_a_page_shows_them_where_the_run_was_asked(make_run_folder: FolderMaker) -> None:

@@ -13,6 +13,7 @@ from analysis.plots.distributions import DistributedRun, buffer_samples, feedbac
 from analysis.plots.sweep import SweepLine, plot_sweep
 from telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS
 from tests.analysis.conftest import FlowsMaker
+from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
 
 
 def test_near_and_remote_feedback_are_told_apart(make_signals: FlowsMaker) -> None:
@@ -43,6 +44,20 @@ def test_the_figure_has_three_panels_with_units(
     empty = DistributedRun("irn", "irn", FLOWS.empty(), QUEUES.empty(), SIGNALS.empty(), GOODPUT.empty())
     [panel] = plot_distributions([empty]).axes
     assert [text.get_text() for text in panel.texts] == ["nothing was queued"]
+
+
+@pytest.mark.parametrize("schemes", [*MANY_SCHEMES[:4], ("sfc", "sfc+hpcc", "sfc+dcqcn"), ("sfc",) * 6])
+def test_remote_and_near_delays_of_several_runs_can_be_told_apart(
+    schemes: tuple[str, ...],
+    make_flows: FlowsMaker,
+    make_queues: FlowsMaker,
+    make_signals: FlowsMaker,
+    make_goodput: FlowsMaker,
+) -> None:
+    flows = make_flows(count=100, incast=50)
+    traces = (flows, make_queues(), make_signals(), make_goodput(flows))
+    runs = [DistributedRun(f"{scheme} #{number}", scheme, *traces) for number, scheme in enumerate(schemes)]
+    assert_curves_differ(plot_distributions(runs))
 
 
 def test_one_receiver_is_no_distribution(

@@ -8,8 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels, scheme_look
+from analysis.plots.palette import LineLook
+from analysis.plots.panels import (
+    Curve,
+    CurveLook,
+    Panel,
+    numbered_looks,
+    plot_panels,
+    scheme_looks,
+    with_hollow_markers,
+)
+from tests.analysis.plots.looks import SCHEME_TEXTS, assert_distinguishable
 
 LOOK = CurveLook("#332288")
 
@@ -32,8 +44,30 @@ def _panel(title: str, *values: float, y_label: str = "Peak (MB)") -> Panel:
 )
 def test_curves_differ_without_their_colours(schemes: tuple[str, ...]) -> None:
     """Schemes that the paper has in one figure: by dashes, by marker, or by whether it is hollow."""
-    looks = [scheme_look(scheme) for scheme in schemes]
+    looks = scheme_looks(schemes)
     assert len({(look.dashes, look.marker, look.is_filled) for look in looks}) == len(schemes)
+
+
+@settings(deadline=None)
+@given(st.lists(SCHEME_TEXTS, unique=True, max_size=12))
+def test_curves_of_any_twelve_schemes_can_be_told_apart(schemes: list[str]) -> None:
+    looks = scheme_looks(schemes)
+    assert_distinguishable([LineLook(look.color, look.dashes) for look in looks])
+    assert len({(look.marker, look.is_filled) for look in looks}) == len(schemes)
+
+
+@settings(deadline=None)
+@given(st.lists(SCHEME_TEXTS, unique=True, max_size=6))
+def test_two_percentiles_of_any_six_schemes_can_be_told_apart(schemes: list[str]) -> None:
+    looks = scheme_looks(schemes)
+    both = [*looks, *with_hollow_markers(looks)]
+    assert_distinguishable([LineLook(look.color, look.dashes) for look in both])
+
+
+def test_a_scheme_of_the_papers_figures_has_one_look_in_all_of_them() -> None:
+    alone = {name: scheme_looks([f"{name}+hpcc"])[0] for name in ("irn", "onramp", "sfc", "sfc-est")}
+    together = scheme_looks([f"{name}+hpcc" for name in alone])
+    assert together == list(alone.values())
 
 
 def test_numbered_curves_differ_without_their_colours() -> None:

@@ -21,6 +21,7 @@ from analysis.plots.faults import FaultMark
 from analysis.plots.palette import SCHEME_COLORS
 from analysis.plots.series import Steps, cumulative_slowdown, thin
 from telemetry.schema import FLOWS, QUEUES
+from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
 
 Maker = Callable[..., pl.DataFrame]
 
@@ -133,6 +134,30 @@ def test_comparisons_keep_the_colour_of_each_scheme(make_flows: Maker, make_queu
         assert [text.get_text().split()[0] for text in legend.get_texts()] == ["irn", "sfc"]
         for axes in figure.axes:
             assert [line.get_color() for line in axes.lines] == [SCHEME_COLORS["irn"], SCHEME_COLORS["sfc"]]
+
+
+@pytest.mark.parametrize("schemes", MANY_SCHEMES, ids=",".join)
+def test_curves_of_a_comparison_can_be_told_apart(
+    schemes: tuple[str, ...], make_flows: Maker, make_queues: Maker
+) -> None:
+    flows, queues = make_flows(), make_queues()
+    runs = [plots.PlottedRun(f"{scheme} #{number}", scheme, flows, queues) for number, scheme in enumerate(schemes)]
+    assert_curves_differ(plots.plot_buffers_compared(runs))
+    assert_curves_differ(plots.plot_beside_incast(runs, "hadoop"))
+    assert_curves_differ(plots.plot_fct_by_size_compared(runs, "hadoop"))
+    assert_curves_differ(plots.plot_fct_compared(runs, ["hadoop", "incast"]))
+
+
+def test_curves_of_many_traffic_classes_can_be_told_apart(make_flows: Maker) -> None:
+    flows = make_flows().with_columns(tag=pl.format("class {}", pl.col("flow_id") % 12))
+    assert_curves_differ(plots.plot_fct(flows, scheme="sfc"))
+
+
+def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend(make_flows: Maker) -> None:
+    flows = make_flows().with_columns(tag=pl.lit("_mine"))
+    legend = plots.plot_fct(flows, scheme="sfc").axes[1].get_legend()
+    assert legend is not None
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["_mine"]
 
 
 def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Maker) -> None:

@@ -20,7 +20,7 @@ from analysis.formatting import format_bytes, format_number
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.tables import comparison_table, run_table
 from analysis.results.comparison import compare, headline_class, run_labels
-from analysis.results.result import ResultError, RunResult, counted, read_result
+from analysis.results.result import ResultError, RunResult, counted, read_result, write_result
 from analysis.results.stored import Run, load_run
 from telemetry import reader
 from telemetry.schema import FLOWS
@@ -170,6 +170,33 @@ def test_run_table_shows_the_figures(results: list[RunResult]) -> None:
     assert format_bytes(results[1].max_buffer_bytes) in text
     assert format_number(results[1].fct_slowdown["hadoop"].p99) in text
     assert "tail_drop 38" in text
+
+
+SMALL_WINDOW = "window_bytes was below one packet when 2,000 data packets were sent."
+
+
+def with_small_window(result: RunResult) -> RunResult:
+    """The result of the same run with a congestion control whose window is below one packet."""
+    return result.model_copy(update={"host_events": {"small_window_packets": 2_000}})
+
+
+def test_a_window_below_one_packet_is_a_warning_in_the_terminal(results: list[RunResult]) -> None:
+    narrow = with_small_window(results[1])
+    assert "!" not in text_of(run_table(results[1], {}))
+    assert f"! The congestion control's {SMALL_WINDOW}" in text_of(run_table(narrow, {}), width=300)
+    comparison = compare([results[0], narrow])
+    assert [warning.partition(" Such")[0] for warning in comparison.warnings] == [
+        f"sfc: The congestion control's {SMALL_WINDOW}"
+    ]
+    assert f"! sfc: The congestion control's {SMALL_WINDOW}" in text_of(comparison_table(comparison), width=300)
+
+
+def test_a_window_below_one_packet_is_a_warning_on_the_pages(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    folder = make_run_folder("sfc")
+    assert SMALL_WINDOW not in Page(write_run_report(folder)).text
+    write_result(folder, with_small_window(read_result(folder)))
+    assert SMALL_WINDOW in Page(write_run_report(folder)).text
+    assert SMALL_WINDOW in Page(write_comparison_report([folder], tmp_path / "compared")).text
 
 
 def test_comparison_table_fits_a_terminal(results: list[RunResult]) -> None:

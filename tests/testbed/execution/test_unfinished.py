@@ -49,7 +49,7 @@ def test_a_run_that_broke_gets_a_result_that_says_why(tmp_path: Path) -> None:
     assert finish_run(folder)
     result = read_result(folder)
     assert result.verdict == "invalid"
-    assert result.verdict_reasons[0] == "The run failed at about 403 us of model time: the third agent is gone"
+    assert result.verdict_reasons[0] == "The run failed at about 403 us of model time: the third agent is gone."
     flows = read_trace(folder / FLOWS.file_name, FLOWS)
     assert flows["finish_us"].to_list() == [401.0, None, 403.0, *[None] * 5]
     assert flows["packets_sent"].to_list() == [250, None, 250, *[None] * 5]

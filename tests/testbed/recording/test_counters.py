@@ -92,6 +92,12 @@ def test_what_honest_hosts_do_not_do_is_told_where_it_happened() -> None:
     assert counters.host_events == {"messages_undelivered": 4}
 
 
+def test_packets_sent_with_a_small_window_are_summed_over_hosts() -> None:
+    hosts = [HostStatistics(name, NicStatistics(small_window_packets=3)) for name in ("h1", "h2")]
+    counters = run_counters(hosts, SWITCHES, PARTS, interrupted=False, wall_s=1.0)
+    assert counters.host_events == {"small_window_packets": 6}
+
+
 def test_a_run_is_as_late_as_its_latest_part() -> None:
     """Each percentile is the worst of any process; one without a record says nothing."""
     late = [LatenessSummary(3, 10, 30, 90), NOTHING, LatenessSummary(3, 20, 25, 40)]

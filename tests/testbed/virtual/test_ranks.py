@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from hosts.transport.messages import Event
+from hosts.transport.settings import TransportSettings
 from telemetry.schema import SCHEMAS
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution.execute import Clock, StoredRun, execute
@@ -105,6 +107,25 @@ def test_a_rank_that_fails_ends_the_run_in_one_line(
     assert "\n" not in str(caught.value)
     [log] = tmp_path.glob("*/logs/rank2.log")
     assert "in _break" in log.read_text()
+
+
+class _Crashing(_Breaking):
+    """Raises an exception in the host engine where h21 is."""
+
+    def _break(self, is_time: bool) -> None:
+        if is_time and self._breaks:
+            TransportSettings(payload_bytes=-1)
+
+
+def test_a_rank_whose_host_engine_raises_leaves_a_result_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "Part", _Crashing)
+    result = _run(tmp_path, over_threads(3)).result
+    assert result.verdict == "invalid"
+    assert re.search(
+        r"raised \w+: .* \(wire/input/validation\.py:\d+\); see logs/rank2\.log", result.verdict_reasons[0]
+    )
 
 
 def test_when_the_first_fails_the_others_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

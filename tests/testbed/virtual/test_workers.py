@@ -180,8 +180,8 @@ class _Dying:
             theirs.sendall((100).to_bytes(4, "big") + b"not all of it")
         self.connections = (Connection(ours.detach()),)
 
-    def obituary(self, number: int) -> str:
-        return f"worker {number + 1} is dead"
+    def failure(self, number: int) -> RunError:
+        return RunError(f"worker {number + 1} is dead")
 
 
 def test_a_worker_that_dies_while_it_tells_is_a_worker_that_died() -> None:

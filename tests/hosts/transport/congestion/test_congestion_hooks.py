@@ -135,3 +135,43 @@ def test_ecn_capable_controls_send_ecn_capable_packets(probe: type[Probe]) -> No
     link.transfer(1_000)
     link.run()
     assert {(name, frame[15]) for _, name, frame in link.sent} == {("a", 26 << 2 | 2), ("b", 48 << 2)}
+
+
+class _Narrow(CongestionControl):
+    """Keeps a window and a rate that a test sets."""
+
+    __slots__ = ()
+
+    window: int
+    is_paced: bool
+
+    def __init__(self, parameters: Any, path: PathContext) -> None:
+        super().__init__(parameters, path)
+        self.window_bytes = self.window
+        self.rate_bps = path.line_rate_bps // 4 if self.is_paced else path.line_rate_bps
+
+
+@pytest.mark.parametrize(
+    ("window_bytes", "is_paced", "counted"),
+    [(0, False, 5), (-1, True, 5), (10, False, 5), (999, False, 5), (999, True, 0), (1_000, False, 0)],
+)
+def test_packets_sent_with_a_window_below_one_packet_are_counted(
+    monkeypatch: pytest.MonkeyPatch, window_bytes: int, is_paced: bool, counted: int
+) -> None:
+    monkeypatch.setattr(_Narrow, "window", window_bytes, raising=False)
+    monkeypatch.setattr(_Narrow, "is_paced", is_paced, raising=False)
+    monkeypatch.setitem(CONGESTION_CONTROLS, "narrow", _Narrow)
+    link = FakeLink(TransportSettings(congestion="narrow"))
+    link.transfer(5_000)
+    link.run()
+    assert link.a.statistics().small_window_packets == counted
+    starts = [time_ns for time_ns, name, _ in link.sent if name == "a"]
+    assert len(starts) == 5
+    assert all(later - earlier >= 2 * 5_000 for earlier, later in pairwise(starts))  # one packet per round trip
+
+
+def test_a_window_of_one_bdp_is_not_counted_where_a_bdp_is_less_than_a_packet() -> None:
+    link = FakeLink(TransportSettings(congestion="window", bdp_bytes=500))
+    link.transfer(5_000)
+    link.run()
+    assert link.a.statistics().small_window_packets == 0

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Looks of curves: different from each other in colour and in grey, on a light and on a dark page."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.plots.palette import (
+    DASH_CYCLE,
+    OTHER_COLORS,
+    SCHEME_COLORS,
+    LineLook,
+    different_looks,
+    lightness,
+    numbered_looks,
+    scheme_color,
+    scheme_looks,
+)
+from tests.analysis.plots.looks import MANY_SCHEMES, SCHEME_TEXTS, assert_distinguishable
+
+
+@settings(deadline=None)
+@given(st.lists(SCHEME_TEXTS, max_size=12))
+def test_any_twelve_schemes_can_be_told_apart(schemes: list[str]) -> None:
+    assert_distinguishable(scheme_looks(schemes))
+
+
+@pytest.mark.parametrize("schemes", MANY_SCHEMES, ids=",".join)
+def test_schemes_that_people_compare_can_be_told_apart(schemes: tuple[str, ...]) -> None:
+    assert_distinguishable(scheme_looks(schemes))
+
+
+@pytest.mark.parametrize("count", range(13))
+def test_numbered_curves_can_be_told_apart(count: int) -> None:
+    assert_distinguishable(numbered_looks(count))
+
+
+@settings(deadline=None)
+@given(SCHEME_TEXTS)
+def test_a_lone_scheme_has_its_usual_colour(scheme: str) -> None:
+    assert [look.color for look in scheme_looks([scheme])] == [scheme_color(scheme)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([*SCHEME_COLORS]), unique=True, max_size=12), st.data())
+def test_a_named_scheme_keeps_its_colour_among_others(names: list[str], data: st.DataObject) -> None:
+    schemes = [name if data.draw(st.booleans()) else f"{name}+hpcc" for name in names]
+    assert [look.color for look in scheme_looks(schemes)] == [SCHEME_COLORS[name] for name in names]
+
+
+def test_of_several_schemes_colour_tells_the_scheme_and_dashes_tell_the_congestion_control() -> None:
+    irn, irn_hpcc, sfc, sfc_hpcc = scheme_looks(["irn", "irn+hpcc", "sfc", "sfc+hpcc"])
+    assert (irn.color, sfc.color) == (irn_hpcc.color, sfc_hpcc.color)
+    assert (irn.dashes, irn_hpcc.dashes) == (sfc.dashes, sfc_hpcc.dashes)
+    assert irn.dashes != irn_hpcc.dashes
+
+
+def test_congestion_controls_of_one_scheme_differ_in_colour_too() -> None:
+    looks = scheme_looks(["irn", "irn+hpcc", "irn+dcqcn", "irn+mine"])
+    assert len({look.color for look in looks}) == 4
+
+
+def test_a_further_curve_differs_from_those_already_drawn() -> None:
+    drawn = scheme_looks(["irn", "sfc"])
+    wanted = [LineLook(look.color, DASH_CYCLE[2]) for look in drawn]
+    assert_distinguishable([*drawn, *different_looks(wanted, drawn)])
+
+
+def test_more_curves_than_looks_are_drawn_all_the_same() -> None:
+    assert len(scheme_looks(["sfc"] * 500)) == 500
+
+
+@pytest.mark.parametrize(("color", "expected"), [("#000000", 0.0), ("#FFFFFF", 100.0), ("#777777", 50.0)])
+def test_lightness_is_that_of_cielab(color: str, expected: float) -> None:
+    assert lightness(color) == pytest.approx(expected, abs=0.3)
+
+
+def test_no_two_colours_are_the_same() -> None:
+    assert len(set(SCHEME_COLORS.values())) == len(SCHEME_COLORS)
+    assert len(set(OTHER_COLORS)) == len(OTHER_COLORS)

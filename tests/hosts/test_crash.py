@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Exceptions of algorithms in words: class, hook, exception, file and line."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosts.crash import engine_crash, error_words, print_crash
+from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
+from hosts.transport.settings import TransportSettings
+from tests.hosts.transport.fake_link import FakeLink
+
+
+class _Divides(CongestionControl):
+    """Raises an exception in a method that its hook calls."""
+
+    __slots__ = ()
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        self._halve(0)
+
+    def _halve(self, parts: int) -> None:
+        self.window_bytes = self.path.bdp_bytes // parts
+
+
+class _Stops(CongestionControl):
+    """Sets a rate that the engine refuses."""
+
+    __slots__ = ()
+
+    def on_ack(self, sample: AckSample, now_ns: int) -> None:
+        self.rate_bps = 0
+
+
+def _crash(control: type[CongestionControl], monkeypatch: pytest.MonkeyPatch) -> Exception:
+    """Return the exception that a transfer under this congestion control ends with."""
+    monkeypatch.setitem(CONGESTION_CONTROLS, "mine", control)
+    link = FakeLink(TransportSettings(congestion="mine"))
+    link.transfer(500_000)
+    with pytest.raises((ArithmeticError, ValueError)) as caught:
+        link.run()
+    return caught.value
+
+
+def test_an_algorithm_s_exception_names_class_exception_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = _crash(_Divides, monkeypatch)
+    line = inspect.getsourcelines(_Divides._halve)[1] + 1
+    assert (
+        engine_crash(error) == f"_Divides._halve raised ZeroDivisionError: {error} (tests/hosts/test_crash.py:{line})"
+    )
+
+
+def test_an_exception_of_the_engine_itself_names_the_engine_s_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = engine_crash(_crash(_Stops, monkeypatch))
+    assert said is not None
+    assert said.startswith(
+        "SenderQueuePair._sendable raised ValueError: _Stops set rate_bps to 0; the least is 1 (hosts/"
+    )
+
+
+def test_an_exception_from_elsewhere_is_none_of_the_engine_s(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        raise ValueError("a bad word")
+    except ValueError as error:
+        assert engine_crash(error) is None
+        assert not print_crash(error)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_log_ends_with_the_description(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    error = _crash(_Divides, monkeypatch)
+    assert print_crash(error)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("Traceback")
+    assert lines[-1] == engine_crash(error)
+
+
+def test_a_file_that_is_gone_leaves_the_name_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "gone.py"
+    names: dict[str, Any] = {"Base": CongestionControl}
+    text = "class Mine(Base):\n    __slots__ = ()\n    def on_ack(self, sample, now_ns):\n        1 // 0\n"
+    exec(compile(text, str(path), "exec"), names)
+    error = _crash(names["Mine"], monkeypatch)
+    assert engine_crash(error) == f"on_ack raised ZeroDivisionError: {error} ({path}:4)"
+
+
+class _Silent(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyError("x"), "KeyError: 'x'"),
+        (ValueError("one\ntwo"), "ValueError: one"),
+        (AssertionError(), "AssertionError"),
+        (_Silent(), "_Silent"),
+    ],
+)
+def test_an_exception_is_its_kind_and_the_first_line_of_its_text(error: Exception, words: str) -> None:
+    assert error_words(error) == words
