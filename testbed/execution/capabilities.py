@@ -19,7 +19,7 @@ from testbed.program.sources import check_artifacts
 from testbed.system.containers import engine_listens, missing_engine, missing_image
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
-from testbed.targets.common.wires import has_netem
+from testbed.targets.common.wires import missing_netem
 from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
@@ -118,10 +118,6 @@ def _artifacts() -> str | None:
     return None
 
 
-def _netem() -> str | None:
-    return None if has_netem() else "this kernel has no qdisc netem"
-
-
 def _tool(name: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {_PROVISION}"
 
@@ -158,7 +154,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss")),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),
-    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem),
+    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", missing_netem),
     Capability("Docker", CONTAINER_RUN, _docker),
     Capability("MPI", "--exchange mpi, one run on many machines", _mpi),
 )
