@@ -77,6 +77,8 @@ class RunCounters:
     wall_s: float = 0.0
     broken: tuple[str, ...] = ()
     """What of the run itself failed, so that its figures are not those of what was asked for: a sentence each."""
+    unbalanced: str = ""
+    """Why the balance of packets says nothing of losses, as a sentence: a network that goes on was counted."""
     lacking: tuple[str, ...] = ()
     """What the run was to leave beside its figures and did not, such as a whole capture: a sentence each."""
 

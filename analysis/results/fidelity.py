@@ -79,7 +79,9 @@ def _packet_findings(counters: RunCounters) -> Iterable[_Finding]:
     if counters.packets.sent == 0 and not counters.broken:  # what broke may have been what counts
         yield _Weight.INVALID, "No packet was sent, so nothing was measured."
     loss = counters.unexplained_loss
-    if loss > 0:
+    if counters.unbalanced:
+        yield _Weight.NOTE, counters.unbalanced
+    elif loss > 0:
         yield _Weight.INVALID, f"{_count(loss, 'packet')} lost that no drop counter explains."
     elif loss < 0:
         yield _Weight.INVALID, f"{_count(-loss, 'packet')} received or dropped more than were sent."

@@ -109,6 +109,11 @@ class Links:
         with _told(f"cannot move {name}"):
             self._netlink.link("set", ifname=name, net_ns_pid=pid)
 
+    def move_into(self, name: str, namespace: int) -> None:
+        """Give an interface to the namespace of a descriptor, where it is down."""
+        with _told(f"cannot move {name}"):
+            self._netlink.link("set", ifname=name, net_ns_fd=namespace)
+
     def mac(self, name: str) -> str:
         """The MAC address of an interface."""
         mac: str = self._link(name).get("address")

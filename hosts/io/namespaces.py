@@ -20,12 +20,28 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @contextmanager
 def network_namespace(pid: int) -> Iterator[None]:
     """Run the body in the network namespace of process `pid`. Raises OSError if there is none or it is forbidden."""
-    target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    target = open_network_namespace(pid)
     try:
-        with _moved(lambda: _set_namespace(target)):
+        with entered(target):
             yield
     finally:
         os.close(target)
+
+
+def open_network_namespace(pid: int | None = None) -> int:
+    """Return a descriptor of the network namespace of process `pid`, or of this thread; it keeps the namespace alive.
+
+    Raises OSError if there is none or it is forbidden.
+    """
+    path = "/proc/thread-self/ns/net" if pid is None else f"/proc/{pid}/ns/net"
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+@contextmanager
+def entered(namespace: int) -> Iterator[None]:
+    """Run the body in the network namespace of a descriptor. Raises OSError if that is forbidden."""
+    with _moved(lambda: _set_namespace(namespace)):
+        yield
 
 
 @contextmanager
@@ -45,7 +61,7 @@ def leave_namespace() -> None:
 
 @contextmanager
 def _moved(move: Callable[[], None]) -> Iterator[None]:
-    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    own = open_network_namespace()
     try:
         move()
         try:

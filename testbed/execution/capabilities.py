@@ -19,7 +19,7 @@ from testbed.program.sources import check_artifacts
 from testbed.system.containers import engine_listens, missing_engine, missing_image
 from testbed.system.namespace import can_make_namespaces, private_network
 from testbed.targets.bmv2.installation import missing_bmv2
-from testbed.targets.common.wires import has_netem
+from testbed.targets.common.wires import missing_netem
 from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
@@ -126,10 +126,6 @@ def _artifacts() -> str | None:
     return None
 
 
-def _netem() -> str | None:
-    return None if has_netem() else "this kernel has no qdisc netem"
-
-
 def _tool(name: str, hint: str = _PROVISION) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {hint}"
 
@@ -166,7 +162,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("p4c", "make p4 (or Docker), --p4 FILE.p4", _tool("p4c-bm2-ss", _PROVISION_P4)),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv")),
-    Capability("netem", "delays of --switch bmv2 in the kernel; softswitch delays without", _netem, needs_root=True),
+    Capability("netem", "delays of --switch bmv2 in the kernel, else by softswitch", missing_netem, needs_root=True),
     Capability("Docker", CONTAINER_RUN, _docker),
     Capability("MPI", "--exchange mpi, one run on many machines", _mpi),
 )

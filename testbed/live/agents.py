@@ -54,6 +54,10 @@ class AgentProcess:
     def last_words(self) -> str:
         return self.child.last_words()
 
+    def obituary(self) -> str:
+        """Return how its process ended and what the process said last, as one line."""
+        return self.child.obituary()
+
     def stop(self) -> None:
         self.child.stop()
 

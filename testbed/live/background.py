@@ -98,8 +98,8 @@ class Iperf3:
             factor = self._plan.dilation.factor
             found |= {
                 "completed": True,
-                "sent_gbps": client["sent_bps"] * factor / 1e9,
                 "received_gbps": client["received_bps"] * factor / 1e9,
+                "received_bytes": client["received_bytes"],
                 "sent_bytes": client["sent_bytes"],
                 "retransmits": client["retransmits"],
             }

@@ -31,7 +31,7 @@ from testbed.live.containers.container import HostContainer, HostContainers
 from testbed.live.containers.node import ContainerTerminal
 from testbed.live.shells import WatchedShell
 from testbed.system.child import how_ended
-from testbed.system.namespace import disable_ipv6, private_network
+from testbed.system.namespace import disable_ipv6, in_network_of, private_network
 from testbed.targets.common.interfaces import HOST_INTERFACE, interface_of
 from testbed.targets.common.wires import Wire
 from topologies.model import Host as HostData
@@ -129,9 +129,13 @@ class Emulation:
         return [_obituary(node) for node in gone]
 
     def shell(self, node: str, script: str) -> str:
-        """What a script prints in the namespace of a node; Mininet knows no exit status."""
-        output: str = self.net.get(node).cmd(script)
-        return output
+        """Return what a script prints in the network namespace of a node: with the programs of this machine.
+
+        The image of a container may have neither `ip` nor `tc`.
+        """
+        words = in_network_of(int(self.net.get(node).pid), "sh", "-c", script)
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return done.stdout
 
     def close(self) -> None:
         """Removes all links at once, then the nodes, whose shells are told to end before any is waited for."""

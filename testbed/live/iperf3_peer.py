@@ -11,22 +11,33 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import iperf3
 
+_DATAGRAM_BYTES = 1448
+"""The payload of a UDP datagram, which fits into one frame of every topology; the binding's default takes 46 frames."""
+
 
 def serve(address: str, port: int) -> dict[str, object]:
-    """Serves one test."""
+    """Serve one test; return how many payload bytes arrived, and within which time."""
     server = iperf3.Server()
     server.bind_address = address
     server.port = port
     server.verbose = False
     print("ready", flush=True)
-    return {"error": server.run().error}
+    result = server.run()
+    if result.error:
+        return {"error": result.error}
+    return {"error": None, "received_bytes": _payload_bytes(result), "seconds": _seconds(result)}
 
 
 def send(address: str, port: int, seconds: int, udp_bps: int | None = None) -> dict[str, object]:
-    """Sends for so long (wall) to the server, TCP unless there is a rate of UDP; bits per second on the wall clock."""
+    """Send to the server for so many seconds of wall time, by TCP unless there is a rate of UDP; return the figures.
+
+    Rates are bits per second of the wall clock. What was sent is what the client's socket took, its buffer included;
+    how much of that crossed the network only the receiver's figures tell.
+    """
     client = iperf3.Client()
     client.server_hostname = address
     client.port = port
@@ -35,19 +46,29 @@ def send(address: str, port: int, seconds: int, udp_bps: int | None = None) -> d
     if udp_bps is not None:
         client.protocol = "udp"
         client.bandwidth = udp_bps
+        client.blksize = _DATAGRAM_BYTES
     print("ready", flush=True)
     result = client.run()
     if result.error:
         return {"error": result.error}
     if udp_bps is not None:
-        return {"error": None, "sent_bps": result.bps, "lost_percent": result.lost_percent}
+        return {"error": None, "sent_bytes": _payload_bytes(result), "lost_percent": result.lost_percent}
     return {
         "error": None,
-        "sent_bps": result.sent_bps,
         "received_bps": result.received_bps,
+        "received_bytes": result.received_bytes,
         "sent_bytes": result.sent_bytes,
         "retransmits": result.retransmits,
     }
+
+
+def _payload_bytes(result: Any) -> int:
+    """Return what this end sent or received. The sums at the end of a UDP test differ between versions of iperf3."""
+    return sum(interval["sum"]["bytes"] for interval in result.json["intervals"])
+
+
+def _seconds(result: Any) -> float:
+    return max((interval["sum"]["end"] for interval in result.json["intervals"]), default=0.0)
 
 
 def main() -> int:

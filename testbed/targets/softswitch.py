@@ -64,6 +64,15 @@ class SoftswitchProcess:
         except OSError as error:
             raise RunError(self._child.why_silent(error)) from error
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process has ended, whoever ended it."""
+        return self._child.has_ended
+
+    def obituary(self) -> str:
+        """Return how its process ended and what the process said last, as one line."""
+        return self._child.obituary()
+
     def trouble(self) -> str | None:
         """Why it does not forward any more, as one line."""
         return self._child.trouble()

@@ -49,9 +49,10 @@ def switch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> st
     each = session.switch(name)
     if what == "stop" or (what == "reboot" and each.is_up):
         each.halt()
-    if what in ("start", "reboot"):
-        each.start_again()
-    return f"{name} {'forwards' if each.is_up else 'is stopped, what it held is lost'}"
+    if what == "stop":
+        return f"{name} is stopped, what it held is lost"
+    session.start_switch(name)
+    return f"{name} forwards"
 
 
 def reboot_all(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -107,7 +108,7 @@ def between(session: LiveSession, a: str) -> list[str]:
     return sorted(peer for peer in peers if links_between(session.topology, a, peer))
 
 
-_SWITCHING = "starts a switch that was stopped, with what the prompt had changed in it"
+_SWITCHING = "starts a switch that was stopped or has ended, with what the prompt had changed in it"
 VERBS = {
     "set_rate": Verb(("SWITCH PORT GBPS",), "changes how fast a port sends (model Gb/s)", set_rate),
     "scheme": Verb(("[SCHEME]",), "changes switches and hosts over to another scheme while they run", scheme),

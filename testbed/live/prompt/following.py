@@ -54,12 +54,14 @@ class _Depths:
 
     def __init__(self, session: LiveSession, title: str) -> None:
         self._title = title
+        self._session = session
         self._threshold = session.plan.config.thresholds_bytes.get("Q_th")
-        self._every_us = session.dilation.model_us(round(_WATCH_EVERY_S * 1e9))
         self._values: list[int] = []
+        self._begin_us = self._end_us = session.now_us
 
     def add(self, depth_bytes: int) -> None:
         self._values.append(depth_bytes)
+        self._end_us = self._session.now_us
 
     def latest(self) -> str:
         """The newest, a column each."""
@@ -72,8 +74,15 @@ class _Depths:
         return self._picture(highest, each)
 
     def _picture(self, shown: Sequence[int], each: int) -> str:
-        now, most = kilobytes(self._values[-1]), kilobytes(max(self._values))
-        head = f"{self._title}: {now} now, {most} at most; a column is {each * self._every_us:.3g} us"
+        now, peak = kilobytes(self._values[-1]), kilobytes(max(self._values))
+        watched_us = self._end_us - self._begin_us
+        column_us = each * watched_us / len(self._values)
+        head = (
+            f"{self._title}: {now} of frames at {self._end_us:.1f} us, {peak} at the peak of the {watched_us:.1f} us "
+            f"watched; a column is {column_us:.3g} us"
+        )
+        if self._threshold:
+            head += f", dotted: Q_th {kilobytes(self._threshold)}"
         return "\n".join([head, *curve(shown, columns=_columns(), rows=_ROWS, threshold=self._threshold)])
 
 

@@ -69,18 +69,23 @@ def pingpairfull(session: LiveSession, terminal: Terminal, words: Sequence[str])
 def iperf(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     client, server = _pair(session, words)
     terminal.say(f"*** Iperf: testing TCP bandwidth between {client.name} and {server.name}")
-    found = _iperf(session, client, server, ())
-    rates = [_rates(session, found[f"{what}_bps"], what) for what in ("received", "sent")]
-    return f"*** Results: {', '.join(rates)}, {found['retransmits']} retransmits"
+    found, _ = _iperf(session, client, server, ())
+    received = f"{server.name} received {_rate(session, found['received_bps'])} of TCP payload"
+    waiting = _on_the_way(found["sent_bytes"] - found["received_bytes"])
+    return f"*** Results: {received}, {found['retransmits']} retransmits{waiting}"
 
 
 def iperfudp(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     asked_bps = wall_bps(words[0], session.dilation) if words else session.dilation.wall_bps(_DEFAULT_UDP_GBPS * 1e9)
     client, server = _pair(session, words[1:])
     terminal.say(f"*** Iperf: testing UDP bandwidth between {client.name} and {server.name}")
-    found = _iperf(session, client, server, (str(asked_bps),))
-    rates = [_rates(session, rate_bps, what) for rate_bps, what in ((asked_bps, "asked"), (found["sent_bps"], "sent"))]
-    return f"*** Results: {', '.join(rates)}, {found['lost_percent']:.3g} % lost"
+    sent, arrived = _iperf(session, client, server, (str(asked_bps),))
+    received_bps = 8 * arrived["received_bytes"] / arrived["seconds"] if arrived["seconds"] else 0.0
+    received = f"{server.name} received {_rate(session, received_bps)} of UDP payload"
+    lost_bytes = round(sent["sent_bytes"] * sent["lost_percent"] / 100)
+    waiting = _on_the_way(sent["sent_bytes"] - arrived["received_bytes"] - lost_bytes)
+    asked = f"asked for {_rate(session, asked_bps)}"
+    return f"*** Results: {asked}, {received}, {sent['lost_percent']:.3g} % lost{waiting}"
 
 
 def xterm(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -167,7 +172,10 @@ def _pair(session: LiveSession, words: Sequence[str]) -> tuple[Host, Host]:
     return client, server
 
 
-def _iperf(session: LiveSession, client: Host, server: Host, more: Sequence[str]) -> dict[str, Any]:
+def _iperf(
+    session: LiveSession, client: Host, server: Host, more: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the client and the server of one test measured."""
     children: list[Child] = []
     try:
         for role, host in (("server", server), ("client", client)):
@@ -177,7 +185,8 @@ def _iperf(session: LiveSession, client: Host, server: Host, more: Sequence[str]
             log = session.network.logs / f"iperf-{role}.log"
             children.append(Child(f"iperf {role}", words, session.network.run_id, log))
             children[-1].wait_for_line("ready", _READY_SECONDS)
-        return _answer(children[-1])
+        deadline = time.monotonic() + _IPERF_SECONDS + _IPERF_MARGIN_S
+        return _answer(children[1], deadline), _answer(children[0], deadline)
     except RunError as error:
         raise VerbError(str(error)) from error
     finally:
@@ -185,27 +194,31 @@ def _iperf(session: LiveSession, client: Host, server: Host, more: Sequence[str]
             child.stop()
 
 
-def _answer(client: Child) -> dict[str, Any]:
-    deadline = time.monotonic() + _IPERF_SECONDS + _IPERF_MARGIN_S
+def _answer(peer: Child, deadline: float) -> dict[str, Any]:
     lines: list[str] = []
     while not any(line.startswith("{") for line in lines):
-        has_ended = client.has_ended
-        lines += client.lines()
+        has_ended = peer.has_ended
+        lines += peer.lines()
         if has_ended and not lines:
-            raise VerbError(f"iperf ended without a result: {client.last_words()}")
+            raise VerbError(f"iperf ended without a result: {peer.last_words()}")
         if time.monotonic() > deadline:
             raise VerbError("iperf got no answer: try `pingall`, `links`")
-        select.select([client], [], [], 0.2)
+        select.select([peer], [], [], 0.2)
     found: dict[str, Any] = json.loads(next(line for line in lines if line.startswith("{")))
     if found["error"] is not None:
         raise VerbError(f"iperf: {found['error']}")
     return found
 
 
-def _rates(session: LiveSession, wall_bps: float, what: str) -> str:
-    return (
-        f"{what} {wall_bps * session.dilation.factor / 1e9:.2f} Gb/s ({wall_bps / 1e6:.2f} Mbits/sec on the wall clock)"
-    )
+def _rate(session: LiveSession, wall_bps: float) -> str:
+    return f"{wall_bps * session.dilation.factor / 1e9:.2f} Gb/s ({wall_bps / 1e6:.2f} Mbits/sec on the wall clock)"
+
+
+def _on_the_way(unreceived_bytes: int) -> str:
+    """Return a note about what the client's socket had taken and the server had not received when the time was up."""
+    if unreceived_bytes <= 0:
+        return ""
+    return f"; {unreceived_bytes / 1000:.0f} KB more were on their way when the time was up"
 
 
 _NEEDS_X = "a terminal of a node in a window; needs a display"

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.results.fidelity import judge
+from analysis.results.counters import RunCounters
+from analysis.results.fidelity import judge, lateness_share
 from analysis.results.result import FlowCounts, RunResult
 from hosts.io.summaries import LatenessSummary
 from telemetry.late_bins import late_bins_file
@@ -18,6 +19,7 @@ from telemetry.queue_samples import samples_file
 from testbed.execution.execute import execute
 from testbed.execution.identity import run_identity
 from testbed.interrupt import Interrupt
+from testbed.live.prompt.looking import down
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Verb
 from testbed.live.prompt.words import VerbError
@@ -27,42 +29,115 @@ from testbed.plan.plan import RunPlan
 from testbed.recording.counters import run_counters
 from testbed.recording.outcome import ClockOutcome, Progress, Silent
 from testbed.recording.recorder import Recorder
-from testbed.targets.common.drops import DOWN
 
 _RUNS = Path("runs")
+_QUIET_RTTS = 3
+_LOOKS = 3
+"""How often a network that is not balanced is looked at again before what is missing counts as on its way."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What hosts, switches and wires counted, read one after the other."""
+
+    counters: RunCounters
+    lateness: Mapping[str, LatenessSummary | None]
+    """For each part of the network."""
+
+    @property
+    def is_balanced(self) -> bool:
+        return self.counters.unexplained_loss == 0
 
 
 def fidelity(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    sight = session.look()
+    found = _read(session)
+    gap = _gap(session)
+    for _ in range(_LOOKS):
+        if gap or found.is_balanced:
+            break
+        packets = found.counters.packets
+        time.sleep(session.dilation.wall_ns(_QUIET_RTTS * session.plan.transport.base_rtt_ns) / 1e9)
+        found = _read(session)
+        if found.counters.packets == packets:
+            break
+    else:
+        gap = "packets are on their way"
+    lines = [f"over the {session.now_us:.1f} us of model time since the hosts' NICs started:"]
+    lines += [down(each) for each in session.switches.values() if not each.is_up]
+    lines += [_lateness(session, name, lateness) for name, lateness in found.lateness.items()]
+    lines.append(_packets(found.counters, is_whole=not _begun_later(session)))
+    return "\n".join([*lines, *_verdict(session, found.counters, gap)])
+
+
+def _read(session: LiveSession) -> _Reading:
     up = [each for each in session.switches.values() if each.is_up]
-    parts = [each.statistics() for each in up]
-    lines = [f"{part.name}: {_lateness(session, part.lateness)}" for part in parts]
-    lines += [f"hosts: {_lateness(session, lateness)}" for lateness in sight.lateness]
+    switches = [each.statistics() for each in up]
+    wires = session.network.target.other_parts()
+    counts = [each.counts() for each in up]
+    sight = session.look()
     counters = run_counters(
         [host.statistics for host in sight.hosts.values()],
-        [each.counts() for each in up],
-        [*parts, *session.network.target.other_parts()],
-        host_lateness=sight.lateness,
+        counts,
+        [*switches, *wires],
+        host_lateness=sight.lateness.values(),
         host_spacing=sight.spacing,
         interrupted=False,
         wall_s=0.0,
     )
-    messages = session.journal.messages()
-    done = sum(message.is_done for message in messages)
+    lateness = {
+        **{part.name: part.lateness for part in switches},
+        **{f"{part.name}, since the network came up": part.lateness for part in wires},
+        **sight.lateness,
+    }
+    return _Reading(counters, lateness)
+
+
+def _gap(session: LiveSession) -> str:
+    """Return why packets that are not accounted for need not be lost; nothing if they must be."""
+    if later := _begun_later(session):
+        return later
+    if session.had_dead_links and not session.counts_dead_links:
+        return "a link was down, and BMv2 does not count what dead links lose"
+    if unfinished := session.journal.unfinished():
+        count = len(unfinished)
+        return f"{count} message{' is' if count == 1 else 's are'} under way: `wait`, then `fidelity`"
+    return ""
+
+
+def _begun_later(session: LiveSession) -> str:
+    """Return why the counters of some switch do not cover all that the hosts' counters cover; nothing if all do."""
+    for name, each in session.switches.items():
+        if not each.is_up:
+            return each.state
+        if (restarted_us := session.restarted_us(name)) is not None:
+            return f"{name} was started again at {restarted_us:.1f} us, and its counters with it"
+    return ""
+
+
+def _packets(counters: RunCounters, *, is_whole: bool) -> str:
+    packets = counters.packets
+    if not is_whole:
+        return f"packets: {packets.sent} sent and {packets.received} received by hosts"
+    made = f"{packets.sent} sent by hosts, {packets.switch_generated} made by switches"
+    copied = f", {packets.link_duplicated} duplicated by links" if packets.link_duplicated else ""
+    kept = f"{packets.received} received by hosts, {packets.switch_absorbed} consumed and {packets.in_flight} queued"
+    drops = ", ".join(f"{count} by {reason}" for reason, count in counters.drops.items())
+    return f"packets: {made}{copied}; {kept} by switches, {sum(counters.drops.values())} lost{drops and f' ({drops})'}"
+
+
+def _verdict(session: LiveSession, counters: RunCounters, gap: str) -> list[str]:
+    """Return the verdict of a run that would end now, and its reasons."""
+    if not counters.packets.sent:
+        return ["no verdict yet: no host has sent a packet"]
+    messages = [each for each in session.journal.messages_of_these_nics() if each.is_done]
     corrupted = sum(message.received is not None and message.received.corrupted for message in messages)
+    unbalanced = f"Whether packets were lost is not known: {gap}." if gap else ""
     verdict = judge(
         run_identity(session.plan.config),
-        counters,
-        FlowCounts(total=len(messages), completed=done, corrupted=corrupted, timeouts=0, packets_resent=0),
+        replace(counters, unbalanced=unbalanced),
+        FlowCounts(total=len(messages), completed=len(messages), corrupted=corrupted, timeouts=0, packets_resent=0),
     )
-    if lost := counters.drops.get(DOWN, 0):
-        lines.append(f"{lost} packets were lost on links that were down")
-    odd = "switch was stopped" if session.counts_dead_links else "link or switch was down"
-    lines += [
-        f"{verdict.level}, if nothing is on its way and no {odd} meanwhile:",
-        *(f"  {each}" for each in verdict.reasons),
-    ]
-    return "\n".join(lines)
+    return [f"verdict so far: {verdict.level}", *(f"  {each}" for each in verdict.reasons)]
 
 
 def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -99,19 +174,26 @@ class _on:
         return outcome
 
 
-def _lateness(session: LiveSession, lateness: LatenessSummary | None) -> str:
+def _lateness(session: LiveSession, name: str, lateness: LatenessSummary | None) -> str:
     if lateness is None or not lateness.count:
-        return "nothing was sent, so no lateness"
-    rtt_ns = session.dilation.wall_ns(session.plan.transport.base_rtt_ns)
-    share = 100 * lateness.p99_ns / rtt_ns
-    late = f"late by {lateness.p99_ns / 1e6:.3g} ms (P99), {share:.2g} % of the dilated base RTT"
-    return f"{lateness.count} departures, {late}"
+        return f"{name}: nothing was sent, so no lateness"
+    config = session.plan.config
+    share = 100 * lateness_share(lateness.p99_ns, run_identity(config).base_rtt_us, config.dilation)
+    is_probed = config.switch == "bmv2" and name in session.switches
+    late = f"late by {lateness.p99_ns / 1e6:.3g} ms of wall time (P99), {share:.3g} % of the dilated base RTT"
+    return f"{name}: {lateness.count} {'probes' if is_probed else 'frames sent'}, {late}{_since(session, name)}"
+
+
+def _since(session: LiveSession, name: str) -> str:
+    """Return since when a part was measured, where that is not the start of the NICs."""
+    restarted_us = session.restarted_us(name) if name in session.switches else None
+    return "" if restarted_us is None else f", since its start at {restarted_us:.1f} us"
 
 
 def _told(result: RunResult, report: Path | None) -> str:
     seen = [f"{result.flows.completed} of {result.flows.total} flows done"]
     if result.max_buffer_bytes is not None:
-        seen.append(f"fullest buffer {result.max_buffer_bytes / 1000:.0f} KB")
+        seen.append(f"peak buffer {result.max_buffer_bytes / 1000:.0f} KB")
     if result.bts is not None:
         seen.append(f"{result.bts.sent} BTS sent")
     lines = [", ".join(seen), f"{result.verdict}: {' '.join(result.verdict_reasons)}"]
@@ -119,7 +201,9 @@ def _told(result: RunResult, report: Path | None) -> str:
 
 
 VERBS = {
-    "fidelity": Verb(("",), "how late hosts and switches were so far, what was lost, and the verdict", fidelity),
+    "fidelity": Verb(
+        ("",), "how late hosts and switches were since the NICs started, what was lost, and the verdict", fidelity
+    ),
     "scenario": Verb(
         ("SCENARIO [SETTING...]",),
         "runs a scenario on this network as it stands, with a report (SCALE, key=value)",

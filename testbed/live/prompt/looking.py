@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from testbed.live.prompt.terminal import Terminal
@@ -12,38 +12,59 @@ from testbed.live.prompt.verb import Verb
 from testbed.live.session import switches as reading
 from testbed.live.session.control import ControlledSwitch
 from testbed.live.session.session import LiveSession
+from wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA, CLASS_DEFAULT
+
+_CLASS_NAMES = {CLASS_BTS: "BTS", CLASS_CONTROL: "control", CLASS_DATA: "data", CLASS_DEFAULT: "default"}
 
 
 def queues(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    lines: list[str] = []
-    for switch in _chosen(session, words):
-        lines.append(f"{switch.name}: {reading.buffer_bytes(switch)} bytes in all queues")
-        for queue in session.queues(switch.name):
-            lines.append(
-                f"  port {queue.port.number} to {queue.port.peer.node}, class {queue.traffic_class}: {queue.held_bytes}"
-            )
-    return "\n".join(lines)
+    """Each switch is read by one command: its lines are of one moment and add up to its total."""
+
+    def lines(switch: ControlledSwitch) -> list[str]:
+        at_us, held = session.now_us, session.queues(switch.name)
+        total_bytes = sum(queue.held_bytes for queue in held)
+        return [
+            f"{switch.name} at {at_us:.1f} us: {total_bytes} B of frames in all queues",
+            *(
+                f"  port {queue.port.number} to {queue.port.peer.node}, {_class_name(queue.traffic_class)}: "
+                f"{queue.held_bytes} B"
+                for queue in held
+            ),
+        ]
+
+    return _of_switches(session, words, lines)
+
+
+def _class_name(traffic_class: int) -> str:
+    name = _CLASS_NAMES.get(traffic_class)
+    return f"class {traffic_class}" + (f" ({name})" if name else "")
 
 
 def drops(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    lines: list[str] = []
-    for switch in _chosen(session, words):
+    def lines(switch: ControlledSwitch) -> list[str]:
         found = switch.counts().drops + switch.statistics().drops
-        lines.append(f"{switch.name}: {', '.join(f'{reason} {count}' for reason, count in found.items()) or 'none'}")
-    return "\n".join(lines)
+        return [f"{switch.name}: {', '.join(f'{reason} {count}' for reason, count in found.items()) or 'none'}"]
+
+    return _of_switches(session, words, lines)
 
 
 def cache(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    lines: list[str] = []
-    for switch in _chosen(session, words):
+    def lines(switch: ControlledSwitch) -> list[str]:
         found = session.cache(switch.name)
-        lines.append(f"{switch.name}: {len(found.entries)} live entries, {found.most_entries} at most")
-        lines += [
-            f"  {each.host} {each.address}, DSCP {each.dscp}: "
-            + (f"paused for {each.left_us:.1f} us more" if each.left_us > 0 else f"over since {-each.left_us:.1f} us")
-            for each in found.entries
+        return [
+            f"{switch.name}: {len(found.entries)} live entries now, {found.most_entries} at the peak since it started",
+            *(
+                f"  {each.host} {each.address}, DSCP {each.dscp}: "
+                + (
+                    f"paused for {each.left_us:.1f} us more"
+                    if each.left_us > 0
+                    else f"over since {-each.left_us:.1f} us"
+                )
+                for each in found.entries
+            ),
         ]
-    return "\n".join(lines)
+
+    return _of_switches(session, words, lines)
 
 
 def show_tables(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -72,19 +93,20 @@ def print_switches(session: LiveSession, terminal: Terminal, words: Sequence[str
     lines: list[str] = []
     for name, each in session.switches.items():
         ports = ", ".join(f"{port.number}->{port.peer.node}" for port in session.topology.ports[name])
-        lines.append(f"{name}: {ports}{'' if each.is_up else ' (stopped)'}")
+        lines.append(f"{name}: {ports}{'' if each.is_up else f' ({each.state})'}")
     return "\n".join(lines)
 
 
 def counted(session: LiveSession, words: Sequence[str]) -> str:
-    """BTS and pause frames of switches, by what they were."""
-    lines: list[str] = []
-    for switch in _chosen(session, words):
+    """Return the BTS and pause frames of switches, by what they were."""
+
+    def lines(switch: ControlledSwitch) -> list[str]:
         counts = switch.counts()
         seen = [f"{event.label} {count}" for event, count in counts.bts.items() if count]
         seen += [f"pause_{event.label} {count}" for event, count in counts.pfc.items() if count]
-        lines.append(f"{switch.name}: {', '.join(seen) or 'none'}")
-    return "\n".join(lines)
+        return [f"{switch.name}: {', '.join(seen) or 'none'}"]
+
+    return _of_switches(session, words, lines)
 
 
 def _dump(switch: ControlledSwitch, table: str) -> list[str]:
@@ -92,15 +114,24 @@ def _dump(switch: ControlledSwitch, table: str) -> list[str]:
     return [next(iter(group)) for _, group in groupby(switch.command(f"table_dump {table}").splitlines())]
 
 
-def _chosen(session: LiveSession, words: Sequence[str]) -> list[ControlledSwitch]:
+def _of_switches(session: LiveSession, words: Sequence[str], lines: Callable[[ControlledSwitch], Sequence[str]]) -> str:
+    """Return the lines of the switch that is named, or of all switches; a line says so where one does not run."""
     if words:
-        return [session.switch(words[0])]
-    return [each for each in session.switches.values() if each.is_up]
+        return "\n".join(lines(session.switch(words[0])))
+    found: list[str] = []
+    for each in session.switches.values():
+        found += lines(each) if each.is_up else [down(each)]
+    return "\n".join(found)
+
+
+def down(switch: ControlledSwitch) -> str:
+    """Return a line about a switch that does not run."""
+    return f"{switch.state}; `switch {switch.name} start` starts it again"
 
 
 VERBS = {
-    "queues": Verb(("[SWITCH]",), "bytes held now, by port and class", queues),
-    "drops": Verb(("[SWITCH]",), "packets dropped, by reason", drops),
+    "queues": Verb(("[SWITCH]",), "bytes of frames held now, by port and class", queues),
+    "drops": Verb(("[SWITCH]",), "packets dropped since the switch started, by reason", drops),
     "cache": Verb(("[SWITCH]",), "live entries of the pause caches", cache),
     "show_tables": Verb(("[all]", "SWITCH [all]"), "tables of the P4 program; `all`: the compiler's too", show_tables),
     "table_dump": Verb(

@@ -23,6 +23,7 @@ from testbed.live.prompt.table import VERBS, known_words
 from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.verb import Known, Verb
 from testbed.live.prompt.words import VerbError
+from testbed.live.session.control import SwitchEnded
 from testbed.live.session.session import LiveSession
 
 _STATUS = "_sfc_status"
@@ -48,6 +49,8 @@ class Shell(CLI):  # type: ignore[misc]
         self.failed = False
         try:
             return bool(super().onecmd(self.precmd(line)))
+        except SwitchEnded as error:
+            self.fail(f"{error}; `switch {error.switch} start` starts it again")
         except (ValueError, UsageError, RunError) as error:
             self.fail(str(error))
         except OSError as error:

@@ -51,6 +51,8 @@ def flows(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     lines = [_line(message, states.get(message.flow.flow_id), session.now_us) for message in shown]
     if len(shown) < len(messages):
         lines.insert(0, f"the last {len(shown)} of {len(messages)}; `flows all` shows all")
+    if lines:
+        lines.insert(0, f"at {session.now_us:.1f} us; sizes are payload, without headers")
     lines += _program_lines(session, hosts.values())
     return "\n".join(lines) or "nothing was sent: try `send` or `incast`, or a program such as `h1 iperf3 -s`"
 
@@ -116,8 +118,8 @@ def _done(message: Message, sent: FlowSent) -> str:
 
 def _under_way(state: MessageState) -> str:
     held = f", paused for {state.paused_for_us:.1f} us more" if state.paused_for_us else ""
-    window = "no window" if state.window_bytes is None else f"window {state.window_bytes}"
-    limits = f"({window}, {state.rate_gbps:.3g} Gb/s)"
+    window = "no window" if state.window_bytes is None else f"window {state.window_bytes} B"
+    limits = f"({window}, rate {state.rate_gbps:.3g} Gb/s)"
     return f"{state.in_flight_bytes} B in flight {limits}{held}, {state.packets_resent} resent"
 
 

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from testbed.errors import UsageError
+from testbed.errors import RunError, UsageError
 from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch
@@ -14,46 +16,78 @@ from testbed.targets.common.target import RunningSwitch
 _READING = ("show_", "table_dump", "table_info", "table_num_entries", "help", "get_", "statistics")
 _READING_ENDS = ("_read", "_get", "_dump", "_get_rates")
 
+_Answer = TypeVar("_Answer")
+
+
+class SwitchEnded(RunError):
+    """A switch whose process has ended although nobody stopped the switch: killed, or by a fault of its own."""
+
+    def __init__(self, switch: str, reason: str) -> None:
+        super().__init__(reason)
+        self.switch = switch
+
 
 class ControlledSwitch:
-    """One switch, whether it runs or not. UsageError for what a stopped one cannot do."""
+    """A switch, whether its process runs or not.
+
+    UsageError for what a stopped switch cannot do, SwitchEnded for a switch whose process has ended by itself.
+    """
 
     def __init__(self, running: RunningSwitch) -> None:
         self.name = running.name
-        self.is_up = True
+        self.started_ns = 0
+        """CLOCK_MONOTONIC of its latest start at the prompt: its counters begin there. 0 before the first."""
         self._running = running
+        self._is_halted = False
         self._changes: list[str] = []
 
+    @property
+    def is_up(self) -> bool:
+        """Whether its process runs."""
+        return not self._is_halted and not self._running.has_ended
+
+    @property
+    def state(self) -> str:
+        """Whether it runs, and why not, as one line."""
+        if self._is_halted:
+            return f"{self.name} is stopped"
+        return self._running.obituary() if self._running.has_ended else f"{self.name} runs"
+
     def command(self, line: str) -> str:
-        """Executes a control command; one that changes something is done again when the switch is started again."""
-        self._check_up()
-        answer = self._running.command(line)
+        """Execute a control command; a command that changes something is repeated when the switch is started again."""
+        answer = self._ask(lambda: self._running.command(line))
         name = line.partition(" ")[0]
         if not name.startswith(_READING) and not name.endswith(_READING_ENDS):
             self._changes.append(line)
         return answer
 
     def change(self, line: str) -> None:
-        """Executes a command that a stopped switch is to know of as well when it starts again."""
+        """Execute a command now, or when the switch starts again if the switch is down."""
         if self.is_up:
             self._running.command(line)
         self._changes.append(line)
 
     def counts(self) -> SwitchCounts:
-        self._check_up()
-        return self._running.counts()
+        return self._ask(self._running.counts)
 
     def queued_bytes(self) -> int:
-        self._check_up()
-        return self._running.queued_bytes()
+        return self._ask(self._running.queued_bytes)
 
     def statistics(self) -> PartStatistics:
-        self._check_up()
-        return self._running.statistics()
+        return self._ask(self._running.statistics)
 
     @property
     def clock_lag_ns(self) -> int:
         return self._running.clock_lag_ns
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process has ended, whoever ended it."""
+        return self._running.has_ended
+
+    def obituary(self) -> str:
+        """Return how its process ended and what the process said last, as one line."""
+        return self._running.obituary()
 
     @property
     def changes(self) -> Sequence[str]:
@@ -61,26 +95,47 @@ class ControlledSwitch:
         return tuple(self._changes)
 
     def stop(self) -> None:
-        """Ends it when a run is over; its queue samples are in their file by then."""
-        self._check_up()
-        self.is_up = False
+        """End its process when a run is over; its queue samples are in their file by then."""
+        self._check_started()
+        self._is_halted = True
         self._running.stop()
 
     def halt(self) -> None:
-        """Ends its process with all it holds; its links stay."""
-        self._check_up()
-        self.is_up = False
+        """End its process with all it holds; its links stay."""
+        self._check_started()
+        self._is_halted = True
         self._running.halt()
 
     def start_again(self) -> None:
-        """A new process: empty, set up as at the beginning, then changed as it had been."""
-        if self.is_up:
-            raise UsageError(f"{self.name} runs already")
-        self._running.start_again()
-        self.is_up = True
-        for line in self._changes:
-            self._running.command(line)
+        """Start a new process: empty, set up as at the beginning, then changed as the prompt had changed it."""
+        self.check_down()
+        if not self._is_halted:
+            self._is_halted = True
+            self._running.halt()  # its process has ended, its connection and its files are still open
+        try:
+            self._running.start_again()
+            for line in self._changes:
+                self._running.command(line)
+        except BaseException:
+            self._running.halt()
+            raise
+        self._is_halted = False
+        self.started_ns = time.monotonic_ns()
 
-    def _check_up(self) -> None:
-        if not self.is_up:
+    def check_down(self) -> None:
+        """Raise UsageError if its process runs."""
+        if self.is_up:
+            raise UsageError(f"{self.name} runs already; `switch {self.name} reboot` stops it and starts it again")
+
+    def _ask(self, question: Callable[[], _Answer]) -> _Answer:
+        self._check_started()
+        try:
+            return question()
+        except (RunError, OSError) as error:
+            if not self._running.has_ended:
+                raise
+            raise SwitchEnded(self.name, self._running.obituary()) from error
+
+    def _check_started(self) -> None:
+        if self._is_halted:
             raise UsageError(f"{self.name} is stopped; `switch {self.name} start` starts it again")

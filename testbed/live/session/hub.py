@@ -35,6 +35,7 @@ from testbed.system.waiting import readable
 _START_MARGIN_NS = 100_000_000
 _POLL_SECONDS = 0.1
 _LOOK_SECONDS = 10.0
+_NAMED_HOSTS = 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Sight:
     """What all hosts have in hand at one moment."""
 
     hosts: Mapping[str, HostState]
-    lateness: Sequence[LatenessSummary]
+    lateness: Mapping[str, LatenessSummary]
+    """For each agent, which is named with its hosts."""
     spacing: Sequence[SpacingSummary]
 
 
@@ -106,8 +108,9 @@ class AgentHub:
             raise RunError(f"the hosts' NICs did not answer within {_LOOK_SECONDS:g} s")
         if self._failure is not None:
             raise RunError(self._failure)
-        told = list(self._lateness.values())
-        return Sight(dict(self._hosts), [each.lateness for each in told], [each.spacing for each in told])
+        latest = [(agent, self._lateness[agent.name]) for agent in self._agents if agent.name in self._lateness]
+        lateness = {f"NICs of {_hosts_of(agent)} ({agent.name})": each.lateness for agent, each in latest}
+        return Sight(dict(self._hosts), lateness, [each.spacing for _, each in latest])
 
     def stop(self) -> None:
         """Ends all agents."""
@@ -123,7 +126,10 @@ class AgentHub:
                 self._take(agent, agent.events())
             for agent in self._agents:
                 if agent.has_ended and not self._is_stopping.is_set():
-                    self._failure = f"{agent.name} has ended: {agent.last_words()}"
+                    self._failure = (
+                        f"{agent.obituary()}; the NICs of {_hosts_of(agent)} are gone with it, and no verb starts it "
+                        "again: `exit`, then start the prompt anew"
+                    )
                     self._journal.fail(self._failure)
 
     def _take(self, agent: AgentProcess, events: Sequence[AgentEvent]) -> None:
@@ -138,3 +144,10 @@ class AgentHub:
         if agent.failure is not None:
             self._failure = agent.failure
             self._journal.fail(agent.failure)
+
+
+def _hosts_of(agent: AgentProcess) -> str:
+    """Return the names of an agent's hosts, the first few of many."""
+    names = agent.hosts
+    shown = ", ".join(names[:_NAMED_HOSTS])
+    return shown if len(names) <= _NAMED_HOSTS else f"{shown} and {len(names) - _NAMED_HOSTS} more hosts"

@@ -52,6 +52,7 @@ class Journal:
         self._messages: dict[int, Message] = {}
         self._signals: list[Signal] = []
         self._forgotten = 0
+        self._earlier = 0
         self._failure: str | None = None
 
     def add(self, messages: Iterable[Message]) -> None:
@@ -72,11 +73,12 @@ class Journal:
             self._failure = self._failure or reason
             self._changed.notify_all()
 
-    def abandon_unfinished(self) -> None:
-        """The NICs that knew of them are gone: they stay, as what they are."""
+    def begin_anew(self) -> None:
+        """Let the NICs give way to new ones: unfinished messages stay, as abandoned."""
         with self._changed:
             for each in self._messages.values():
                 each.is_abandoned = not each.is_done
+            self._earlier = len(self._messages)
             self._changed.notify_all()
 
     def unfinished(self) -> list[Message]:
@@ -87,6 +89,10 @@ class Journal:
         """All so far, oldest first."""
         with self._changed:
             return list(self._messages.values())
+
+    def messages_of_these_nics(self) -> list[Message]:
+        """Return the messages that were started since the NICs began, oldest first."""
+        return self.messages()[self._earlier :]
 
     def signals_since(self, count: int) -> tuple[int, list[Signal]]:
         """Signals after the first `count`, and how many there are by now."""

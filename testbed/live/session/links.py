@@ -29,16 +29,21 @@ def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
     What the host's kernel knows of addresses and routes is on its TAP device and stays.
     """
     for end in sorted((link.a, link.b), key=lambda each: not _is_host(emulation, each)):
-        interface = interface_of(emulation.topology, end)
-        try:
-            if _is_host(emulation, end):
-                with network_namespace(emulation.host_pid(end.node)), Links() as links:
-                    links.set_state(interface, up=up)
-            else:
-                with Links() as links:
-                    links.set_state(interface, up=up)
-        except OSError as error:
-            raise RunError(f"cannot change the link: {error.strerror}") from error
+        set_end(emulation, end, up=up)
+
+
+def set_end(emulation: Emulation, end: Port, *, up: bool) -> None:
+    """Bring the interface at one end of a link up or down."""
+    interface = interface_of(emulation.topology, end)
+    try:
+        if _is_host(emulation, end):
+            with network_namespace(emulation.host_pid(end.node)), Links() as links:
+                links.set_state(interface, up=up)
+        else:
+            with Links() as links:
+                links.set_state(interface, up=up)
+    except OSError as error:
+        raise RunError(f"cannot change the link: {error.strerror}") from error
 
 
 def is_up(emulation: Emulation, end: Port) -> bool:

@@ -29,7 +29,7 @@ from testbed.live.session.captures import Captures
 from testbed.live.session.control import ControlledSwitch
 from testbed.live.session.hub import AgentHub, Sight
 from testbed.live.session.journal import Journal, Message
-from testbed.live.session.links import links_between, set_link
+from testbed.live.session.links import links_between, set_end, set_link
 from testbed.live.session.processes import end_programs
 from testbed.plan.plan import RunPlan, plan_network, plan_run
 from testbed.plan.request import NETWORK_DILATION, RunRequest
@@ -62,6 +62,7 @@ class LiveSession:
         self._paths = Paths(self.topology)
         self._next_flow = 1
         self._dead: frozenset[Link] = frozenset()
+        self._mended_ns = 0
         self._rerouting = Rerouting(self.topology)
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
@@ -74,8 +75,13 @@ class LiveSession:
 
     @property
     def now_us(self) -> float:
-        """Model time since the NICs started."""
-        return self.dilation.model_us(time.monotonic_ns() - self._hub.start_ns)
+        """Model time since the NICs started, 0 while they are about to."""
+        return self.dilation.model_us(max(0, time.monotonic_ns() - self._hub.start_ns))
+
+    def restarted_us(self, switch: str) -> float | None:
+        """Return the model time at which a switch was started again; None if the switch is older than the NICs."""
+        since_ns = self.switch(switch).started_ns - self._hub.start_ns
+        return self.dilation.model_us(since_ns) if since_ns > 0 else None
 
     @cached_property
     def folder(self) -> Path:
@@ -136,6 +142,27 @@ class LiveSession:
             raise UsageError(f"no single port {word!r} of {switch}; there are {known}")
         return found[0]
 
+    def start_switch(self, name: str) -> None:
+        """Start a switch that was stopped or has ended: set up as at the beginning, then changed as it had been.
+
+        BMv2 opens no interface that is down: its ends of broken links are up while it starts.
+        """
+        switch = self.switch(name)
+        switch.check_down()
+        ends = [end for link in self._dead for end in (link.a, link.b) if end.node == name]
+        try:
+            for end in ends:
+                set_end(self.network.emulation, end, up=True)
+            switch.start_again()
+        finally:
+            for end in ends:
+                set_end(self.network.emulation, end, up=False)
+
+    def _check_all_run(self) -> None:
+        for each in self.switches.values():
+            if not each.is_up:
+                raise UsageError(f"{each.state}: start all switches first, with `switch {each.name} start`")
+
     def queues(self, switch: str) -> list[reading.QueueDepth]:
         """Queues of a switch that hold something now."""
         return list(reading.queue_depths(self.topology, self.switch(switch)))
@@ -157,9 +184,7 @@ class LiveSession:
         """Changes scheme while everything runs: messages under way end by the rules that they began with."""
         plan = plan_network(self._asked_with(scheme=name))
         old, new = self.plan.switch_settings, plan.switch_settings
-        stopped = [each.name for each in self.switches.values() if not each.is_up]
-        if stopped:
-            raise UsageError(f"{', '.join(stopped)} is stopped: start it first")
+        self._check_all_run()
         for each in self.switches.values():
             for line in change_commands(self.topology, each.name, old, new, self.dilation):
                 each.command(line)
@@ -182,6 +207,7 @@ class LiveSession:
             set_link(self.network.emulation, link, up=up)
         if up:
             self._tell_ports(ends, up=True)
+            self._mended_ns = time.monotonic_ns()
         self._dead = self._dead.difference(found) if up else self._dead.union(found)
         for name, lines in self._rerouting.around(self._dead).items():
             for line in lines:
@@ -192,6 +218,11 @@ class LiveSession:
     def counts_dead_links(self) -> bool:
         """Whether what links lose while they are down is counted: BMv2's ports know nothing of it."""
         return self.plan.config.switch == "soft"
+
+    @property
+    def had_dead_links(self) -> bool:
+        """Whether a link is down, or was down since the NICs started."""
+        return bool(self._dead) or self._mended_ns > self._hub.start_ns
 
     def _tell_ports(self, ends: Sequence[Port], *, up: bool) -> None:
         if self.counts_dead_links:
@@ -216,24 +247,22 @@ class LiveSession:
     @contextmanager
     def emptied(self) -> Iterator[None]:
         """Switches begin anew, as changed so far, and NICs give way to the body's; both begin anew after it."""
-        stopped = [each.name for each in self.switches.values() if not each.is_up]
-        if stopped:
-            raise UsageError(f"{', '.join(stopped)} is stopped: start it first")
+        self._check_all_run()
         self._hub.stop()
         try:
             self._restart_switches()
             yield
         finally:
             self._restart_switches()
-            self.journal.abandon_unfinished()
+            self.journal.begin_anew()
             self._hub = self._start_hub(Interrupt())
 
     def _restart_switches(self) -> None:
         for each in self.switches.values():
             if each.is_up:
                 each.halt()
-        for each in self.switches.values():
-            each.start_again()
+        for name in self.switches:
+            self.start_switch(name)
 
     def close(self, tell: Callable[[str], None]) -> None:
         """Ends what was started in the hosts, captures and NICs; `tell` hears what became of captures."""

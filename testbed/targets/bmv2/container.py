@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from typing import Any
 
 import docker
@@ -18,7 +19,7 @@ from docker.errors import DockerException
 from docker.types import Mount
 
 from hosts.io.links import Links
-from hosts.io.namespaces import network_namespace
+from hosts.io.namespaces import entered, network_namespace, open_network_namespace
 from testbed.errors import RunError
 from testbed.system.containers import labels_of, missing_image
 from testbed.system.run_ids import RUN_VARIABLE
@@ -60,6 +61,7 @@ class ContainerSwitch:
     def __init__(self, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
         self._client = docker.from_env()
+        self._namespace: int | None = None
         try:
             self._container = self._run(run_id)
         except DockerException as error:
@@ -68,6 +70,7 @@ class ContainerSwitch:
         try:
             self._container.reload()
             self._pid = int(self._container.attrs["State"]["Pid"])
+            self._namespace = open_network_namespace(self._pid)  # its interfaces outlive a container that is killed
             for interface in spec.interfaces.values():
                 self._move(interface)
         except (DockerException, OSError) as error:
@@ -105,6 +108,9 @@ class ContainerSwitch:
             return "its container is gone"
         return words.decode(errors="replace").strip() or "it said nothing"
 
+    def obituary(self) -> str:
+        return f"the container of {self._spec.name} has ended ({self.last_words()})"
+
     def trouble(self) -> str | None:
         """Asked several times a second, so that the engine is spared: a container that is gone does not answer."""
         return None
@@ -120,7 +126,25 @@ class ContainerSwitch:
         except DockerException:
             return  # it has gone by itself
         finally:
+            self._take_interfaces_back()
             self._client.close()
+
+    def _take_interfaces_back(self) -> None:
+        """Move the switch's interfaces to where they came from: the next container of the switch gets them."""
+        if self._namespace is None:
+            return
+        own = open_network_namespace()
+        try:
+            with entered(self._namespace), Links() as links:
+                for interface in self._spec.interfaces.values():
+                    with suppress(OSError):  # an interface that never came here, or whose link is gone
+                        links.move_into(interface, own)
+        except OSError:
+            return  # nothing may be moved: an ordinary user has no interfaces to take back
+        finally:
+            os.close(own)
+            os.close(self._namespace)
+            self._namespace = None
 
     def _run(self, run_id: str) -> Any:
         program = self._spec.program.parent

@@ -92,10 +92,10 @@ class Bmv2Control:
         """Microseconds since the switch's clock began."""
         return int(self._call("get_time_elapsed_us", service=_TARGET))
 
-    def ports_up(self) -> set[int]:
-        """Ports whose interface is open and has carrier."""
+    def ports(self, *, without_carrier: bool = False) -> set[int]:
+        """Return the ports whose interface is open and has carrier, or all whose interface is open."""
         found = self._call("bm_dev_mgr_show_ports")
-        return {port.number for port in found if port.is_up}
+        return {port.number for port in found if port.is_up or without_carrier}
 
     def close(self) -> None:
         self._connection.close()

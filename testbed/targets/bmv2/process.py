@@ -71,6 +71,9 @@ class SwitchHost(Protocol):
     def last_words(self) -> str:
         """Its last line, for messages."""
 
+    def obituary(self) -> str:
+        """Return how it ended and what it said last, as one line."""
+
     def trouble(self) -> str | None:
         """Why it does not work any more, as one line."""
 
@@ -85,6 +88,7 @@ class LocalSwitch:
 
     def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
+        spec.notifications.unlink(missing_ok=True)  # a switch that was killed left its socket
         words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
         log = spec.log.with_suffix(".log")
         self._child = Child(spec.name, [*words, *spec.arguments()], run_id, log)
@@ -114,6 +118,9 @@ class LocalSwitch:
 
     def last_words(self) -> str:
         return self._child.last_words()
+
+    def obituary(self) -> str:
+        return self._child.obituary()
 
     def trouble(self) -> str | None:
         return self._child.trouble()

@@ -48,6 +48,7 @@ class Bmv2Switch:
         self._control: Bmv2Control | None = None
         self._poller: QueuePoller | None = None
         self._clock_lag_ns = 0
+        self._may_lack_carrier = False
         self.ghost_bytes = 0
         """What its queue state still held when the run had gone quiet, although nothing was queued any more."""
 
@@ -60,6 +61,15 @@ class Bmv2Switch:
     def failure(self) -> str | None:
         """Why its queue depths end early."""
         return None if self._poller is None else self._poller.failure
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process has ended, whoever ended it."""
+        return self._host.has_ended
+
+    def obituary(self) -> str:
+        """Return how its process ended and what the process said last, as one line."""
+        return self._host.obituary()
 
     def trouble(self) -> str | None:
         """Why it does not forward any more, or is not seen to, as one line."""
@@ -128,6 +138,7 @@ class Bmv2Switch:
         assert self._set_up is not None
         self._host = self._start(self._spec)
         self._prober.begin_anew()
+        self._may_lack_carrier = True  # a link may be down by now
         self.set_up(*self._set_up)
 
     def end(self) -> None:
@@ -156,7 +167,7 @@ class Bmv2Switch:
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)
-        missing = set(self._spec.interfaces) - control.ports_up()
+        missing = set(self._spec.interfaces) - control.ports(without_carrier=self._may_lack_carrier)
         if missing:
             raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
 

@@ -31,7 +31,7 @@ from testbed.targets.common.wires import (
     check_netem,
     command_of_wire,
     cut_links,
-    has_netem,
+    missing_netem,
     netem_command,
     start_wires,
 )
@@ -54,10 +54,10 @@ class Bmv2Target:
         self._state = state
         self._logs = logs
         self._program = program_file(plan.program)
-        self._has_netem = has_netem()
+        self._delays_ns = _delays_by_end(plan)
         delays_bts = plan.switch_settings.makes_bts and any(each.bts_latency_ns for each in plan.topology.switches)
-        if plan.faults or delays_bts:  # which is done where a link is cut in two
-            self._has_netem = False
+        is_cut = bool(plan.faults) or delays_bts  # faults and the delay of BTS are made where a link is cut in two
+        self._has_netem = not is_cut and missing_netem(self._delays_ns.values()) is None
         faulty = {
             link for fault in plan.faults if isinstance(fault, LinkedFault) for link in fault.links(plan.topology)
         }
@@ -160,10 +160,13 @@ class Bmv2Target:
         return ContainerSwitch(spec, self._state.name)
 
     def _delay_by_netem(self, network: LiveNodes) -> None:
-        for link in self._plan.topology.links:
-            for end in (link.a, link.b):
-                delay_ns = self._plan.dilation.wall_ns(self._plan.topology.departure_delay_ns(end))
-                if not delay_ns:
-                    continue
-                interface = interface_of(self._plan.topology, end)
-                check_netem(interface, delay_ns, network.shell(end.node, netem_command(interface, delay_ns)))
+        for end, delay_ns in self._delays_ns.items():
+            interface = interface_of(self._plan.topology, end)
+            check_netem(interface, delay_ns, network.shell(end.node, netem_command(interface, delay_ns)))
+
+
+def _delays_by_end(plan: RunPlan) -> dict[Port, int]:
+    """Return by how much wall time each end of a link delays what leaves there; ends without a delay are left out."""
+    ends = [end for link in plan.topology.links for end in (link.a, link.b)]
+    delays_ns = {end: plan.dilation.wall_ns(plan.topology.departure_delay_ns(end)) for end in ends}
+    return {end: delay_ns for end, delay_ns in delays_ns.items() if delay_ns}

@@ -33,6 +33,13 @@ class RunningSwitch(Protocol):
     def clock_lag_ns(self) -> int:
         """What to add to the program's time stamps to get ns since the run's epoch."""
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process has ended, whoever ended it."""
+
+    def obituary(self) -> str:
+        """Return how its process ended and what the process said last, as one line."""
+
     def command(self, line: str) -> str:
         """Executes a control command. CommandError when refused, RunError when the switch is gone."""
 
@@ -52,7 +59,7 @@ class RunningSwitch(Protocol):
         """Ends it with all that it holds; `start_again` takes it from there."""
 
     def start_again(self) -> None:
-        """A new one in its place, set up as at the beginning; only after `stop` or `halt`."""
+        """Start a new process in its place, set up as at the beginning; only after `stop` or `halt`."""
 
 
 class Target(Protocol):

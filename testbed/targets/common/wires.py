@@ -29,6 +29,10 @@ OF_LINKS = ("port_link ", "port_impair ")
 _READY_SECONDS = 20.0
 _NETEM_LIMIT_PACKETS = 1_000_000
 _NETEM_TOLERANCE = 0.01
+_NETEM_TOLERANCE_NS = 2_000
+"""tc before iproute2 6.9 rounds a delay down to whole microseconds and to ticks of 64 ns, and once more to print it."""
+_PROBED_NS = 50_000_000
+"""A link of 1 us at --dilation 50000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +91,22 @@ def _builders(topology: Topology) -> dict[str, Builder]:
     }
 
 
-def has_netem() -> bool:
-    """Whether a qdisc netem can be made here and says so when asked."""
-    script = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms && tc -j qdisc show dev lo"
-    try:
-        done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return False
-    return done.returncode == 0 and '"netem"' in done.stdout
+def missing_netem(delays_ns: Collection[int] = (_PROBED_NS,)) -> str | None:
+    """Return why netem cannot delay frames by each of these wall times here, as one line; None if it can.
+
+    A run's own command is tried in a scratch namespace: a kernel without netem and a tc that refuses or rounds off a
+    delay are found before any link is made.
+    """
+    for delay_ns in sorted(set(delays_ns) - {0}):
+        script = f"ip link set lo up && {netem_command('lo', delay_ns)}"
+        try:
+            done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
+            check_netem("lo", delay_ns, done.stdout + done.stderr)
+        except FileNotFoundError:
+            return "unshare is not installed"
+        except RunError as error:
+            return str(error)
+    return None
 
 
 class WireProcess:
@@ -205,19 +217,28 @@ def commands_of_wire(wire: Wire, dilation: Dilation) -> list[str]:
 
 
 def netem_command(interface: str, delay_ns: int) -> str:
-    """Shell text that sets a delay on what leaves an interface and prints what is there now."""
+    """Return shell text that sets a delay on what leaves an interface and prints the qdisc that is there now.
+
+    The delay is written in microseconds: tc before iproute2 6.9 refuses nanoseconds.
+    """
+    delay = f"{delay_ns // 1000}.{delay_ns % 1000:03d}us"
     return (
-        f"tc qdisc replace dev {interface} root netem limit {_NETEM_LIMIT_PACKETS} delay {delay_ns}ns && "
+        f"tc qdisc replace dev {interface} root netem limit {_NETEM_LIMIT_PACKETS} delay {delay} && "
         f"tc -j qdisc show dev {interface}"
     )
 
 
 def check_netem(interface: str, delay_ns: int, answer: str) -> None:
-    """RunError unless `tc` reads back the delay that was asked for."""
+    """Raise RunError unless `tc` reads back the delay that was asked for, as exactly as its oldest versions print it.
+
+    A delay of 0 proves nothing: those versions also print a delay of 1 us as 0.
+    """
     try:
         found = [each for each in json.loads(answer) if each["kind"] == "netem"]
         set_ns = found[0]["options"]["delay"]["delay"] * 1e9
     except (ValueError, LookupError, TypeError):
-        raise RunError(f"no netem on {interface} after it was set: {answer.strip() or 'nothing'}") from None
-    if abs(set_ns - delay_ns) > _NETEM_TOLERANCE * delay_ns:
-        raise RunError(f"netem on {interface} delays {set_ns:.0f} ns, not the {delay_ns} ns that were asked for")
+        set_ns = 0
+    if not set_ns:
+        raise RunError(f"no delay by netem on {interface}: tc said {' '.join(answer.split()) or 'nothing'}")
+    if abs(set_ns - delay_ns) > max(_NETEM_TOLERANCE * delay_ns, _NETEM_TOLERANCE_NS):
+        raise RunError(f"netem on {interface} delays frames by {set_ns:.0f} ns instead of {delay_ns} ns")

@@ -144,7 +144,7 @@ def test_a_shell_that_has_gone_is_named() -> None:
     from testbed.live.emulation import emulation
 
     with emulation(STAR) as network, pytest.raises(RunError, match="the shell of h2 ended"):
-        network.shell("h2", "kill -KILL $$")
+        network.net.get("h2").cmd("kill -KILL $$")
 
 
 def test_a_shell_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ import pytest
 from hosts.protocol import FlowReceived, FlowSent, Signal
 from hosts.transport.messages import SendingCounts
 from scenarios.model.flow import Flow
-from testbed.errors import UsageError
-from testbed.live.session.control import ControlledSwitch
+from testbed.errors import RunError, UsageError
+from testbed.live.session.control import ControlledSwitch, SwitchEnded
 from testbed.live.session.journal import Journal, Message
 from testbed.targets.common.target import RunningSwitch
 
@@ -44,7 +44,7 @@ def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
     journal.add([first, second])
     journal.take([FlowSent(1, 15.0, 0.5, SendingCounts(packets_sent=1)), FlowReceived(1, corrupted=False)])
     assert journal.unfinished() == [second]
-    journal.abandon_unfinished()
+    journal.begin_anew()
     assert journal.messages() == [first, second]
     assert (first.is_abandoned, second.is_abandoned) == (False, True)
     assert journal.unfinished() == []
@@ -89,17 +89,28 @@ class _Switch:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.has_ended = False
+        self.halts = 0
+
+    def obituary(self) -> str:
+        return "tor1 was ended by SIGKILL"
 
     def command(self, line: str) -> str:
+        if self.has_ended:
+            raise RunError("broken pipe")
         if "wrong" in line:
             raise ValueError(line)
         self.told.append(line)
         return ""
 
     def halt(self) -> None:
+        self.halts += 1
         self.told.clear()
+        self.has_ended = True
 
-    def start_again(self) -> None: ...
+    def start_again(self) -> None:
+        assert self.halts
+        self.has_ended = False
 
 
 def test_a_switch_started_again_is_as_it_was_changed() -> None:
@@ -126,3 +137,34 @@ def test_a_switch_started_again_is_as_it_was_changed() -> None:
     assert switch.told == ["port_rate 1 5", "table_clear t"]
     with pytest.raises(UsageError, match="tor1 runs already"):
         controlled.start_again()
+
+
+def test_a_switch_that_was_killed_can_be_started_again() -> None:
+    """What remains of the dead process is given up first; table entries come back as after a stop."""
+    switch = _Switch()
+    controlled = ControlledSwitch(cast(RunningSwitch, switch))
+    controlled.command("table_clear t")
+    switch.has_ended = True
+    assert (controlled.is_up, controlled.state) == (False, "tor1 was ended by SIGKILL")
+    with pytest.raises(SwitchEnded, match="tor1 was ended by SIGKILL"):
+        controlled.command("help")
+    controlled.start_again()
+    assert (controlled.is_up, switch.halts, switch.told) == (True, 1, ["table_clear t"])
+
+
+def test_a_switch_that_does_not_come_up_can_be_started_once_more() -> None:
+    """What was started of it is ended."""
+    switch = _Switch()
+    controlled = ControlledSwitch(cast(RunningSwitch, switch))
+    controlled.halt()
+    switch.start_again = _refuse  # type: ignore[method-assign]
+    with pytest.raises(RunError, match="no socket"):
+        controlled.start_again()
+    del switch.start_again
+    assert (controlled.is_up, switch.halts) == (False, 2)
+    controlled.start_again()
+    assert controlled.is_up
+
+
+def _refuse() -> None:
+    raise RunError("no socket")

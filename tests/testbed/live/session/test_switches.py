@@ -46,6 +46,23 @@ def test_queues_are_read_by_port_and_class(live: Live) -> None:
     assert reading.buffer_bytes(live) == sum(each.held_bytes for each in queues) >= at_port
 
 
+class FillingLive(Live):
+    """A frame joins a queue with every command."""
+
+    def command(self, line: str) -> str:
+        answer = super().command(line)
+        self.bench.send(self.bench.data("h2", "h1", qpn=9), 2, 0)
+        return answer
+
+
+def test_a_queue_that_fills_while_it_is_read_is_read_once(live: Live) -> None:
+    """Figures of two moments would not add up: all queues of a switch are read by one command."""
+    before_bytes = reading.buffer_bytes(live)
+    found = list(reading.queue_depths(CLOS, FillingLive(live.bench)))
+    assert sum(each.held_bytes for each in found) == before_bytes
+    assert reading.buffer_bytes(live) > before_bytes
+
+
 def test_a_cached_pause_names_its_destination(live: Live) -> None:
     """Host, address and DSCP; what is left of it follows from the switch's clock."""
     found = reading.pause_cache(CLOS, live, DILATION, time.monotonic_ns())

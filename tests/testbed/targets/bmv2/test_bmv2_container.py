@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,8 @@ import pytest
 from docker.errors import DockerException
 from docker.types import HostConfig
 
+from hosts.io.links import Links
+from hosts.io.namespaces import new_network_namespace
 from testbed.errors import RunError
 from testbed.system.run_ids import RUN_VARIABLE
 from testbed.targets.bmv2 import container
@@ -28,13 +31,14 @@ class FakeEngine:
         self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
         self.done: list[str] = []
         self.status = "running"
+        self.pid = os.getpid()
         self.containers = self
 
     def run(self, *words: Any, **options: Any) -> Any:
         self.asked.append((words, options))
         return SimpleNamespace(
             reload=lambda: None,
-            attrs={"State": {"Pid": os.getpid()}},
+            attrs={"State": {"Pid": self.pid}},
             status=self.status,
             logs=lambda tail: b"bad input\n",
             stop=lambda timeout: self.done.append("stop"),
@@ -58,6 +62,9 @@ class FakeLinks:
 
     def move(self, name: str, pid: int) -> None:
         self.asked.append(("move", name, pid))
+
+    def move_into(self, name: str, namespace: int) -> None:
+        self.asked.append(("move back", name))
 
     def set_up(self, name: str) -> None:
         self.asked.append(("up", name))
@@ -163,6 +170,28 @@ def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, m
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
     with pytest.raises(RunError, match="tor1 ended before it was ready: bad input"):
         switch.connect()
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_the_interfaces_of_a_killed_container_come_back(
+    engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel deletes the interfaces of a namespace that nobody holds, and with them the switch's links."""
+    process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=-1, stdout=-1)
+    assert process.stdout is not None
+    process.stdout.readline()  # the process is in its namespace
+    engine.pid = process.pid
+    with new_network_namespace(), Links() as links:
+        links.add_pair("tor1-eth1", "h1-eth0")
+        switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
+        with pytest.raises(OSError, match="cannot find tor1-eth1"):
+            links.is_up("tor1-eth1")
+        process.kill()
+        process.communicate()
+        switch.stop()
+        assert not links.is_up("tor1-eth1")
+        links.set_up("h1-eth0")  # the other end of the link is still there
 
 
 def test_no_engine_is_no_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

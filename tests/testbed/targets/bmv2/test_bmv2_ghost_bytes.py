@@ -55,7 +55,7 @@ def test_what_stays_counted_at_rest_is_a_loss_of_bmv2(held: tuple[int, ...], gho
 def test_the_notes_name_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is invalid for its unexplained loss; this says where it comes from."""
     monkeypatch.setattr(bmv2_target, "find_bmv2", lambda: Installation(version="1.15.5", path="simple_switch"))
-    monkeypatch.setattr(bmv2_target, "has_netem", lambda: True)
+    monkeypatch.setattr(bmv2_target, "missing_netem", lambda delays_ns: None)
     target = Bmv2Target(plan_run(RunRequest("incast", switch="bmv2")), tmp_path, tmp_path)
     target._switches.append(_stopped(2116, 2116))
     assert [note for note in target.notes() if "2116" in note] == [

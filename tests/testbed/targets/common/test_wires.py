@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
-import json
+import os
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +22,7 @@ from testbed.targets.common.wires import (
     command_of_wire,
     commands_of_wire,
     cut_links,
+    missing_netem,
     netem_command,
 )
 from topologies.shapes import shape
@@ -95,17 +99,111 @@ def test_what_a_switch_would_do_to_its_link_the_wire_does(line: str, port: int, 
     assert command_of_wire(line) == (port, command)
 
 
-def test_netem_is_read_back() -> None:
-    """The command asks what is there now; only the right delay passes."""
-    assert "delay 50000000ns" in netem_command("tor1-eth1", 50_000_000)
-    answer = [{"kind": "netem", "options": {"limit": 1000, "delay": {"delay": 0.05, "jitter": 0}}}]
-    check_netem("tor1-eth1", 50_000_000, json.dumps(answer))
-    with pytest.raises(RunError, match="delays 50000000 ns, not the 60000000 ns"):
-        check_netem("tor1-eth1", 60_000_000, json.dumps(answer))
+OLD_TC = {
+    50_000_000: "0.05",
+    1_000_000: "0.001",
+    999_999: "0.000998",
+    12_999: "1.1e-05",
+    12_345: "1.1e-05",
+    12_000: "1.1e-05",
+    3_000: "2e-06",
+    2_000: "1e-06",
+}
+"""Delay in ns -> what tc of iproute2 5.15 to 6.8 prints in seconds: whole microseconds, in ticks of 64 ns."""
+NEW_TC = {50_000_000: "0.05", 50_000_001: "0.05", 999_999: "0.000999999", 12_345: "1.2345e-05", 100: "1e-07"}
+"""The same of iproute2 6.9 and later, which keeps nanoseconds; six digits are printed."""
 
 
-@pytest.mark.parametrize("answer", ["Error: Specified qdisc kind is unknown.\n", "", "[]", '[{"kind": "noqueue"}]'])
+def _answer(seconds: str) -> str:
+    """Return what `tc -j qdisc show` prints about a netem qdisc with this delay."""
+    options = f'"limit":1000000,"delay":{{"delay":{seconds},"jitter":0,"correlation":0}},"ecn":false,"gap":0'
+    return f'[{{"kind":"netem","handle":"8001:","root":true,"refcnt":2,"options":{{{options}}}}}]\n'
+
+
+@pytest.mark.parametrize(
+    ("delay_ns", "written"),
+    [
+        (50_000_000, "50000.000us"),
+        (50_000_001, "50000.001us"),
+        (12_345, "12.345us"),
+        (1_000, "1.000us"),
+        (100, "0.100us"),
+    ],
+)
+def test_a_netem_delay_is_written_in_microseconds(delay_ns: int, written: str) -> None:
+    """tc before iproute2 6.9 refuses nanoseconds as an illegal latency."""
+    words = netem_command("tor1-eth1", delay_ns).split()
+    assert words[words.index("delay") + 1] == written
+
+
+@pytest.mark.skipif(shutil.which("tc") is None, reason="no tc on the PATH")
+@pytest.mark.parametrize("delay_ns", [1, 999, 1_000, 12_345, 50_000_000, 50_000_001])
+def test_the_tc_of_this_machine_parses_the_netem_command(delay_ns: int) -> None:
+    """tc parses all options before it looks for the interface, so neither root nor a kernel with netem is needed."""
+    script = netem_command("sfc-nowhere", delay_ns)
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert 'Cannot find device "sfc-nowhere"' in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("delay_ns", "seconds"), [*OLD_TC.items(), *NEW_TC.items()])
+def test_a_delay_passes_as_each_version_of_tc_prints_it(delay_ns: int, seconds: str) -> None:
+    check_netem("tor1-eth1", delay_ns, _answer(seconds))
+
+
+@pytest.mark.parametrize(("delay_ns", "seconds"), [(60_000_000, "0.05"), (12_000, "9e-06"), (3_000, "6e-06")])
+def test_another_delay_is_an_error(delay_ns: int, seconds: str) -> None:
+    found_ns = f"{float(seconds) * 1e9:.0f}"
+    with pytest.raises(RunError, match=f"netem on tor1-eth1 delays frames by {found_ns} ns instead of {delay_ns} ns"):
+        check_netem("tor1-eth1", delay_ns, _answer(seconds))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Error: Specified qdisc kind is unknown.\n",
+        'Illegal "latency"\n',
+        "",
+        "[]",
+        '[{"kind": "noqueue"}]',
+        '[{"kind":"netem","options":{"limit":1000000,"ecn":false,"gap":0}}]',
+        _answer("0"),
+    ],
+)
 def test_a_delay_that_is_not_there_is_an_error(answer: str) -> None:
-    """Mininet would print a line and go on."""
-    with pytest.raises(RunError, match="no netem on tor1-eth1"):
+    """A delay of 0 is no proof: tc before iproute2 6.9 sets less than 1 us to 0, and prints 1 us as 0."""
+    with pytest.raises(RunError, match="no delay by netem on tor1-eth1"):
         check_netem("tor1-eth1", 1_000, answer)
+
+
+# A tc that answers like the kernel with netem which the test machine may lack: it prints what was asked for last.
+_TC = """#!/bin/sh
+case "$*" in
+*"qdisc replace dev lo root netem"*"delay 12.345us") printf '%s' '{answer}' > "$0.answer" ;;
+*"qdisc replace"*) echo 'Illegal "latency"' >&2; exit 1 ;;
+*"-j qdisc show dev lo"*) cat "$0.answer" ;;
+*) exit 1 ;;
+esac
+"""
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize(
+    ("answer", "delays_ns", "missing"),
+    [
+        (_answer("1.1e-05"), [12_345], None),
+        (_answer("1.1e-05"), [12_345, 0], None),
+        (_answer("1.1e-05"), [12_345, 20_000], 'Illegal "latency"'),
+        (_answer("0.001"), [12_345], "delays frames by 1000000 ns"),
+        (_answer("0"), [12_345], "no delay by netem"),
+    ],
+)
+def test_netem_is_probed_with_the_delays_that_a_run_needs(
+    answer: str, delays_ns: list[int], missing: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The probe is the run's own command: a tc which takes another delay proves nothing."""
+    (tmp_path / "tc").write_text(_TC.format(answer=answer.strip()))
+    (tmp_path / "tc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = missing_netem(delays_ns)
+    assert (found is None) if missing is None else (found is not None and missing in found)
