@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+CACHE_NAME = "sfc-testbed"
 PROGRAMS = "programs"
 """The one folder in it whose files are used one by one: P4 programs, compiled."""
 _KEPT_S = 60 * 86_400
@@ -24,7 +25,7 @@ class CacheRefused(Exception):
 def cache_dir() -> Path:
     """`$XDG_CACHE_HOME/sfc-testbed`, by default `~/.cache/sfc-testbed`."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "sfc-testbed"
+    return (Path(base) if base else Path.home() / ".cache") / CACHE_NAME
 
 
 def private_cache() -> Path:

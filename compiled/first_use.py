@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from compiled.adopted import adopt_build
 from compiled.build import BuildFailed, build_engine, missing
 from compiled.cache import CacheRefused
 from compiled.modules import INTERPRETED, engine_folder, interpreted_algorithms, wants_compiled
@@ -50,6 +51,8 @@ def compile_engine() -> bool:
     if folder is not None and folder.name == build_name():
         return True
     try:
+        if adopt_build(build_name()):
+            return True
         if missing() is None:
             print("compiling the host engine, once: about a minute", file=sys.stderr, flush=True)
         build_engine()

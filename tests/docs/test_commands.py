@@ -52,7 +52,7 @@ PARSED: Mapping[str, str] = {
     r"runner.py reproduce": "minutes: tests/reproduction/test_reproduce.py",
     r"runner.py sweep": "a dozen runs: tests/testbed/sweep/test_sweep.py",
     r"runner.py validate": "live and virtual runs for minutes: tests/testbed/validation/test_run.py",
-    r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_measure_live.py",
+    r"sudo ./runner.py doctor --calibrate": "a minute: tests/testbed/calibration/test_calibration_live.py",
     r"sudo ./runner.py clean": "ends what others left: tests/testbed/live/test_clean_live.py",
     r"runner.py cli": "a live prompt: tests/testbed/live/prompt/test_prompt_live.py",
     r"--hosts docker:": "wants root and Docker: tests/testbed/live/containers/test_containers_live.py",

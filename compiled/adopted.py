@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Root's copy of the engine that the owner of the tree has compiled, so that `sudo` does not compile it a second time.
+
+Root executes the owner's sources in any case, so that the owner's build of just these sources adds no risk.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from compiled.cache import CACHE_NAME, private_cache
+from compiled.sources import ROOT
+
+
+def adopt_build(name: str) -> bool:
+    """Copy a build into root's cache from the cache of the tree's owner, and return whether one was copied.
+
+    Nothing is copied unless this process is root in the tree of another user. Raises CacheRefused.
+    """
+    owner = ROOT.stat().st_uid
+    if os.geteuid() != 0 or owner == 0:
+        return False
+    folder = private_cache() / name
+    with suppress(OSError, KeyError):  # the owner has no home, no such build, or another process was faster
+        build = Path(pwd.getpwuid(owner).pw_dir) / ".cache" / CACHE_NAME / name
+        if build.stat().st_uid == owner:
+            with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as part:
+                shutil.copytree(build, Path(part) / name, symlinks=True)
+                (Path(part) / name).rename(folder)
+            return True
+    return False

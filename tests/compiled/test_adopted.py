@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests of root's copy of the engine that the owner of the tree has compiled."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from compiled import adopted
+from compiled.cache import CACHE_NAME, cache_dir
+
+OWNER = 1234
+NAME = "engine-of-a-test"
+
+pytestmark = pytest.mark.root
+
+
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A build in the cache of a user who owns the tree; root has an empty cache."""
+    tree, home = tmp_path / "tree", tmp_path / "home"
+    folder = home / ".cache" / CACHE_NAME / NAME
+    folder.mkdir(parents=True)
+    tree.mkdir()
+    (folder / "manifest.json").write_text("{}")
+    for path in (tree, folder, folder / "manifest.json"):
+        os.chown(path, OWNER, OWNER)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root"))
+    monkeypatch.setattr(adopted, "ROOT", tree)
+    monkeypatch.setattr(pwd, "getpwuid", lambda user: SimpleNamespace(pw_dir=str(home)))
+    yield folder
+
+
+def test_root_copies_the_build_of_the_trees_owner(build: Path) -> None:
+    assert adopted.adopt_build(NAME)
+    assert (cache_dir() / NAME / "manifest.json").read_text() == "{}"
+    assert [path.name for path in cache_dir().iterdir()] == [NAME]
+
+
+def test_another_build_is_not_copied(build: Path) -> None:
+    assert not adopted.adopt_build("engine-of-other-sources")
+    assert list(cache_dir().iterdir()) == []
+
+
+def test_a_build_that_another_user_put_there_is_not_copied(build: Path) -> None:
+    os.chown(build, OWNER + 1, OWNER + 1)
+    assert not adopted.adopt_build(NAME)
+
+
+def test_in_a_tree_of_its_own_root_compiles(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.chown(adopted.ROOT, 0, 0)
+    assert not adopted.adopt_build(NAME)
+
+
+def test_an_ordinary_user_copies_nothing(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: OWNER)
+    assert not adopted.adopt_build(NAME)
