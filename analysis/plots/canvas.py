@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -74,13 +74,14 @@ _EDGE = 1.001
 """A tick on the end of an axis belongs to it, whatever its last bit."""
 
 Arguments = ParamSpec("Arguments")
+Drawn = TypeVar("Drawn")
 
 
-def styled(plot: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Draws a plot in our style and leaves matplotlib's global settings as they were."""
+def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
+    """Draw a plot in our style and leave matplotlib's global settings as they were."""
 
     @wraps(plot)
-    def draw(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
+    def draw(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Drawn:
         with mpl.rc_context(STYLE):
             return plot(*args, **kwargs)
 
@@ -94,9 +95,14 @@ def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure,
     return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
 
 
+def byte_scale(highest: float) -> tuple[float, str]:
+    """Return the divisor and unit for bytes up to `highest`."""
+    return next(((scale, unit) for scale, unit in ((1e6, "MB"), (1e3, "KB")) if highest >= scale), (1.0, "B"))
+
+
 def byte_axis(axes: Axes, highest: float) -> tuple[float, str]:
-    """Starts the y axis at zero and gives the divisor and unit for bytes up to `highest`."""
-    scale, unit = next(((s, u) for s, u in ((1e6, "MB"), (1e3, "KB")) if highest >= s), (1.0, "B"))
+    """Start the y axis at zero and return the divisor and unit for bytes up to `highest`."""
+    scale, unit = byte_scale(highest)
     axes.set_ylim(0, max(highest / scale * 1.08, 1.0))
     return scale, unit
 

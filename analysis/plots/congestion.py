@@ -1,69 +1,135 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What congestion controls did: window, rate and round trip of a few flows over time, from the trace `cc`."""
+"""Plots of the trace `cc`: window, rate and round trip of a few flows over time, of one run or of several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled
+from analysis.plots.canvas import WIDTH_INCHES, byte_scale, new_figure, say, share_legend, styled
 from analysis.plots.palette import numbered_looks
 from analysis.plots.series import Points
 from telemetry.reader import Rows, answer
 
 MAXIMUM_FLOWS = 6
 MAXIMUM_POINTS = 500
-"""Of a line: more than the pixels that a panel is wide."""
+"""The most points of a line, which are more than the pixels that a panel is wide."""
+_PANELS_IN_A_ROW = 4
+_PANEL_INCHES = 3.6
+
+
+@dataclass(frozen=True)
+class TracedRun:
+    """One run of a comparison, with its trace `cc`."""
+
+    label: str
+    congestion: Rows
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    """A column of the trace and how a plot shows it."""
+
+    name: str
+    title: str
+    value: pl.Expr
+    empty: str
+
+
+def _quantities(traces: Sequence[pl.DataFrame]) -> tuple[_Quantity, _Quantity, _Quantity]:
+    """Return window, rate and round trip, the window in the unit that suits the highest one."""
+    highest = max((float(traced["cwnd_bytes"].drop_nulls().to_numpy().max(initial=0)) for traced in traces), default=0)
+    scale, unit = byte_scale(highest)
+    return (
+        _Quantity("window", f"Window ({unit})", pl.col("cwnd_bytes") / scale, "no flow had a limit"),
+        _Quantity("rate", "Rate (Gb/s)", pl.col("rate_bps") / 1e9, "no rate was traced"),
+        _Quantity("round_trip", "Round trip (model µs)", pl.col("rtt_us"), "no round trip was measured"),
+    )
 
 
 @styled
 def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Figure:
-    """A panel each for window, rate and round trip; a line for each of the largest flows, the first of equals."""
-    figure, (window, rate, round_trip) = new_figure(3, height_inches=3.6)
-    shown = _largest(congestion, flows)
-    traced = answer(congestion.lazy().filter(pl.col("flow_id").is_in(shown)))
-    highest = traced["cwnd_bytes"].drop_nulls().to_numpy().max(initial=0)
-    scale, unit = byte_axis(window, float(highest))
-    _panel(window, f"Window ({unit})", traced, shown, pl.col("cwnd_bytes") / scale, "no flow had a limit")
-    _panel(rate, "Rate (Gb/s)", traced, shown, pl.col("rate_bps") / 1e9, "")
-    _panel(round_trip, "Round trip (model µs)", traced, shown, pl.col("rtt_us"), "no round trip was measured")
+    """Draw window, rate and round trip of a run, a panel each and a line for each of the largest flows."""
+    figure, panels = new_figure(3, height_inches=_PANEL_INCHES)
+    shown = _largest([congestion], flows)
+    traced = _rows_of(congestion, shown)
+    for axes, quantity in zip(panels, _quantities([traced]), strict=True):
+        axes.set_title(quantity.title)
+        _panel(axes, traced, shown, quantity)
     share_legend(figure)
     return figure
 
 
-def _largest(congestion: Rows, flows: pl.DataFrame) -> list[int]:
-    """Flows of the trace by their sizes; their ids where the flows trace does not know them."""
-    ids = answer(congestion.lazy().select(pl.col("flow_id").unique()))
+@styled
+def plot_congestion_compared(runs: Sequence[TracedRun], flows: pl.DataFrame) -> dict[str, Figure]:
+    """Draw a figure each for window, rate and round trip: runs side by side, on one scale, with the same flows."""
+    shown = _largest([run.congestion for run in runs], flows)
+    traces = [_rows_of(run.congestion, shown) for run in runs]
+    return {quantity.name: _side_by_side(runs, traces, shown, quantity) for quantity in _quantities(traces)}
+
+
+def _side_by_side(
+    runs: Sequence[TracedRun], traces: Sequence[pl.DataFrame], shown: list[int], quantity: _Quantity
+) -> Figure:
+    rows = ceil(len(runs) / _PANELS_IN_A_ROW)
+    figure = Figure(figsize=(WIDTH_INCHES, _PANEL_INCHES * rows))
+    FigureCanvasAgg(figure)
+    drawn = []
+    for number, (run, traced) in enumerate(zip(runs, traces, strict=True), 1):
+        axes = figure.add_subplot(rows, min(len(runs), _PANELS_IN_A_ROW), number)
+        axes.set_title(run.label)
+        axes.set_ylabel(quantity.title)
+        if _panel(axes, traced, shown, quantity):
+            drawn.append(axes)
+    for axes in drawn:
+        axes.set_xlim(0, max(each.get_xlim()[1] for each in drawn))
+        axes.set_ylim(0, max(each.get_ylim()[1] for each in drawn))
+    share_legend(figure)
+    return figure
+
+
+def _rows_of(congestion: Rows, shown: list[int]) -> pl.DataFrame:
+    return answer(congestion.lazy().filter(pl.col("flow_id").is_in(shown)))
+
+
+def _largest(traces: Sequence[Rows], flows: pl.DataFrame) -> list[int]:
+    """Return the ids of the largest traced flows; of flows of one size, and of unknown size, the lowest ids."""
+    ids = pl.concat([answer(rows.lazy().select(pl.col("flow_id").unique())) for rows in traces]).unique()
     sized = ids.join(flows.select("flow_id", "size_bytes"), on="flow_id", how="left")
     ordered = sized.sort("size_bytes", "flow_id", descending=[True, False], nulls_last=True)
     return ordered["flow_id"].head(MAXIMUM_FLOWS).to_list()
 
 
-def _panel(axes: Axes, title: str, traced: pl.DataFrame, shown: list[int], value: pl.Expr, empty: str) -> None:
-    axes.set_title(title)
+def _panel(axes: Axes, traced: pl.DataFrame, shown: list[int], quantity: _Quantity) -> bool:
+    """Draw a line for each flow that has values; return whether there is any."""
     axes.set_xlabel("Time (model µs)")
     drawn = False
     for flow_id, look in zip(shown, numbered_looks(len(shown)), strict=True):
-        rows = traced.filter(pl.col("flow_id") == flow_id).select("time_us", value=value).drop_nulls()
+        rows = traced.filter(pl.col("flow_id") == flow_id).select("time_us", value=quantity.value).drop_nulls()
         times_us, values = (_thinned(rows[name].to_numpy()) for name in ("time_us", "value"))
         if values.size:
             style: dict[str, Any] = {"color": look.color, "linestyle": look.dashes, "label": f"flow {flow_id}"}
             axes.step(times_us, values, where="post", linewidth=1.4, **style)
             drawn = True
-    if not drawn:
-        say(axes, empty)
-        return
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
+    if drawn:
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+    else:
+        say(axes, quantity.empty if traced.height else "nothing was traced")
+    return drawn
 
 
 def _thinned(values: Points) -> Points:
-    """At most so many of them, evenly chosen, the last among them."""
+    """Return at most MAXIMUM_POINTS of the values, evenly chosen, the last one among them."""
     if values.size <= MAXIMUM_POINTS:
         return values
     return values[np.linspace(0, values.size - 1, MAXIMUM_POINTS).astype(np.int64)]

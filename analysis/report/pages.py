@@ -21,7 +21,7 @@ from analysis.metrics.buffers import whole_buffers
 from analysis.metrics.flows import ALL_CLASSES
 from analysis.plots import run as plots
 from analysis.plots.canvas import write_png
-from analysis.plots.congestion import plot_congestion
+from analysis.plots.congestion import TracedRun, plot_congestion, plot_congestion_compared
 from analysis.plots.distributions import DistributedRun, plot_distributions
 from analysis.plots.faults import FaultMark
 from analysis.plots.goodput import GoodputRun, plot_goodput
@@ -178,6 +178,10 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
         "fct": plots.plot_fct_compared(plotted, classes),
         "distributions": plot_distributions([_distributed(label, run) for label, run in shown]),
     }
+    traced = [TracedRun(label, run.congestion) for label, run in shown]
+    if any(answer(run.congestion.head(1)).height for _, run in shown):
+        compared = plot_congestion_compared(traced, pl.concat([run.flows for _, run in shown]).unique("flow_id"))
+        figures |= {f"cc_{name}": figure for name, figure in compared.items()}
     if not any(np.size(line.get_xdata()) > 1 for axes in figures["fct_by_size"].axes for line in axes.lines):
         del figures["fct_by_size"]  # flows too few for the tail of any size, or all of one size
     captions = {
@@ -187,6 +191,9 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
         "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
         "fct": "Distribution of FCT slowdown; flows that did not finish keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,
+        "cc_window": "Window of the largest flows over time, the most bytes that each may have in flight.",
+        "cc_rate": "Rate of the largest flows over time, at which their congestion control sends.",
+        "cc_round_trip": "Round trip of the largest flows over time, as each acknowledgement measured it.",
     }
     return figures, captions
 

@@ -30,9 +30,9 @@ _BLOCK_BYTES = 4096
 _PAGES_BYTES = 600_000
 """A page that holds plots of fixed width, and five of them beside it once `report` has drawn them."""
 _LARGEST_PAGE_BYTES = 300_000
-_COMPARISON_BYTES, _COMPARED_RUN_BYTES = 500_000, 120_000
-_COMPARISON_FILES = 8
-"""The page of a comparison, its two tables and four plots, and their folder."""
+_COMPARISON_BYTES, _COMPARED_RUN_BYTES = 600_000, 250_000
+_COMPARISON_FILES = 11
+"""The page of a comparison, its two tables and at most seven plots, and their folder."""
 _FILES = 24
 _FLOW_BYTES = 48 + 32
 """A row of the trace and a line of the flow list."""

