@@ -27,9 +27,9 @@ from command.output import (
     EXIT_INVALID,
     EXIT_UNEXPECTED,
     LONGEST_LINE,
-    as_line,
-    errors,
+    complain,
 )
+from compiled.visible import visible
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import has_raised, raising
 from testbed.system.limits import check_process, hear_processor_time
@@ -161,7 +161,7 @@ def _check_text(words: Sequence[str]) -> None:
 
 
 def _tell(message: str) -> None:
-    """One line; what a terminal would obey is spelled out."""
-    line = as_line(message)
+    """Print a refusal as one line of bounded length."""
+    line = visible(message)
     cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
-    errors.print(f"runner.py: {cut}", style="red", markup=False, highlight=False, soft_wrap=True)
+    complain(f"runner.py: {cut}", "red")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from analysis.terminal.fitted import Fitted
-from command.output import console, errors, say
+from command.output import console, errors, say, warn
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
 from testbed.execution import capabilities
@@ -35,7 +35,7 @@ def calibrate(*, is_forced: bool) -> None:
         except KeyboardInterrupt as error:
             raise Interrupted("nothing was stored") from error
         if found.load_before > MOST_BUSY_CORES:
-            errors.print(f"! other processes kept {found.load_before:.2f} cores busy meanwhile", style="yellow")
+            warn(f"other processes kept {found.load_before:.2f} cores busy meanwhile")
         try:
             path = store(found)
         except OSError as error:

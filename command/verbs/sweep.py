@@ -12,7 +12,7 @@ import typer
 from analysis.report.first_sentence import of_sweep
 from analysis.results.swept import read_sweep_results
 from command.options import Out, P4Program, SchedulerAddress, Workers
-from command.output import EXIT_INVALID, console, errors, say
+from command.output import EXIT_INVALID, complain, errors, say, warn
 from command.planning import checked
 from command.progress import JobProgress
 from testbed.errors import Interrupted
@@ -51,18 +51,13 @@ def verb(
 
 def _tell(done: SweepSummary, jobs: int) -> None:
     runs = "" if done.runs == jobs else f", {done.runs} runs"
-    console.print(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
     for sentence in done.shared:
         say(sentence)
     if done.other_versions:
-        errors.print(
-            f"! {done.other_versions} runs were there from other code or library versions and were not used",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
-        )
+        warn(f"{done.other_versions} runs were there from other code or library versions and were not used")
     for failure in done.failures:
-        errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
+        complain(f"! {failure}", "red")
     if done.invalid:
         say(f"{done.invalid} runs are invalid, as the table says")
     say(f"results: {done.table}")
