@@ -15,12 +15,14 @@ from command.options import Out, P4Program, SchedulerAddress, Workers
 from command.output import EXIT_INVALID, complain, errors, say, warn
 from command.planning import checked
 from command.progress import JobProgress
+from command.stored import refused_in_one_line
+from telemetry.atomic_file import check_no_link
 from testbed.errors import Interrupted
 from testbed.execution.room import check_output
 from testbed.jobs.job import executor_for
 from testbed.program.given import program_given
 from testbed.sweep.run import SweepSummary, run_sweep
-from testbed.sweep.sweep import jobs_of, read_sweep, results_table, sweep_folder, unfinished
+from testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder, unfinished
 
 
 def verb(
@@ -37,6 +39,8 @@ def verb(
     jobs = jobs_of(sweep, program)
     folder = sweep_folder(sweep, program, out.absolute())
     check_output(out)
+    with refused_in_one_line(folder):
+        check_no_link(folder, folder / JOBS)
     results_table(folder, jobs)  # what is there must be readable before anything is compiled
     checked([jobs[0].request], out, times=max(1, len(unfinished(folder, jobs))))
     with JobProgress(errors, "runs") as progress:

@@ -22,14 +22,19 @@ from analysis.validation.record import Validation, write_validation
 from command.app import main
 from command.output import console
 from reproduction.catalogue import EXPERIMENTS
+from telemetry.journal import new_journal
 from telemetry.schema import FLOWS
 from telemetry.writer import write_trace
+from testbed.sweep.sweep import jobs_of, read_sweep
 
 STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e\r[bold red]x[/nothing]:smile:<img src=x onerror=alert(1)>"
 """Sets a terminal's title, then: a C1 sequence, DEL, a text direction, a carriage return, rich's markup, HTML."""
 NAME = STEERING.replace("/", "|")
 KEPT = ("schema", "schema_version", "clock", "verdict", "topology", "transport_settings", "experiment")
 """Values that a reader of the file checks; with another value the file would be refused."""
+
+TREASURE = "not ours"
+SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {degree: 2, message_bytes: 2000}\n"
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +175,141 @@ def test_no_text_of_a_folder_steers_a_terminal_or_a_page(
 def _without_styles(text: str) -> str:
     """Return the text without the sequences that rich writes: ESC, [, numbers, m."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder outside of the run folder, whose files must stay as they are."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "treasure").write_text(TREASURE)
+    return folder
+
+
+def _is_untouched(elsewhere: Path) -> bool:
+    return [(each.name, each.read_text()) for each in elsewhere.rglob("*")] == [("treasure", TREASURE)]
+
+
+def _honest_sweep(folder: Path) -> Path:
+    rows = [{"axis.degree": degree, "job": f"{degree}", **result_row(read_result(folder))} for degree in (2, 4)]
+    pl.DataFrame(rows).write_parquet(folder.parent / "results.parquet")
+    (folder.parent / "sweep.json").write_text('{"name": "small", "scenario": "incast"}')
+    return folder.parent
+
+
+def _honest_validation(folder: Path) -> Path:
+    run = compare_clocks(load_run(folder), load_run(folder), "")
+    run = run.model_copy(update={"virtual_folder": folder.name, "live_folder": folder.name})
+    write_validation(folder.parent / "validation.json", Validation(runs=(run,)))
+    return folder.parent
+
+
+@pytest.mark.parametrize(
+    ("make", "words", "written"),
+    [
+        (_itself, ["report", "FOLDER"], "."),
+        (_itself, ["export", "FOLDER"], "hpcc"),
+        (_itself, ["export", "FOLDER", "--out", "FOLDER"], "."),
+        (_itself, ["report", "FOLDER", "FOLDER", "--out", "FOLDER"], "."),
+        (_honest_sweep, ["report", "FOLDER"], "."),
+        (_honest_validation, ["report", "FOLDER"], "."),
+        (_reproduction, ["report", "FOLDER"], "."),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "-".join(value),
+)
+def test_a_link_in_place_of_a_file_is_replaced_and_never_written_through(
+    make: Callable[[Path], Path], words: list[str], written: str, folder: Path, elsewhere: Path
+) -> None:
+    """Under the names of all files that the verb writes, and under those that the files have until they are whole."""
+    place = make(folder)
+    typed = [str(place) if word == "FOLDER" else word for word in words]
+    before = _ages(place / written)
+    assert main(typed) in (0, 3)
+    names = [name for name, age in _ages(place / written).items() if before.get(name) != age]
+    assert names
+    for name in names:
+        if name not in ("validation.json", "reproduction.json"):
+            (place / written / name).unlink()
+            (place / written / name).symlink_to(elsewhere / "treasure")
+        (place / written / f".{name}.partial").symlink_to(elsewhere / "treasure")
+    assert main(typed) in (0, 3)
+    assert _is_untouched(elsewhere)
+    assert not [name for name in names if (place / written / name).is_symlink()]
+    assert not list(place.rglob(".*.partial"))
+
+
+def _ages(folder: Path) -> dict[str, int]:
+    """Return when each file of a folder was written."""
+    files = folder.iterdir() if folder.is_dir() else ()
+    return {each.name: each.stat().st_mtime_ns for each in files if each.is_file()}
+
+
+def _refused(words: list[str], link: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(words) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"{link}: a symbolic link" in line
+
+
+def test_export_refuses_a_link_in_place_of_its_folder(
+    folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder that the user names may be a link: the user made it."""
+    (folder / "hpcc").symlink_to(elsewhere)
+    _refused(["export", str(folder)], folder / "hpcc", capsys)
+    assert _is_untouched(elsewhere)
+    chosen = folder.parent / "chosen"
+    chosen.symlink_to(elsewhere)
+    assert main(["export", str(folder), "--out", str(chosen)]) == 0
+    assert (elsewhere / "flow.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["logs", "journal"])
+def test_report_refuses_links_in_a_run_that_was_cut_off(
+    name: str, folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It removes samples from one of these folders, and all of the other one, once the traces are whole."""
+    (folder / "result.json").unlink()
+    shutil.rmtree(folder / "logs")
+    new_journal(folder, ["treasure"], dilation_factor=1).release()
+    shutil.move(folder / name, folder.parent / "moved")
+    (elsewhere / "treasure").rename(elsewhere / "treasure.samples")
+    for each in (folder.parent / "moved").iterdir():
+        shutil.move(each, elsewhere)
+    (folder / name).symlink_to(elsewhere)
+    before = sorted(elsewhere.iterdir())
+    _refused(["report", str(folder)], folder / name, capsys)
+    assert sorted(elsewhere.iterdir()) == before
+
+
+def test_sweep_refuses_links_in_a_sweep_that_it_goes_on_with(
+    elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else may have begun the sweep."""
+    monkeypatch.chdir(tmp_path)
+    Path("sweep.yaml").write_text(SWEEP)
+    words = ["sweep", "sweep.yaml", "--out", "runs", "--workers", "1"]
+    Path("runs").mkdir()
+    for link in (Path("runs/small"), Path("runs/small/jobs")):
+        link.symlink_to(elsewhere)
+        _refused(words, Path.cwd() / link, capsys)
+        link.unlink()
+        Path("runs/small").mkdir(exist_ok=True)
+    assert _is_untouched(elsewhere)
+
+
+@pytest.mark.parametrize("name", [".{}.lock", ".{}.partial", "journal.jsonl", "{}"])
+def test_a_job_of_a_sweep_fails_rather_than_write_through_a_link(
+    name: str, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line names the link."""
+    monkeypatch.chdir(tmp_path)
+    Path("sweep.yaml").write_text(SWEEP)
+    [job] = jobs_of(read_sweep(Path("sweep.yaml")))
+    link = Path.cwd() / "runs/small/jobs" / name.format(job.name)
+    link.parent.mkdir(parents=True)
+    is_file = link.name.endswith(("lock", "jsonl"))
+    link.symlink_to(elsewhere / "treasure" if is_file else elsewhere)
+    assert main(["sweep", "sweep.yaml", "--out", "runs", "--workers", "1"]) == 3
+    assert f"{link}: a symbolic link" in capsys.readouterr().err
+    assert _is_untouched(elsewhere)
