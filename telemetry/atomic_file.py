@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Replaces a file in one step, so that a reader (or Ctrl-C) never meets half of one. Knows nothing of the content.
 
-Nothing is written through a symbolic link inside a folder of results: somebody else may have made the folder.
+No file is written through a symbolic link inside a folder of results: a stranger may have made the folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class LinkRefused(OSError):
     """A symbolic link is in place of a file or folder of results."""
 
     def __init__(self, path: Path) -> None:
-        said = "a symbolic link, which may lead out of the folder of results; nothing is written there: remove the link"
+        said = "a symbolic link, which may lead out of the folder of results; remove the link"
         super().__init__(errno.ELOOP, said, str(path))
 
 

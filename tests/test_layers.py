@@ -137,7 +137,7 @@ def test_only_live_runs_and_its_switch_class_import_mininet() -> None:
 
 def test_softswitch_stands_alone() -> None:
     """A Mininet script needs no testbed: only the cache of programs and the text for terminals come from elsewhere."""
-    shared = {"compiled.cache", "compiled.visible"}
+    shared = {"compiled.cache", "compiled.kept", "compiled.visible"}
     used = {
         name
         for module, path in MODULES.items()

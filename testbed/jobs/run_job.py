@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
+from compiled.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution import capabilities
@@ -44,7 +45,7 @@ def run_job(job: Job) -> JobResult:
         return JobFailed(reason="the code has changed since the jobs were planned; start them again")
     try:
         return _run_new(job) if job.name is None else _run_once(job, job.name)
-    except (UsageError, RunError) as error:
+    except (UsageError, RunError, CacheRefused) as error:
         return JobFailed(reason=str(error))
     except LinkRefused as error:
         return JobFailed(reason=f"{error.filename}: {error.strerror}")

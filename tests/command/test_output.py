@@ -54,7 +54,7 @@ def test_a_table_cuts_nothing_off_an_escaped_cell(kind: type[str] | type[Text]) 
 
 
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody can forge a second one."""
+    """A line end in a text does not forge a second line."""
     say(f"a\nrunner.py: all is well{STEERING}")
     complain(f"b\r\nc{STEERING}", "red")
     said = capsys.readouterr()
@@ -63,7 +63,7 @@ def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a run's scheme, and of a sweep's jobs."""
+    """The bars show the scheme of a run and the names of a sweep's jobs."""
     written = io.StringIO()
     monkeypatch.setattr(console, "_force_terminal", True)
     monkeypatch.setattr(console, "is_interactive", True)
@@ -79,7 +79,7 @@ def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Escapes are those of JSON: no reader notices."""
+    """A JSON reader decodes the escapes."""
     content = {"µ": f"10 µs {STEERING} 😄"}
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding))

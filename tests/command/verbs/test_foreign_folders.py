@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Folders of somebody else: their text does not steer a terminal or a page, and their links lead no write elsewhere."""
+"""Folders of strangers: their text does not steer a terminal or a page, and their links lead no write elsewhere."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _honest_validation(folder: Path) -> Path:
 def test_a_link_in_place_of_a_file_is_replaced_and_never_written_through(
     make: Callable[[Path], Path], words: list[str], written: str, folder: Path, elsewhere: Path
 ) -> None:
-    """Under the names of all files that the verb writes, and under those that the files have until they are whole."""
+    """The links have the names of all files that the verb writes, and the names of the unfinished files."""
     place = make(folder)
     typed = [str(place) if word == "FOLDER" else word for word in words]
     before = _ages(place / written)
@@ -268,7 +268,7 @@ def test_export_refuses_a_link_in_place_of_its_folder(
 def test_report_refuses_links_in_a_run_that_was_cut_off(
     name: str, folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It removes samples from one of these folders, and all of the other one, once the traces are whole."""
+    """Once the traces are whole, `report` removes samples from `logs`, and `journal` with its content."""
     (folder / "result.json").unlink()
     shutil.rmtree(folder / "logs")
     new_journal(folder, ["treasure"], dilation_factor=1).release()
@@ -285,7 +285,7 @@ def test_report_refuses_links_in_a_run_that_was_cut_off(
 def test_sweep_refuses_links_in_a_sweep_that_it_goes_on_with(
     elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Somebody else may have begun the sweep."""
+    """A stranger may have begun the sweep."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     words = ["sweep", "sweep.yaml", "--out", "runs", "--workers", "1"]
@@ -302,7 +302,7 @@ def test_sweep_refuses_links_in_a_sweep_that_it_goes_on_with(
 def test_a_job_of_a_sweep_fails_rather_than_write_through_a_link(
     name: str, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line names the link."""
+    """The failure of the job names the link."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP)
     [job] = jobs_of(read_sweep(Path("sweep.yaml")))
