@@ -15,11 +15,10 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
-from rich.console import Console
-
 from bench.catalogue import BENCHMARKS
 from bench.instruments.benchmark import Benchmark, Skipped
 from bench.report import Report, as_json, show
+from command.output import TextConsole
 
 _FILE_COLUMNS = 140
 
@@ -31,7 +30,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if unknown:
         print(f"bench: no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
-    console = Console(stderr=arguments.json)
+    console = TextConsole(stderr=arguments.json, markup=True)
     if not console.is_terminal:
         console.width = _FILE_COLUMNS
     found = machine()

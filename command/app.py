@@ -27,9 +27,10 @@ from command.output import (
     EXIT_INVALID,
     EXIT_UNEXPECTED,
     LONGEST_LINE,
-    as_line,
-    errors,
+    complain,
 )
+from compiled.cache import CacheRefused
+from compiled.visible import visible
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.interrupt import has_raised, raising
 from testbed.system.limits import check_process, hear_processor_time
@@ -80,7 +81,7 @@ def _exit_codes() -> str:
 
 
 def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb that Ctrl-C ends in our words, not in Typer's. What is before it has started nothing."""
+    """Return a verb that Ctrl-C ends in our words and not in Typer's. Code before the verb has started nothing."""
 
     @wraps(verb)
     def guarded(*arguments: Any, **options: Any) -> None:
@@ -89,7 +90,7 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
                 verb(*arguments, **options)
             except KeyboardInterrupt as error:
                 raise Interrupted from error
-            except (TyperException, typer.Exit, UsageError, RunError, Interrupted):
+            except (TyperException, typer.Exit, UsageError, CacheRefused, RunError, Interrupted):
                 raise
             except Exception as error:
                 if has_raised():
@@ -100,7 +101,7 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs the command; every refusal is one line on stderr, and so is what nobody expected."""
+    """Run the command; every refusal and every unexpected error is one line on stderr."""
     try:
         _check_text(words)
         _check_limits(words)
@@ -108,6 +109,8 @@ def main(words: Sequence[str]) -> int:
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
     except UsageError as error:
+        message, status = str(error), EXIT_BAD_INPUT
+    except CacheRefused as error:
         message, status = str(error), EXIT_BAD_INPUT
     except RunError as error:
         message, status = str(error), EXIT_INVALID
@@ -161,7 +164,7 @@ def _check_text(words: Sequence[str]) -> None:
 
 
 def _tell(message: str) -> None:
-    """One line; what a terminal would obey is spelled out."""
-    line = as_line(message)
+    """Print a refusal as one line of bounded length."""
+    line = visible(message)
     cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
-    errors.print(f"runner.py: {cut}", style="red", markup=False, highlight=False, soft_wrap=True)
+    complain(f"runner.py: {cut}", "red")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from analysis.terminal.fitted import Fitted
-from command.output import console, errors, say
+from command.output import complain, console, errors, say, warn
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, RunError
 from testbed.execution import capabilities
@@ -36,7 +36,7 @@ def calibrate(*, is_forced: bool) -> None:
         except KeyboardInterrupt as error:
             raise Interrupted("nothing was stored") from error
         if found.load_before > MOST_BUSY_CORES:
-            errors.print(f"! other processes kept {found.load_before:.2f} cores busy meanwhile", style="yellow")
+            warn(f"other processes kept {found.load_before:.2f} cores busy meanwhile")
         try:
             path = store(found)
         except OSError as error:
@@ -63,7 +63,7 @@ def _calibrate_quickly(switch: str) -> None:
 
     earlier = known().calibration
     what = "this machine" if earlier is None else f"this machine with --switch {switch}"
-    _tell(f"first live run on {what}: measuring for some ten seconds how fast it can be")
+    complain(f"first live run on {what}: measuring for some ten seconds how fast it can be")
     with interruptible() as interrupt:
         try:
             calibration = quick_calibration(switch, interrupt, earlier)
@@ -71,15 +71,11 @@ def _calibrate_quickly(switch: str) -> None:
         except KeyboardInterrupt as error:
             raise Interrupted("nothing was stored") from error
         except (RunError, OSError) as error:
-            _tell(f"! not measured: {error}; --dilation auto uses built-in costs, which are meant to be too large")
+            warn(f"not measured: {error}; --dilation auto uses built-in costs, which are meant to be too large")
             return
     if calibration.load_before > MOST_BUSY_CORES:
         busy = f"{calibration.load_before:.1f} of {cores()} cores"
-        _tell(f"! other processes keep {busy} busy, so this measurement counts for ten minutes; {AGAIN}")
-
-
-def _tell(line: str) -> None:
-    errors.print(line, markup=False, highlight=False, soft_wrap=True)
+        warn(f"other processes keep {busy} busy, so this measurement counts for ten minutes; {AGAIN}")
 
 
 def print_calibration() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from command.output import errors
+from command.output import complain
 from command.seeds import named
 from testbed.load.prediction import LATE_SHARE
 from testbed.plan.config import RunConfig
@@ -33,10 +33,10 @@ def _percent(share: float) -> str:
 
 
 def say_dilations(plans: Iterable[RunPlan]) -> None:
-    """On stderr, a line for each live run; with the run's name where there are several."""
+    """Print the dilation line of each live run on stderr, with the name of the run if there are several."""
     live = [plan for plan in plans if plan.config.clock == "real"]
     for plan, name in zip(live, named(live), strict=True):
         line = dilation_line(plan.config)
         which = f"{plan.config.scenario} {name}: " if len(live) > 1 else ""
         if line is not None:
-            errors.print(f"{which}{line}", markup=False, highlight=False, soft_wrap=True)
+            complain(f"{which}{line}")

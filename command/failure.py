@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiled.visible import visible
 from testbed.system.code import ROOT
 
 
@@ -20,7 +21,7 @@ def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", errors="backslashreplace", prefix="sfc-testbed-", suffix=".txt", delete=False
         ) as file:
-            file.writelines(lines)
+            file.writelines(visible(line, keep="\n\t") for line in lines)
     except OSError:
         return None
     return Path(file.name)

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Where the command speaks, and its exit codes."""
+"""The command's terminal output, and its exit codes.
+
+All text goes through `TextConsole`, so that no caller has to know who wrote the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from compiled.visible import visible
 
 EXIT_DONE = 0
 EXIT_UNEXPECTED = 1
@@ -28,15 +37,71 @@ EXIT_CODES: Mapping[int, str] = {
 LONGEST_LINE = 500
 """Characters of a refusal, so that a file of one long line does not fill the screen."""
 
-console = Console()
-errors = Console(stderr=True)
+
+class TextConsole(Console):
+    """A console that shows text as text: control characters become escapes, markup and emoji codes stay as typed.
+
+    Line ends stay. A style is the only sequence that a terminal gets, and rich alone makes styles.
+    """
+
+    def __init__(self, *, stderr: bool = False, markup: bool = False) -> None:
+        """`markup` is for a caller that escapes the text of others with `rich.markup.escape`."""
+        super().__init__(stderr=stderr, markup=markup, emoji=False, highlight=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the pieces of a text, a table or any other renderable, without a control character of theirs."""
+        shown = _visible_text(renderable) if isinstance(renderable, Text) else renderable  # escapes are wrapped, too
+        for segment in super().render(shown, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text, keep="\n"))
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return the text of a cell or a line."""
+        return super().render_str(visible(text, keep="\n"), **options)
+
+
+def _visible_text(text: Text) -> Text:
+    shown = visible(text.plain, keep="\n")
+    if shown == text.plain:
+        return text
+    copied = text.copy()
+    copied.plain = shown
+    return copied
+
+
+console = TextConsole()
+errors = TextConsole(stderr=True)
 
 
 def say(text: str) -> None:
-    """A line as it is: names of folders are no markup, and what a terminal would obey is spelled out."""
-    console.print(as_line(text), markup=False, highlight=False, soft_wrap=True)
+    """Print one line on stdout; a line end within the text becomes an escape."""
+    console.print(visible(text), soft_wrap=True)
 
 
-def as_line(text: str) -> str:
-    """Everything that cannot be seen, line ends among it, as its escape."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+def complain(text: str, style: str = "") -> None:
+    """Print one line on stderr; a line end within the text becomes an escape."""
+    errors.print(visible(text), style=style, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Print one line on stderr about something that the user should know before using the results."""
+    complain(f"! {text}", "yellow")
+
+
+def say_json(text: str) -> None:
+    """Print a JSON document on stdout.
+
+    Characters that are invisible, or that the terminal's encoding lacks, become JSON escapes: the content is the same.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write("".join(each if _is_plain(each, encoding) else _json_escape(each) for each in text))
+
+
+def _is_plain(character: str, encoding: str) -> bool:
+    if character == "\n" or " " <= character <= "~":
+        return True
+    return character.isprintable() and character.encode(encoding, "ignore") != b""
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))

@@ -14,7 +14,7 @@ from pathlib import Path
 import typer
 
 from command.calibration import calibrate_first
-from command.output import EXIT_INVALID, console, errors
+from command.output import EXIT_INVALID, complain, console
 from command.progress import LiveProgress
 from compiled.first_use import prepare
 from testbed.errors import Interrupted, UsageError
@@ -121,14 +121,14 @@ def ranks_of(exchange: str, workers: int) -> Ranks | None:
 
 
 def over_ranks(plan: RunPlan, ranks: Ranks) -> Clock:
-    """What runs a plan on them, and a line about them. UsageError if they cannot."""
+    """Return the clock that runs a plan on MPI processes, and print a line about them. UsageError if they cannot."""
     if plan.config.clock != "virtual":
         raise UsageError("--exchange mpi: only a run on the virtual clock can be shared out")
     racks = len({host.switch for host in plan.topology.hosts})
     if ranks.count > racks:
         raise UsageError(f"mpirun -n {ranks.count}: the network has {racks} racks, and a rack is not divided")
     line = f"shared out by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}"
-    errors.print(line, markup=False, highlight=False, soft_wrap=True)
+    complain(line)
     return partial(simulate_over_ranks, ranks=ranks)
 
 

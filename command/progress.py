@@ -8,7 +8,8 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.text import Text
+
+from compiled.visible import visible
 
 _ENDING = "interrupted: what was measured is kept once the queues are empty; Ctrl-C again drops it"
 
@@ -18,17 +19,17 @@ class LiveProgress:
 
     def __init__(self, title: str, console: Console) -> None:
         self._progress = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}"),
-            TextColumn("{task.fields[buffer]}"),
+            TextColumn("{task.fields[unit]}", markup=False),
+            TextColumn("{task.fields[buffer]}", markup=False),
             TimeElapsedColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,  # it would leave an empty line
         )
-        self._task = self._progress.add_task(Text(title).plain, total=None, unit="starting", buffer="")
+        self._task = self._progress.add_task(visible(title), total=None, unit="starting", buffer="")
         self._has_told = False
 
     def __enter__(self) -> LiveProgress:
@@ -53,7 +54,7 @@ class LiveProgress:
         self._progress.update(self._task, unit="done, ending")
         if is_interrupted and not self._has_told and self._progress.console.is_terminal:
             self._has_told = True
-            self._progress.console.print(_ENDING, markup=False, highlight=False, soft_wrap=True)
+            self._progress.console.print(_ENDING, soft_wrap=True)
 
 
 class JobProgress:
@@ -63,9 +64,9 @@ class JobProgress:
         self._progress = Progress(
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
-            TextColumn(unit),
+            TextColumn(unit, markup=False),
             TimeElapsedColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             console=console,
             transient=True,
             disable=not console.is_terminal,  # it would leave an empty line
@@ -82,7 +83,7 @@ class JobProgress:
         self._progress.stop()
 
     def tell(self, done: int, total: int, label: str) -> None:
-        """So many of the runs are done; the last was this one. A line each where there is no terminal."""
+        """Show that `done` of `total` runs are done, the last of them `label`; without a terminal, print a line."""
         if not self._progress.console.is_terminal:
-            self._progress.console.print(f"{done}/{total} {label}", markup=False, highlight=False, soft_wrap=True)
-        self._progress.update(self._task, completed=done, total=total, description=Text(label).plain)
+            self._progress.console.print(visible(f"{done}/{total} {label}"), soft_wrap=True)
+        self._progress.update(self._task, completed=done, total=total, description=visible(label))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from command.output import as_line, errors
+from command.output import complain
 from command.planning import checked, execute_plan
 from testbed.errors import Interrupted, UsageError
 from testbed.execution.execute import StoredRun
@@ -15,8 +15,8 @@ from testbed.plan.plan import RunPlan, RunRequest
 
 
 def tell(line: str) -> None:
-    """About a retry: beside what the command prints as its result."""
-    errors.print(as_line(line), style="yellow", markup=False, highlight=False, soft_wrap=True)
+    """Print a line about a retry on stderr."""
+    complain(line, "yellow")
 
 
 def execute_retrying(request: RunRequest, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:

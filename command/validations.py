@@ -8,11 +8,11 @@ from pathlib import Path
 
 from analysis.report.validation import validated_run_table, validation_summary
 from analysis.validation.record import FILE_NAME, Validation
-from command.output import as_line, console, errors, say
+from command.output import console, say, warn
 
 
 def print_validation(validation: Validation, folder: Path, page: Path | None, *, in_full: bool) -> None:
-    """A row for each run, after the figures of each if it is to be in full; what there is no run of, on stderr."""
+    """Print a row for each run, and with `in_full` all its figures; failed and left-out runs go to stderr."""
     if in_full:
         for run in validation.runs:
             console.print(validated_run_table(run))
@@ -21,7 +21,7 @@ def print_validation(validation: Validation, folder: Path, page: Path | None, *,
         console.print(validation_summary(validation))
     failures, left_out = validation.failures, validation.left_out
     for text in (*(f"failed: {each}" for each in failures), *(f"left out: {each}" for each in left_out)):
-        errors.print(f"! {as_line(text)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        warn(text)
     if (folder / FILE_NAME).exists():
         say(f"results: {folder / FILE_NAME}")
     if page is not None:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compiled.cache import CACHE_NAME, private_cache
+from compiled.kept import discard, is_whole
 from compiled.sources import ROOT
 
 
@@ -29,9 +30,10 @@ def adopt_build(name: str) -> bool:
     folder = private_cache() / name
     with suppress(OSError, KeyError):  # the owner has no home, no such build, or another process was faster
         build = Path(pwd.getpwuid(owner).pw_dir) / ".cache" / CACHE_NAME / name
-        if build.stat().st_uid == owner:
+        if build.stat().st_uid == owner and is_whole(build):
             with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as part:
                 shutil.copytree(build, Path(part) / name, symlinks=True)
+                discard(folder)  # a damaged one, or none
                 (Path(part) / name).rename(folder)
             return True
     return False

@@ -3,7 +3,7 @@
 """Compiles the host engine: Python to C to extension modules, cached by content.
 
 A build is a folder of the cache that appears whole, by a rename: two processes may build at once, and the first one's
-stays. What is in it never changes.
+stays. What is in it never changes; a damaged folder is replaced.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from compiled.cache import forget_unused, private_cache
+from compiled.kept import discard, is_whole, seal
 from compiled.sources import (
     ENGINE,
     EXTENSIONS,
@@ -63,12 +64,12 @@ def missing() -> str | None:
 
 
 def build_engine() -> Path:
-    """The folder with the engine and the algorithms as they are now, built unless it is in the cache.
+    """Return the folder with the engine and the algorithms as they are now, built unless the cache has it whole.
 
     Raises BuildFailed, CacheRefused, and OSError.
     """
     folder = private_cache() / build_name()
-    if folder.is_dir():
+    if is_whole(folder):
         return folder
     lacking = missing()
     if lacking is not None:
@@ -79,11 +80,14 @@ def build_engine() -> Path:
         _compile(Path(name) / "c", made)
         if build_name() != folder.name:
             raise BuildFailed("its sources changed meanwhile; try again")
-        try:
-            made.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else somebody else was faster
-                raise
+        seal(made)
+        if not is_whole(folder):
+            discard(folder)
+            try:
+                made.rename(folder)
+            except OSError:
+                if not is_whole(folder):  # else another process was faster
+                    raise
     forget_unused()
     return folder
 

@@ -29,12 +29,16 @@ def cache_dir() -> Path:
 
 
 def private_cache() -> Path:
-    """The folder, made if need be, with mode 0700. CacheRefused unless it is ours and was only ours to write."""
+    """Return the folder, made with mode 0700 if need be. CacheRefused unless only its user and root can change it."""
     cache = cache_dir()
     try:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        cache.mkdir(mode=0o700, exist_ok=True)
-        folder = os.open(cache, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        real = cache.resolve()
+        for parent in reversed(real.parents):
+            if not parent.exists():
+                parent.mkdir(mode=0o700, exist_ok=True)
+            _check_parent(cache, parent)
+        real.mkdir(mode=0o700, exist_ok=True)
+        folder = os.open(real, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise CacheRefused(f"{cache} cannot be used ({reason}); set XDG_CACHE_HOME to another folder") from error
@@ -43,7 +47,7 @@ def private_cache() -> Path:
         os.fchmod(folder, 0o700)
     finally:
         os.close(folder)
-    return cache
+    return real
 
 
 def forget_unused() -> None:
@@ -52,7 +56,7 @@ def forget_unused() -> None:
     cache = private_cache()
     programs = cache / PROGRAMS
     for entry in (*cache.iterdir(), *(programs.iterdir() if programs.is_dir() else ())):
-        with suppress(FileNotFoundError):  # another build's own folder, gone meanwhile
+        with suppress(OSError):  # gone meanwhile, or a damaged entry that cannot be removed
             if entry != programs and _last_used_s(entry) < oldest_s:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
@@ -63,6 +67,21 @@ def _last_used_s(path: Path) -> float:
     if stat.S_ISDIR(found.st_mode):
         return max([found.st_mtime, *map(_last_used_s, path.iterdir())])
     return max(found.st_atime, found.st_mtime)
+
+
+def _check_parent(cache: Path, parent: Path) -> None:
+    """Raise CacheRefused if a user other than root and ourselves could put another folder in place of the cache."""
+    found = parent.stat()
+    if found.st_uid not in (0, os.geteuid()):
+        raise CacheRefused(
+            f"{cache} lies in {parent}, which belongs to user {found.st_uid}, who could replace what user "
+            f"{os.geteuid()} executes; set XDG_CACHE_HOME to a folder of your own"
+        )
+    if found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:
+        raise CacheRefused(
+            f"{cache} lies in {parent}, which others may write to (mode {found.st_mode & 0o7777:o}), and what is in "
+            f"the cache is executed; run chmod go-w {parent}, or set XDG_CACHE_HOME to another folder"
+        )
 
 
 def _check(cache: Path, found: os.stat_result) -> None:

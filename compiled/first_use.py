@@ -13,8 +13,15 @@ from pathlib import Path
 from compiled.adopted import adopt_build
 from compiled.build import BuildFailed, build_engine, missing
 from compiled.cache import CacheRefused
-from compiled.modules import INTERPRETED, engine_folder, interpreted_algorithms, wants_compiled
+from compiled.modules import (
+    INTERPRETED,
+    engine_folder,
+    has_damaged_engine,
+    interpreted_algorithms,
+    wants_compiled,
+)
 from compiled.sources import ROOT, build_name
+from compiled.visible import visible
 
 _COMMAND = ROOT / "runner.py"
 _MODULE = "compiled"
@@ -26,7 +33,9 @@ def prepare() -> None:
     Then the command begins again as it was typed: by now it has loaded the sources, and a process has one kind of
     modules.
     """
-    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled() or engine_folder() is not None:
+    if Path(sys.argv[0]).resolve() != _COMMAND or not wants_compiled():
+        return
+    if engine_folder() is not None and not has_damaged_engine():
         return
     _compile_apart()
     if engine_folder() is not None:
@@ -46,7 +55,10 @@ def _compile_apart() -> None:
 
 
 def compile_engine() -> bool:
-    """Unless there is a build of just these sources. One line where that takes long or cannot be done: False then."""
+    """Compile the engine unless the cache has a whole build of just these sources, and return whether it has one then.
+
+    One line on stderr says that the compiler takes its time, that a damaged build is made again, or why there is none.
+    """
     folder = engine_folder()
     if folder is not None and folder.name == build_name():
         return True
@@ -54,10 +66,12 @@ def compile_engine() -> bool:
         if adopt_build(build_name()):
             return True
         if missing() is None:
-            print("compiling the host engine, once: about a minute", file=sys.stderr, flush=True)
+            damaged = "the host engine in the cache is damaged; compiling it again: about a minute"
+            line = damaged if has_damaged_engine() else "compiling the host engine, once: about a minute"
+            print(line, file=sys.stderr, flush=True)
         build_engine()
     except (BuildFailed, CacheRefused, OSError) as error:
-        print(f"the host engine runs interpreted, several times slower: {error}", file=sys.stderr, flush=True)
+        print(visible(f"the host engine runs interpreted, several times slower: {error}"), file=sys.stderr, flush=True)
         return False
     return True
 

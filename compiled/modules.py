@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from compiled.cache import CacheRefused, private_cache
+from compiled.kept import is_whole
 from compiled.sources import MANIFEST, algorithms, build_name, builds_prefix, digest_of, module_name
 
 INTERPRETED = "SFC_TESTBED_INTERPRETED"
@@ -40,15 +41,25 @@ def wants_compiled() -> bool:
 
 
 def engine_folder() -> Path | None:
-    """The newest build whose engine is that of the sources, best with their algorithms too; None without one."""
+    """Return the newest whole build of the engine's sources, preferably with the current algorithms, or None."""
     try:
         cache = private_cache()
     except CacheRefused:
         return None
     exact = cache / build_name()
-    if exact.is_dir():
+    if is_whole(exact):
         return exact
-    return max(cache.glob(f"{builds_prefix()}*"), key=lambda folder: folder.stat().st_mtime_ns, default=None)
+    whole = [folder for folder in cache.glob(f"{builds_prefix()}*") if is_whole(folder)]
+    return max(whole, key=lambda folder: folder.stat().st_mtime_ns, default=None)
+
+
+def has_damaged_engine() -> bool:
+    """Whether the build of the sources as they are now is in the cache, but not whole."""
+    try:
+        exact = private_cache() / build_name()
+    except CacheRefused:
+        return False
+    return os.path.lexists(exact) and not is_whole(exact)
 
 
 def interpreted_algorithms(folder: Path) -> list[str]:
@@ -73,6 +84,8 @@ class CompiledFinder(MetaPathFinder):
         if entry is None:
             return None
         place = str(self._folder / entry["file"])
+        if not os.path.exists(place):  # noqa: PTH110 (a Path for each import is slow)
+            raise CacheRefused(f"{self._folder} was removed while the command used it; run the command again")
         return spec_from_file_location(fullname, place, loader=_Loader(fullname, place, entry["classes"]))
 
 

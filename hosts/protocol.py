@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from compiled.visible import visible
 from hosts.io.summaries import LatenessSummary, SpacingSummary
 from hosts.transport.counters import NicStatistics
 from hosts.transport.messages import SendingCounts
@@ -269,6 +270,6 @@ def _parsed(messages: TypeAdapter[Message], line: str) -> Message:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         reason = ": ".join([*(".".join(map(str, first["loc"])),) * bool(first["loc"]), first["msg"]])
-        reason = "".join(each if each.isprintable() else repr(each)[1:-1] for each in reason[:_QUOTED_CHARACTERS])
+        reason = visible(reason[:_QUOTED_CHARACTERS])
         quoted = repr(line[:_QUOTED_CHARACTERS])
         raise ProtocolError(f"{quoted} is no message: {reason}") from error

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from analysis.formatting import NOTHING, three_digits
 from analysis.report.markdown import markdown_table
+from compiled.visible import visible
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import FILE_NAME, StoredReproduction, read_reproduction
 from reproduction.remarks import Remark, Remarks, read_remarks
@@ -220,7 +221,7 @@ def main(arguments: Sequence[str]) -> int:
             _place_pictures([(summary, stored) for summary, stored in found if summary in summaries])
             write_summaries(summaries)
     except UsageError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{visible(str(error))}\n")
         return 2
     text = document(summaries, read_remarks(), _pictures(summaries))
     if options.check:

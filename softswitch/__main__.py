@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from compiled.cache import CacheRefused
+from compiled.visible import visible
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 
@@ -33,7 +34,7 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def _refuse(line: str) -> NoReturn:
-    print(line, file=sys.stderr)
+    print(visible(line, keep="\n"), file=sys.stderr)
     sys.exit(BAD_INPUT)
 
 

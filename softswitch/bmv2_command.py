@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from compiled.cache import CacheRefused
+from compiled.visible import visible
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
@@ -252,7 +253,7 @@ def _wait_for(control: Path) -> None:
 
 
 def _say(line: str) -> None:
-    print(f"simple_switch: {line}", file=sys.stderr)
+    print(visible(f"simple_switch: {line}", keep="\n"), file=sys.stderr)
 
 
 def _refuse(line: str) -> NoReturn:

@@ -4,9 +4,9 @@
 
 Owns compiler flags and the cache. It must not know what generated code contains, nor how the result is used.
 
-The cache holds objects (shared by all programs), libraries and executables, each named by a hash of everything that
-went into it, so nothing in it is ever stale and two processes may build at once: both make the same file and the last
-rename wins.
+The cache holds generated C, objects (shared by all programs), libraries and executables, each named by a hash of
+everything that went into it and by its content (`compiled.kept`). So nothing in it is ever stale, a damaged file is
+made again, and two processes may build at once.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiled.cache import cache_dir, private_cache
+from compiled.cache import CacheRefused, cache_dir, private_cache
+from compiled.kept import CacheGone, kept_file, make_file, whole_file
 from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent
@@ -52,12 +53,22 @@ def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
     Raises CodegenError for a program that cannot be turned into C, BuildError when the compiler fails,
     CacheRefused, and OSError.
     """
-    return _Builder.here(sanitize).link(json_path, executable=False)
+    return _built(json_path, sanitize=sanitize, executable=False)
 
 
 def build_executable(json_path: Path, *, sanitize: bool = False) -> Path:
     """The path of an executable with the whole switch for a program; errors as build_library."""
-    return _Builder.here(sanitize).link(json_path, executable=True)
+    return _built(json_path, sanitize=sanitize, executable=True)
+
+
+def _built(json_path: Path, *, sanitize: bool, executable: bool) -> Path:
+    """Build a program, and a second time if the cache is removed meanwhile. CacheRefused if that happens twice."""
+    with suppress(CacheGone):
+        return _Builder.here(sanitize).link(json_path, executable=executable)
+    try:
+        return _Builder.here(sanitize).link(json_path, executable=executable)
+    except CacheGone as error:
+        raise CacheRefused(f"{error}; run the command again") from error
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ class _Builder:
     def here(sanitize: bool) -> _Builder:
         compiler = tuple(shlex.split(os.environ.get("CC", "cc")))
         flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
-        parts = [_version(compiler), " ".join(compiler + flags)]
+        parts = [_version(compiler), " ".join(compiler + flags), os.uname().machine]
         headers = sorted(SOURCE_DIR.rglob("*.h"))
         parts += [f"{h.relative_to(SOURCE_DIR)}\n{h.read_text(encoding='utf-8')}" for h in headers]
         return _Builder(compiler, flags, _digest(*parts), private_cache())
@@ -82,52 +93,44 @@ class _Builder:
         """The generated C, in the cache by what it is made of: the program and the generator."""
         sources = [path.read_text(encoding="utf-8") for path in sorted(GENERATOR_DIR.rglob("*.py"))]
         program = hashlib.sha256(json_path.read_bytes()).hexdigest()
-        path = self.cache / f"{json_path.stem}-{_digest(json_path.name, program, *sources)}.c"
-        if not path.exists():
-            text = generate(json_path)
-            with _replacing(path) as part:
-                part.path.write_text(text, encoding="utf-8")
-        return path
+        name = f"{json_path.stem}-{_digest(json_path.name, program, *sources)}"
+        return kept_file(self.cache, name, ".c", lambda part: part.write_text(generate(json_path), encoding="utf-8"))
 
     def link(self, json_path: Path, *, executable: bool) -> Path:
-        """Compiles what is missing and links it."""
+        """Return the linked program from the cache, or link it from objects; missing objects are compiled."""
         sources = [self.generate(json_path), *sorted(SOURCE_DIR.rglob("*.c"))]
         if not executable:
             sources = [s for s in sources if s != MAIN_SOURCE]
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            objects = list(pool.map(self._object, sources))
+        try:
+            names = [self._object_name(source) for source in sources]
+        except FileNotFoundError as error:
+            raise CacheGone(f"{self.cache} was removed while it was used") from error
         kind, suffix = (("-pie",), "") if executable else (("-shared", *_OWN_SYMBOLS), ".so")
-        path = self.cache / f"{json_path.stem}-{_digest(self.base, *(o.name for o in objects))}{suffix}"
-        if not path.exists():
-            with _replacing(path) as part:
-                _run((*self.compiler, *self.flags, *kind, "-o", str(part.path), *map(str, objects), *_LIBRARIES))
-        return path
+        name = f"{json_path.stem}-{_digest(self.base, *names)}"
+        found = whole_file(self.cache, name, suffix)
+        if found is not None:
+            return found
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            objects = list(pool.map(self._object, sources, names))
 
-    def _object(self, source: Path) -> Path:
-        text = source.read_text(encoding="utf-8")
-        path = self.cache / f"{source.stem.split('-')[0]}-{_digest(self.base, text)}.o"
-        if not path.exists():
-            with _replacing(path) as part:
-                _run((*self.compiler, *self.flags, f"-I{SOURCE_DIR}", "-c", "-o", str(part.path), str(source)))
-        return path
+        def make(part: Path) -> None:
+            _run((*self.compiler, *self.flags, *kind, "-o", str(part), *map(str, objects), *_LIBRARIES))
 
+        try:
+            return make_file(self.cache, name, suffix, make)
+        except BuildError as error:
+            if all(each.exists() for each in objects):
+                raise
+            raise CacheGone(f"{self.cache} was emptied while it was used") from error
 
-class _replacing:
-    """Gives a temporary path beside `path` and renames it into place when the block succeeds."""
+    def _object_name(self, source: Path) -> str:
+        return f"{source.stem.split('-')[0]}-{_digest(self.base, source.read_text(encoding='utf-8'))}"
 
-    def __init__(self, path: Path) -> None:
-        self._final = path
-        self._dir = Path(tempfile.mkdtemp(prefix=".build-", dir=path.parent))
-        self.path = self._dir / path.name
+    def _object(self, source: Path, name: str) -> Path:
+        def make(part: Path) -> None:
+            _run((*self.compiler, *self.flags, f"-I{SOURCE_DIR}", "-c", "-o", str(part), str(source)))
 
-    def __enter__(self) -> _replacing:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self.path.replace(self._final)
-        self.path.unlink(missing_ok=True)
-        self._dir.rmdir()
+        return kept_file(self.cache, name, ".o", make)
 
 
 def _digest(*parts: str) -> str:

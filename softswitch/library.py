@@ -8,6 +8,8 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
+from compiled.cache import CacheRefused
+
 
 class Config(ctypes.Structure):
     _fields_ = (
@@ -71,8 +73,14 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 def load(library: Path) -> ctypes.CDLL:
-    """With the types of what it is called with."""
-    loaded = ctypes.CDLL(str(library))
+    """Return the shared object with the types of its functions. CacheRefused if the system does not load it."""
+    try:
+        loaded = ctypes.CDLL(str(library))
+    except OSError as error:
+        raise CacheRefused(
+            f"{library} cannot be loaded ({error}); unless it was removed just now, set XDG_CACHE_HOME to a folder on "
+            "a file system from which programs may run (not noexec)"
+        ) from error
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.restype = result

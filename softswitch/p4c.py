@@ -13,9 +13,9 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from compiled.cache import PROGRAMS, CacheRefused, private_cache
+from compiled.kept import CacheGone, discard, kept_file
 
 COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")
@@ -30,9 +30,11 @@ class CompileError(Exception):
 
 
 def program_folder() -> Path:
-    """Where programs are kept. CacheRefused."""
+    """Return the folder where compiled P4 programs are kept. CacheRefused, OSError."""
     folder = private_cache() / PROGRAMS
-    folder.mkdir(mode=0o700, exist_ok=True)
+    if not folder.is_dir():
+        discard(folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
@@ -59,12 +61,10 @@ def compile_source(source: Path, includes: Sequence[Path] = ()) -> Path:
     words = [COMPILER, *LANGUAGE, *sought, f"./{source.name}"]
     folder = source.absolute().parent
     try:
-        kept = program_folder() / f"source-{_digest(words, folder)}.json"
-        if not kept.exists():
-            _compile(words, folder, kept)
-    except CacheRefused as error:
+        name = f"source-{_digest(words, folder)}"
+        return kept_file(program_folder(), name, ".json", lambda part: _compile(words, folder, part))
+    except (CacheGone, CacheRefused) as error:
         raise CompileError(str(error)) from error
-    return kept
 
 
 def _digest(words: list[str], folder: Path) -> str:
@@ -75,13 +75,11 @@ def _digest(words: list[str], folder: Path) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
 
 
-def _compile(words: list[str], folder: Path, kept: Path) -> None:
-    with TemporaryDirectory(prefix=".", dir=kept.parent) as place:
-        made = Path(place) / kept.name
-        done = _called([*words, "-o", str(made)], folder)
-        if done.returncode != 0 or not made.exists():
-            raise CompileError(_said(done))
-        made.replace(kept)
+def _compile(words: list[str], folder: Path, part: Path) -> None:
+    """Have p4c write the BMv2 JSON to a file. Raises CompileError."""
+    done = _called([*words, "-o", str(part)], folder)
+    if done.returncode != 0 or not part.exists():
+        raise CompileError(_said(done))
 
 
 def _called(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -25,7 +25,7 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from telemetry.atomic_file import replace_text
+from telemetry.atomic_file import check_no_link, replace_text
 from telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
 from telemetry.late_bins import late_bins_file, switch_rows
 from telemetry.queue_samples import Samples, queue_rows, sample_chunks, samples_file
@@ -35,6 +35,7 @@ from telemetry.writer import TraceWriter, write_trace
 
 JOURNAL_FOLDER = "journal"
 HEAD_FILE = "journal.json"
+_LOGS = "logs"
 
 
 class JournalError(Exception):
@@ -69,11 +70,11 @@ class Journal:
 
     def samples(self, switch: str) -> Path:
         """The file of a switch's queue samples."""
-        return self.folder / "logs" / samples_file(switch)
+        return self.folder / _LOGS / samples_file(switch)
 
     def late_bins(self, switch: str) -> Path:
         """The file of a switch's lateness over time."""
-        return self.folder / "logs" / late_bins_file(switch)
+        return self.folder / _LOGS / late_bins_file(switch)
 
     def note(self, **changes: object) -> None:
         """Changes fields of the head, on disk as well."""
@@ -144,7 +145,7 @@ class Journal:
 
 def new_journal(folder: Path, switches: Sequence[str], dilation_factor: int) -> Journal:
     """The journal of a run that begins."""
-    (folder / "logs").mkdir(exist_ok=True)
+    (folder / _LOGS).mkdir(exist_ok=True)
     (folder / JOURNAL_FOLDER).mkdir()
     journal = Journal(folder, _locked(folder))
     journal.note(switches=tuple(switches), dilation_factor=dilation_factor)
@@ -157,7 +158,11 @@ def has_journal(folder: Path) -> bool:
 
 
 def open_journal(folder: Path) -> tuple[Journal, list[str]]:
-    """The journal that a dead process left, and a sentence for what cannot be read. JournalError if it lives."""
+    """Return the journal that a dead process left, and a sentence for each part that cannot be read.
+
+    JournalError if the process lives; LinkRefused if a folder from which `remove` takes files is a symbolic link.
+    """
+    check_no_link(folder / JOURNAL_FOLDER, folder / _LOGS)
     journal = Journal(folder, _locked(folder))
     path = folder / JOURNAL_FOLDER / HEAD_FILE
     try:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -16,10 +16,12 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from analysis.formatting import three_digits
 from analysis.plots.palette import DASH_CYCLE
+from compiled.visible import visible
 from telemetry.atomic_file import replace_file
 
 WIDTH_PIXELS = 1280
@@ -74,18 +76,31 @@ _EDGE = 1.001
 """A tick on the end of an axis belongs to it, whatever its last bit."""
 
 Arguments = ParamSpec("Arguments")
-Drawn = TypeVar("Drawn")
+Drawn = TypeVar("Drawn", Figure, dict[str, Figure])
 
 
 def styled(plot: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
-    """Draw a plot in our style and leave matplotlib's global settings as they were."""
+    """Draw one or several figures in our style and leave matplotlib's global settings as they were.
+
+    Labels may come from somebody else's files: in place of a character that no font has, such as ESC, there is its
+    escape. Tick labels are written by formatters; for them there is `visible_labels`.
+    """
 
     @wraps(plot)
     def draw(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Drawn:
         with mpl.rc_context(STYLE):
-            return plot(*args, **kwargs)
+            drawn = plot(*args, **kwargs)
+            for figure in drawn.values() if isinstance(drawn, dict) else [drawn]:
+                for text in figure.findobj(Text):
+                    text.set_text(visible(text.get_text(), keep="\n"))
+            return drawn
 
     return draw
+
+
+def visible_labels(labels: Iterable[object]) -> list[str]:
+    """Return tick labels with an escape in place of each invisible character."""
+    return [visible(str(label), keep="\n") for label in labels]
 
 
 def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.formatting import three_digits
-from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled
+from analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled, visible_labels
 from analysis.plots.palette import LineLook, scheme_looks
 
 _WIDE_RANGE = 16
@@ -97,7 +97,7 @@ def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
             axes.set_xscale("log")
             axes.minorticks_off()
     step = -(-len(ticks) // _MOST_TICKS)
-    axes.set_xticks(ticks[::step], [place_text(place) for place in places][::step])
+    axes.set_xticks(ticks[::step], visible_labels(map(place_text, places))[::step])
     return ticks
 
 

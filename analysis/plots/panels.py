@@ -21,7 +21,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from analysis.plots import palette
-from analysis.plots.canvas import MUTED, STYLE, WIDTH_INCHES, log_y, say, share_legend, styled
+from analysis.plots.canvas import MUTED, STYLE, WIDTH_INCHES, log_y, say, share_legend, styled, visible_labels
 from analysis.plots.palette import DASH_CYCLE, SOLID, Dashes, LineLook, different_looks, scheme_color
 from analysis.plots.series import MAXIMUM_STEPS, Points, Steps, thin
 
@@ -251,5 +251,5 @@ def _shares(values: Points) -> tuple[Points, Points]:
 def _name_places(axes: Axes, ticks: Sequence[str]) -> None:
     are_many = len(ticks) > 5
     style: dict[str, Any] = {"rotation": 50, "ha": "right", "rotation_mode": "anchor", "fontsize": _SMALL}
-    axes.set_xticks(np.arange(len(ticks)), list(ticks), **(style if are_many else {}))
+    axes.set_xticks(np.arange(len(ticks)), visible_labels(ticks), **(style if are_many else {}))
     axes.set_xlim(-0.5, len(ticks) - 0.5)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from analysis.plots.canvas import new_figure, say, share_legend, styled
+from analysis.plots.canvas import new_figure, say, share_legend, styled, visible_labels
 from analysis.plots.palette import scheme_looks
 
 
@@ -39,7 +39,7 @@ def plot_sweep(places: Sequence[object], lines: Sequence[SweepLine], *, x_label:
     if not axes.lines:
         say(axes, "nothing was measured")
         return figure
-    axes.set_xticks(ticks, [str(place) for place in places])
+    axes.set_xticks(ticks, visible_labels(places))
     axes.set_ylim(bottom=0)
     share_legend(figure)
     return figure

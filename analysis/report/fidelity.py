@@ -32,6 +32,7 @@ from analysis.report.validation import (
 )
 from analysis.results.result import ResultError
 from analysis.validation.record import FILE_NAME, ValidatedRun, Validation, read_validation, write_validation
+from compiled.visible import visible
 from telemetry.atomic_file import replace_text
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "fidelity.md"
@@ -140,7 +141,7 @@ def main(arguments: Sequence[str]) -> int:
             runs = merged(runs, runs_below(options.folders))
             write_validation(STORE, Validation(runs=runs))
     except ResultError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{visible(str(error))}\n")
         return 2
     text = document(runs)
     if options.check:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import jinja2
 import numpy as np
@@ -33,6 +34,7 @@ from analysis.report.programs import program_rows, program_tables
 from analysis.results.comparison import Comparison, HeldClaim, compare, headline_class
 from analysis.results.result import RESULT_FILE, RunResult, read_result
 from analysis.results.stored import CONFIG_FILE, Run, load_run
+from compiled.visible import visible
 from telemetry.atomic_file import replace_file, replace_text
 from telemetry.reader import answer
 from telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
@@ -238,7 +240,7 @@ def place_figures(
         file_name = f"{name}.png" if pictures else None
         if file_name is not None:
             write_png(figure, folder / file_name)
-        svg = to_svg(figure, name=name.replace("_", "-"), description=captions[name])
+        svg = to_svg(figure, name=name.replace("_", "-"), description=visible(captions[name]))
         placed.append({"svg": Markup(svg), "caption": captions[name], "png": file_name})
     return placed
 
@@ -270,7 +272,13 @@ def run_row(out: Path, label: str, folder: Path, command: str, verdict: str) -> 
 
 
 def relative_link(out: Path, folder: Path) -> str:
-    return Path(os.path.relpath(folder / REPORT_FILE, out)).as_posix()
+    """Return the address of a run's page for a page in `out`; no name of a folder makes another scheme or an anchor."""
+    return quote(Path(os.path.relpath(folder / REPORT_FILE, out)).as_posix(), safe="/+,=@")
+
+
+def _visible_value(value: object) -> object:
+    """Return what a template shows of a value: text of a file keeps its line ends and no other control character."""
+    return visible(value, keep="\n\t") if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def render(template: str, **content: object) -> str:
@@ -281,5 +289,6 @@ def render(template: str, **content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_visible_value,
     )
     return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from compiled.cache import private_cache
+from compiled.kept import kept_file
 from softswitch.build import SOURCE_DIR, BuildError
 
 _PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
@@ -34,15 +35,14 @@ def tool(name: str) -> str:
     )
     compiler = shlex.split(os.environ.get("CC", "cc"))
     digest = hashlib.sha256("\0".join([*compiler, *_FLAGS, headers, source.read_text()]).encode()).hexdigest()[:24]
-    path = private_cache() / f"bench-{name}-{digest}"
-    if not path.exists():
-        part = path.with_suffix(f".{os.getpid()}")
+
+    def make(part: Path) -> None:
         command = [*compiler, *_FLAGS, "-o", str(part), str(source), "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise BuildError(f"{shlex.join(command)} failed:\n{done.stderr}")
-        part.replace(path)
-    return str(path)
+
+    return str(kept_file(private_cache(), f"bench-{name}-{digest}", "", make))
 
 
 def answer(arguments: Sequence[str], seconds: float = 60.0) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,7 +35,7 @@ from command.options import (
     SwitchName,
     TopologyName,
 )
-from command.output import EXIT_CLAIM, console, say
+from command.output import EXIT_CLAIM, console, say, say_json
 from command.planning import checked, clock_of, dilation_of, end_by_outcome
 from command.retrying import execute_retrying
 from command.seeds import chosen_seeds, named
@@ -119,7 +118,7 @@ def verb(
     with interruptible():  # all is stored: what is left is to say so
         comparison = compare([run.result for run in runs], missing, held)
         if json:
-            sys.stdout.write(comparison.model_dump_json(indent=2) + "\n")
+            say_json(comparison.model_dump_json(indent=2) + "\n")
         else:
             console.print(comparison_table(comparison))
             say(f"report: {page}")

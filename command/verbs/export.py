@@ -27,5 +27,5 @@ def verb(
     if out is not None:
         check_output(out)
     with refused_in_one_line(folder):
-        for path in export_hpcc(folder, out or folder / "hpcc"):
+        for path in export_hpcc(folder, out):
             say(str(path))

@@ -20,7 +20,7 @@ from analysis.results.stored import load_run
 from analysis.results.swept import is_sweep, read_sweep_results
 from analysis.validation.record import FILE_NAME, is_validation, read_validation
 from command.options import ClaimsFile, folder_of
-from command.output import EXIT_INVALID, as_line, console, errors, say
+from command.output import EXIT_INVALID, console, say, warn
 from command.reproductions import print_reproduction
 from command.stored import check_page, refused_in_one_line
 from command.validations import print_validation
@@ -65,7 +65,7 @@ def verb(
 def _end(problems: list[str], *, is_invalid: bool = False) -> None:
     """A line on stderr for each problem; exit 3 if there is one, or if what was reported cannot be trusted anyway."""
     for problem in problems:
-        errors.print(f"! {as_line(problem)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        warn(problem)
     if problems or is_invalid:
         raise typer.Exit(EXIT_INVALID)
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json as json_format
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ import typer
 from command.dilation import say_dilations
 from command.listing import words
 from command.options import Json, Out, P4Program, Retry, ScaleName, SchedulerAddress, Settings, Workers
-from command.output import EXIT_CLAIM, EXIT_INVALID, as_line, errors
+from command.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from command.planning import checked, clock_of
 from command.progress import JobProgress
 from command.reproductions import print_reproduction
@@ -117,12 +116,12 @@ def settings_of(names: Sequence[str], settings: Sequence[str]) -> dict[str, tupl
 
 
 def say_left_out(changed: Mapping[str, Sequence[str]], settings: Sequence[str]) -> None:
-    """On stderr, which experiments alone a setting changes, where others have none of that name."""
+    """Print on stderr which experiments have a setting, if the other experiments run without it."""
     for setting in settings:
         with_it = [name for name, own in changed.items() if setting in own]
         if len(with_it) < len(changed):
             line = f"--set {setting}: of {', '.join(with_it)}; the others have no such setting and run without it"
-            errors.print(as_line(line), markup=False, highlight=False, soft_wrap=True)
+            complain(line)
 
 
 def _experiments(text: str) -> list[str]:
@@ -136,4 +135,4 @@ def _experiments(text: str) -> list[str]:
 def _print_json(found: ReproducedExperiments, *, as_list: bool) -> None:
     documents = [stored.reproduction.model_dump(by_alias=True) for stored in found.each]
     content = documents if as_list or not documents else documents[0]
-    sys.stdout.write(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    say_json(json_format.dumps(content, indent=2, ensure_ascii=False) + "\n")

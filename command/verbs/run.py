@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +35,7 @@ from command.options import (
     SwitchName,
     TopologyName,
 )
-from command.output import console, say
+from command.output import console, say, say_json
 from command.planning import (
     checked,
     clock_of,
@@ -115,7 +114,7 @@ def verb(
         run = execute_plan(plan, out, quiet=json, clock=clock_of_workers)
     with interruptible():  # all is stored: what is left is to say so
         if json:
-            sys.stdout.write(run.result.to_json())
+            say_json(run.result.to_json())
         else:
             console.print(run_table(run.result, plan.config.model_dump()))
             if run.report is not None:

@@ -12,15 +12,17 @@ import typer
 from analysis.report.first_sentence import of_sweep
 from analysis.results.swept import read_sweep_results
 from command.options import Out, P4Program, SchedulerAddress, Workers
-from command.output import EXIT_INVALID, console, errors, say
+from command.output import EXIT_INVALID, complain, errors, say, warn
 from command.planning import checked
 from command.progress import JobProgress
+from command.stored import refused_in_one_line
+from telemetry.atomic_file import check_no_link
 from testbed.errors import Interrupted
 from testbed.execution.room import check_output
 from testbed.jobs.job import executor_for
 from testbed.program.given import program_given
 from testbed.sweep.run import SweepSummary, run_sweep
-from testbed.sweep.sweep import jobs_of, read_sweep, results_table, sweep_folder, unfinished
+from testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_folder, unfinished
 
 
 def verb(
@@ -37,6 +39,8 @@ def verb(
     jobs = jobs_of(sweep, program)
     folder = sweep_folder(sweep, program, out.absolute())
     check_output(out)
+    with refused_in_one_line(folder):
+        check_no_link(folder, folder / JOBS)
     results_table(folder, jobs)  # what is there must be readable before anything is compiled
     checked([jobs[0].request], out, times=max(1, len(unfinished(folder, jobs))))
     with JobProgress(errors, "runs") as progress:
@@ -51,18 +55,13 @@ def verb(
 
 def _tell(done: SweepSummary, jobs: int) -> None:
     runs = "" if done.runs == jobs else f", {done.runs} runs"
-    console.print(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
     for sentence in done.shared:
         say(sentence)
     if done.other_versions:
-        errors.print(
-            f"! {done.other_versions} runs were there from other code or library versions and were not used",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
-        )
+        warn(f"{done.other_versions} runs were there from other code or library versions and were not used")
     for failure in done.failures:
-        errors.print(f"! {failure}", style="red", markup=False, soft_wrap=True)
+        complain(f"! {failure}", "red")
     if done.invalid:
         say(f"{done.invalid} runs are invalid, as the table says")
     say(f"results: {done.table}")

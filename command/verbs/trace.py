@@ -11,7 +11,7 @@ import typer
 
 from analysis.report.life import life_table
 from analysis.results.stored import load_run
-from command.output import EXIT_INVALID, as_line, console, errors, say
+from command.output import EXIT_INVALID, console, say, warn
 from command.stored import refused_in_one_line
 from command.tracing import flow_life, newest_run
 
@@ -40,6 +40,6 @@ def verb(
         say(note)
     say(f"run: {folder}")
     for problem in life.problems:
-        errors.print(f"! {as_line(problem)}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        warn(problem)
     if life.problems:
         raise typer.Exit(EXIT_INVALID)

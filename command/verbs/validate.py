@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from analysis.report.validation import write_validation_page
 from command.dilation import say_dilations
 from command.listing import words
 from command.options import DilationFactor, Out, P4Program, Retry, ScaleName, Settings, SwitchName, Workers
-from command.output import EXIT_CLAIM, EXIT_INVALID, errors
+from command.output import EXIT_CLAIM, EXIT_INVALID, complain, errors, say_json
 from command.planning import checked, dilation_of
 from command.progress import JobProgress
 from command.retrying import tell
@@ -86,7 +85,7 @@ def verb(
         left_out += too_long
     plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out)
     if not json and (told := announcement(plans)) is not None:
-        errors.print(told, markup=False, highlight=False, soft_wrap=True)
+        complain(told)
     if scenario != ALL:
         say_dilations(plans)
     with JobProgress(errors, "runs") as progress:
@@ -95,7 +94,7 @@ def verb(
         )
     page = _page(stored)
     if json:
-        sys.stdout.write(stored.validation.to_json())
+        say_json(stored.validation.to_json())
     else:
         print_validation(stored.validation, stored.folder, page, in_full=scenario != ALL)
     if stored.is_interrupted:

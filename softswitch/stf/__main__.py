@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from compiled.cache import CacheRefused
+from compiled.visible import visible
 from softswitch.build import BuildError
 from softswitch.codegen import CodegenError
 from softswitch.stf.engine_target import EngineTarget
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
         with EngineTarget(program) as target:
             run(statements, names, target)
     except TestFailure as failure:
-        print(f"{test}: {failure}")
+        print(visible(f"{test}: {failure}", keep="\n"))
         return DIFFERENT
     except StfError as error:
         return _refuse(f"{test}: {error}")
@@ -44,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _refuse(text: str) -> int:
-    print(f"softswitch.stf: {text}", file=sys.stderr)
+    print(visible(f"softswitch.stf: {text}", keep="\n"), file=sys.stderr)
     return BAD_INPUT
 
 

@@ -19,6 +19,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn
 
+from compiled.visible import visible
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
 from softswitch.parent import ends_with
@@ -54,7 +55,7 @@ def main(words: list[str]) -> int:
         if is_free(options.control):  # of a switch that was killed
             options.control.unlink(missing_ok=True)
     if why:
-        print(f"softswitch.thrift: {why}", file=sys.stderr)
+        print(visible(f"softswitch.thrift: {why}"), file=sys.stderr)
         return SWITCH_GONE
     return 0
 
@@ -185,7 +186,7 @@ def _die_with_parent() -> None:
 
 
 def _refuse(line: str) -> NoReturn:
-    print(f"softswitch.thrift: {line}", file=sys.stderr)
+    print(visible(f"softswitch.thrift: {line}"), file=sys.stderr)
     sys.exit(BAD_INPUT)
 
 

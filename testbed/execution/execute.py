@@ -16,6 +16,7 @@ from pathlib import Path
 
 from analysis.results.build import build_result
 from analysis.results.result import RunResult, read_result, write_result
+from compiled.cache import CacheRefused
 from hosts.crash import engine_crash
 from scenarios.files import flow_file
 from telemetry.atomic_file import replace_text
@@ -189,7 +190,7 @@ def _failing_in_one_line(plan: RunPlan, folder: Path, interrupt: Interrupt) -> I
     """RunError for what a run met, with what is kept of it; the folder is its caller's in any case."""
     try:
         yield
-    except RunError as error:
+    except (RunError, CacheRefused) as error:
         with suppress(OSError):  # there may be no room for it
             (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
         if interrupt.is_requested:

@@ -13,18 +13,21 @@ from analysis.results.stored import load_run
 from scenarios.files.hpcc_files import FinishedFlow, format_hpcc_fct, format_hpcc_flows
 from scenarios.model.waiting import any_waits
 from scenarios.traffic.sizes import SizeError, format_hpcc_cdf, load_sizes
-from telemetry.atomic_file import replace_text
+from telemetry.atomic_file import check_no_link, replace_text
 from telemetry.reader import TraceError, read_trace
 from telemetry.schema import FLOWS
 from testbed.errors import UsageError
 from testbed.execution.stored_flows import stored_flows
 
+DEFAULT_FOLDER = "hpcc"
 FLOW_FILE, FCT_FILE, CDF_FILE = "flow.txt", "fct.txt", "cdf.txt"
 _COLUMNS = ("src", "dst", "tag", "number", "size_bytes", "start_us", "fct_us", "ideal_fct_us")
 
 
-def export_hpcc(folder: Path, out: Path) -> list[Path]:
-    """Writes flow.txt, fct.txt and, where the run drew sizes from a distribution, cdf.txt; gives their paths.
+def export_hpcc(folder: Path, chosen: Path | None = None) -> list[Path]:
+    """Write flow.txt, fct.txt and, for a run that drew sizes from a distribution, cdf.txt; return their paths.
+
+    The files go to the folder `chosen`, or to `hpcc` in the run folder unless `hpcc` is a link (LinkRefused).
 
     UsageError, before anything is written, for a folder whose configuration, flow list or flow trace cannot be read or
     whose trace has not all flows, or whose distribution is not there any more; ResultError for one without a result.
@@ -56,6 +59,9 @@ def export_hpcc(folder: Path, out: Path) -> list[Path]:
             texts[CDF_FILE] = format_hpcc_cdf(load_sizes(sizes))
         except SizeError as error:
             raise UsageError(f"{folder}: cannot be exported: {error}") from error
+    out = chosen or folder / DEFAULT_FOLDER
+    if chosen is None:
+        check_no_link(out)
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         replace_text(out / name, text)

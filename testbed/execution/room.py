@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiled.cache import cache_dir
+from compiled.cache import CacheRefused, cache_dir
 from softswitch.build import BuildError, build_executable
 from softswitch.codegen import CodegenError
 from testbed.errors import UsageError
@@ -60,6 +60,8 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
     try:
         for clock, program in wanted:
             _build(clock, program)
+    except CacheRefused as error:
+        raise UsageError(str(error)) from error
     except OSError as error:
         said = out_of_room(error, [cache_dir()])
         if said is None:

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from analysis.results.result import RESULT_FILE
+from compiled.cache import CacheRefused
+from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
@@ -43,8 +45,10 @@ def run_job(job: Job) -> JobResult:
         return JobFailed(reason="the code has changed since the jobs were planned; start them again")
     try:
         return _run_new(job) if job.name is None else _run_once(job, job.name)
-    except (UsageError, RunError) as error:
+    except (UsageError, RunError, CacheRefused) as error:
         return JobFailed(reason=str(error))
+    except LinkRefused as error:
+        return JobFailed(reason=f"{error.filename}: {error.strerror}")
     except Interrupted:
         return JobInterrupted()
     except Exception as error:
@@ -61,10 +65,11 @@ def _run_new(job: Job) -> JobResult:
 
 def _run_once(job: Job, name: str) -> JobResult:
     final, partial = job.out / name, job.out / f".{name}.partial"
-    with (job.out / f".{name}.lock").open("w") as lock:
+    with os.fdopen(open_no_link(job.out / f".{name}.lock", os.O_WRONLY), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (final / RESULT_FILE).exists():
             return JobFinished(folder=final)
+        check_no_link(final, partial, job.out / JOURNAL)
         shutil.rmtree(partial, ignore_errors=True)
         made = _make_run(job, partial)
         if made.interrupted:
@@ -96,7 +101,7 @@ def _alone(request: RunRequest) -> Iterator[None]:
 
 def _note(journal: Path, line: dict[str, object]) -> None:
     """Appends in one write, which other jobs cannot split."""
-    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    descriptor = open_no_link(journal, os.O_WRONLY | os.O_APPEND)
     try:
         os.write(descriptor, (json.dumps(line) + "\n").encode())
     finally:

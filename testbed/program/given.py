@@ -17,11 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
 
+from compiled.cache import CacheRefused
+from compiled.kept import DIGITS, CacheGone, kept_file
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 from testbed.errors import UsageError
 from testbed.program.declared import Program
@@ -33,7 +34,6 @@ BUILT_IN = "built-in"
 MOST_BYTES = 64_000_000
 _JSON_MAJOR = 2
 _LONGEST_NAME = 32
-_DIGITS = 24
 
 
 def _packed(text: str) -> str:
@@ -69,15 +69,12 @@ class GivenProgram:
         return _declared(self.text)
 
     def file(self) -> Path:
-        """Where it lies for those who build or load it: in the cache, by its content. CacheRefused, OSError."""
-        folder = program_folder()
-        path = folder / f"program-{self.sha256[:_DIGITS]}.json"
-        if not path.exists():
-            with TemporaryDirectory(prefix=".", dir=folder) as made:
-                part = Path(made) / path.name
-                part.write_text(self.text, encoding="utf-8")
-                part.replace(path)
-        return path
+        """Return the program's file in the cache, for those who build or load the program. CacheRefused, OSError."""
+        name = f"program-{self.sha256[:DIGITS]}"
+        try:
+            return kept_file(program_folder(), name, ".json", lambda part: part.write_bytes(self.text.encode()))
+        except CacheGone as error:
+            raise CacheRefused(f"{error}; run the command again") from error
 
 
 @lru_cache(maxsize=8)

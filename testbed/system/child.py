@@ -29,6 +29,7 @@ class Child:
     """A process of the run. Its stderr goes to a log, its stdout is read as lines without ever blocking.
 
     With `errors_are_lines`, of a program that says on stderr that it is ready, both are lines, and all go to the log.
+    RunError if its program is gone or must not run.
     """
 
     def __init__(
@@ -42,15 +43,18 @@ class Child:
         self.rest: list[str] = []
         """The lines of its end, once it has been stopped."""
         with log.open("wb") as errors:
-            self._process = subprocess.Popen(
-                list(arguments),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT if errors_are_lines else errors,
-                env={**os.environ, RUN_VARIABLE: run_id},
-                cwd=_ROOT,  # where our packages are; paths given to a child are absolute
-                start_new_session=True,  # Ctrl-C is the runner's to handle
-            )
+            try:
+                self._process = subprocess.Popen(
+                    list(arguments),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT if errors_are_lines else errors,
+                    env={**os.environ, RUN_VARIABLE: run_id},
+                    cwd=_ROOT,  # where our packages are; paths given to a child are absolute
+                    start_new_session=True,  # Ctrl-C is the runner's to handle
+                )
+            except (FileNotFoundError, PermissionError) as error:
+                raise RunError(f"{name} cannot be started: {arguments[0]}: {error.strerror}") from error
         os.set_blocking(self._stdout.fileno(), False)
 
     def fileno(self) -> int:

@@ -14,6 +14,7 @@ import pytest
 
 from compiled import adopted
 from compiled.cache import CACHE_NAME, cache_dir
+from compiled.kept import is_whole, seal
 
 OWNER = 1234
 NAME = "engine-of-a-test"
@@ -29,7 +30,8 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir(parents=True)
     tree.mkdir()
     (folder / "manifest.json").write_text("{}")
-    for path in (tree, folder, folder / "manifest.json"):
+    seal(folder)
+    for path in (tree, folder, *folder.iterdir()):
         os.chown(path, OWNER, OWNER)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root"))
     monkeypatch.setattr(adopted, "ROOT", tree)
@@ -40,6 +42,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_root_copies_the_build_of_the_trees_owner(build: Path) -> None:
     assert adopted.adopt_build(NAME)
     assert (cache_dir() / NAME / "manifest.json").read_text() == "{}"
+    assert is_whole(cache_dir() / NAME)
     assert [path.name for path in cache_dir().iterdir()] == [NAME]
 
 
@@ -53,8 +56,21 @@ def test_a_build_that_another_user_put_there_is_not_copied(build: Path) -> None:
     assert not adopted.adopt_build(NAME)
 
 
-def test_in_a_tree_of_its_own_root_compiles(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.chown(adopted.ROOT, 0, 0)
+def test_a_damaged_build_is_not_copied(build: Path) -> None:
+    (build / "manifest.json").write_text("")
+    assert not adopted.adopt_build(NAME)
+
+
+def test_a_damaged_build_of_root_is_replaced(build: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "root" / CACHE_NAME / NAME
+    damaged.mkdir(parents=True)
+    damaged.parent.chmod(0o700)
+    assert adopted.adopt_build(NAME)
+    assert is_whole(damaged)
+
+
+def test_in_a_tree_of_its_own_root_compiles(build: Path, tmp_path: Path) -> None:
+    os.chown(tmp_path / "tree", 0, 0)
     assert not adopted.adopt_build(NAME)
 
 

@@ -33,7 +33,7 @@ def test_it_is_made_private_whatever_the_umask(cache: Path) -> None:
         build_library(PROGRAMS / "l3.json")
     finally:
         os.umask(before)
-    assert cache.stat().st_mode & 0o777 == 0o700
+    assert cache.stat().st_mode & 0o777 == cache.parent.stat().st_mode & 0o777 == 0o700
     cache.chmod(0o755)
     assert private_cache() == cache
     assert cache.stat().st_mode & 0o777 == 0o700
@@ -67,6 +67,50 @@ def test_root_executes_nothing_of_another_users(
     said = capsys.readouterr()
     assert len(said.err.splitlines()) == 1 and "belongs to user 65534, not to 0" in said.err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_one_in_a_folder_that_others_may_write_to_is_refused(
+    mode: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other users could replace the cache, at any height. A sticky folder, such as /tmp, prevents that."""
+    private_cache()
+    monkeypatch.chdir(tmp_path)
+    for parent in (cache.parent, tmp_path):
+        parent.chmod(mode)
+        assert main([*RUN, "--out", "runs"]) == 2
+        said = capsys.readouterr()
+        [line] = said.err.splitlines()
+        assert f"lies in {parent}, which others may write to (mode {mode:o})" in line
+        assert f"run chmod go-w {parent}, or set XDG_CACHE_HOME" in line
+        parent.chmod(mode | 0o1000)
+        assert private_cache() == cache
+        parent.chmod(0o755)
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.root
+def test_root_executes_nothing_below_another_users_folder(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sudo that keeps HOME leads to such a folder; the command makes no file in it."""
+    cache.parent.mkdir()
+    os.chown(cache.parent, 65534, 65534)
+    monkeypatch.chdir(tmp_path)
+    assert main([*RUN, "--out", "runs"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"lies in {cache.parent}, which belongs to user 65534" in line
+    assert "set XDG_CACHE_HOME to a folder of your own" in line
+    assert list(cache.parent.iterdir()) == []
+
+
+def test_a_link_to_the_cache_is_followed_once(cache: Path, tmp_path: Path) -> None:
+    """The folder that was checked is the folder that is used."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    cache.parent.mkdir()
+    cache.symlink_to(elsewhere)
+    assert private_cache() == elsewhere
 
 
 @pytest.mark.parametrize("kind", ["file", "loop"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,9 @@ import pytest
 
 from compiled import build, first_use
 from compiled.build import BuildFailed, build_engine
-from compiled.modules import INTERPRETED
+from compiled.cache import CacheRefused, private_cache
+from compiled.kept import seal
+from compiled.modules import INTERPRETED, CompiledFinder, engine_folder
 from compiled.sources import ENGINE, EXTENSIONS, MANIFEST, ROOT, algorithms, build_name
 from tests.appearing import await_file
 
@@ -46,6 +49,56 @@ def test_two_builds_at_once_leave_one_whole_engine(cache: Path, monkeypatch: pyt
         made = [each.result() for each in [pool.submit(build_engine) for _ in range(2)]]
     assert made[0] == made[1] and (made[0] / MANIFEST).exists()
     assert list(cache.iterdir()) == [made[0]]
+
+
+@pytest.mark.parametrize("damage", ["module", "manifest", "emptied", "file"])
+def test_a_damaged_engine_is_built_again_by_the_next_run(
+    damage: str, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sources run until then; one line says why the compiler is at work."""
+
+    def compile_it(work: Path, made: Path) -> None:
+        (made / MANIFEST).write_text("{}")
+        (made / "nic.so").write_text("code")
+
+    monkeypatch.setattr(build, "_compile", compile_it)
+    for module in (build, first_use):
+        monkeypatch.setattr(module, "missing", lambda: None)
+    monkeypatch.setattr(first_use, "_compile_apart", first_use.compile_engine)
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "runner.py"), "run", "incast"])
+    monkeypatch.setattr(signal, "pthread_sigmask", lambda how, numbers: set())
+    began: list[Sequence[str]] = []
+    monkeypatch.setattr(os, "execv", lambda path, words: began.append(words))
+    folder = build_engine()
+    shutil.copytree(folder, folder.with_name(f"{folder.name[:-8]}00000000"))  # older algorithms are no reason to stop
+    if damage == "module":
+        (folder / "nic.so").write_bytes(b"")
+    elif damage == "manifest":
+        (folder / MANIFEST).write_text("{")
+    else:
+        shutil.rmtree(folder)
+        folder.mkdir() if damage == "emptied" else folder.touch()
+    assert engine_folder() != folder
+    first_use.prepare()
+    line = "the host engine in the cache is damaged; compiling it again: about a minute\n"
+    assert capsys.readouterr().err == line
+    assert (folder / "nic.so").read_text() == "code"
+    assert engine_folder() == folder
+    assert len(began) == 1
+    first_use.prepare()
+    assert (capsys.readouterr().err, len(began)) == ("", 1)
+
+
+def test_an_engine_that_is_removed_while_it_is_used_ends_the_command_in_a_line(cache: Path) -> None:
+    """A module of the sources must not join compiled modules that are loaded already."""
+    private_cache()
+    folder = cache / build_name()
+    folder.mkdir()
+    entry: dict[str, object] = {"file": "gone.so", "source": None, "digest": None, "imports": [], "classes": {}}
+    (folder / MANIFEST).write_text(json.dumps({"hosts.gone": entry}))
+    finder = CompiledFinder(folder)
+    with pytest.raises(CacheRefused, match="was removed while the command used it"):
+        finder.find_spec("hosts.gone", None)
 
 
 def test_without_a_compiler_there_is_one_line(cache: Path) -> None:
@@ -108,6 +161,8 @@ def test_only_the_command_compiles_and_begins_again(cache: Path, monkeypatch: py
         compiled.append(None)
         if can_be_compiled:
             (cache / build_name()).mkdir()
+            (cache / build_name() / MANIFEST).write_text("{}")
+            seal(cache / build_name())
 
     monkeypatch.setattr(first_use, "_compile_apart", compile_apart)
     monkeypatch.setattr(os, "execv", lambda path, words: began.append([path, *words]))

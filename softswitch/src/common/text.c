@@ -66,6 +66,16 @@ void sw_text_add(struct sw_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+void sw_text_print_line(FILE *stream, const char *line)
+{
+    for (const unsigned char *byte = (const unsigned char *)line; *byte; byte++)
+        if (*byte < ' ' || *byte > '~')
+            fprintf(stream, "\\x%02x", *byte);
+        else
+            fputc(*byte, stream);
+    fputc('\n', stream);
+}
+
 const char *sw_text_string(const struct sw_text *text)
 {
     return text->length ? text->bytes : "";

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct sw_text {
     char *bytes; /* always ends in NUL once something was added */
@@ -22,5 +23,8 @@ void sw_text_add_bytes(struct sw_text *text, const char *bytes, size_t length);
 
 /* The text, "" when empty. */
 const char *sw_text_string(const struct sw_text *text);
+
+/* Writes a line for a terminal: an escape in place of every byte that is no visible ASCII character. */
+void sw_text_print_line(FILE *stream, const char *line);
 
 #endif /* SW_TEXT_H */

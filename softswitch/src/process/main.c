@@ -16,6 +16,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "common/text.h"
+
 #define BAD_INPUT 2
 
 static const char usage[] =
@@ -41,9 +43,11 @@ static const char usage[] =
 
 static int complain(const char *format, const char *word)
 {
-    fprintf(stderr, "softswitch: ");
-    fprintf(stderr, format, word);
-    fputc('\n', stderr);
+    char line[1200];
+
+    snprintf(line, sizeof(line), format, word);
+    fputs("softswitch: ", stderr);
+    sw_text_print_line(stderr, line);
     return -1;
 }
 

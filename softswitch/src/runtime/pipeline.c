@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/text.h"
 #include "runtime/internal.h"
 
 static uint32_t direct_count(const struct sw_program *program, bool is_meter, unsigned id)
@@ -176,7 +177,8 @@ uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high)
 
 void sw_assertion_failed(const char *what)
 {
-    fprintf(stderr, "softswitch: %s\n", what);
+    fputs("softswitch: ", stderr);
+    sw_text_print_line(stderr, what);
     abort();
 }
 

@@ -63,7 +63,7 @@ class Shell(CLI):  # type: ignore[misc]
     def fail(self, reason: str) -> None:
         """Says why a line did not do what it was to do."""
         self.failed = True
-        output(f"{reason}\n")
+        self.terminal.say(reason)
 
     # Mininet's own verbs, where something of them must be else here
 
@@ -155,7 +155,7 @@ def _method(name: str, verb: Verb) -> Callable[[Shell, str], None]:
         verb.check(name, words)
         text = verb.act(shell.session, shell.terminal, words)
         if text:
-            output(f"{text}\n")
+            shell.terminal.say(text)
 
     method.__doc__ = f"{verb.usage(name)}: {verb.summary}"
     return method

@@ -43,7 +43,7 @@ def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = 
 
 
 def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    console.print(line, soft_wrap=True)
 
 
 def _serve(shell: Shell, script: IO[str] | None) -> bool:

@@ -15,7 +15,10 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
+from compiled.visible import visible
+
 _KEYS_BYTES = 64
+_LAYOUT = "\n\t"
 DEFAULT_SECONDS = 3.0
 """How long something live is shown where no key can end it."""
 
@@ -30,8 +33,8 @@ class Terminal:
         self.has_keys = sys.stdin.isatty() and sys.stdout.isatty() if has_keys is None else has_keys
 
     def say(self, text: str) -> None:
-        """A line, or several."""
-        self._say(f"{text}\n")
+        """Print one or several lines; names of a P4 program, and what switches and hosts send, are shown as text."""
+        self._say(f"{visible(text, keep=_LAYOUT)}\n")
 
     def until_key(self, seconds: float | None, every_s: float) -> Iterator[None]:
         """Turns of a live view: until a key is pressed, Ctrl-C, or the time is up; one turn at least."""

@@ -84,6 +84,16 @@ def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None
     assert f'href="{run.live_folder}/report.html"' in html
 
 
+def test_a_folders_name_makes_no_script_of_a_link(make_run_folder: FolderMaker) -> None:
+    """A stranger names the folders of a validation."""
+    run = _run(make_run_folder)
+    folder = make_run_folder().parent
+    (folder / run.live_folder).rename(folder / "javascript:alert(1)#")
+    run = run.model_copy(update={"live_folder": "javascript:alert(1)#"})
+    html = write_validation_page(folder, Validation(runs=(run,))).read_text()
+    assert 'href="javascript%3Aalert%281%29%23/report.html"' in html
+
+
 def test_a_page_begins_with_what_came_out(make_run_folder: FolderMaker) -> None:
     """What agrees, what does not, how far buffers are apart, what it took, and whether to believe it."""
     good = _run(make_run_folder)

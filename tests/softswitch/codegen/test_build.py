@@ -9,14 +9,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from compiled.cache import cache_dir
-from softswitch import build
+from compiled.cache import CacheRefused, cache_dir
+from softswitch import build, codegen
 from softswitch.build import BuildError, build_library
+from softswitch.engine import SwitchEngine
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs" / "artifacts"
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,6 +59,111 @@ def test_two_builds_at_once_agree(cache: Path) -> None:
         paths = set(pool.map(build_library, [PROGRAMS / "l3.json"] * 2))
     assert len(paths) == 1
     assert not list(cache.glob(".build-*"))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which a program is built, to be copied and damaged."""
+    folder = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        build_library(PROGRAMS / "l3.json")
+    return folder / "sfc-testbed"
+
+
+def _other_architecture(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[18:20] = b"\xb7\x00"  # e_machine of an ELF file: AArch64
+    path.write_bytes(content)
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "something").touch()
+    path.chmod(0)
+
+
+def _dead_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "other-architecture": _other_architecture,
+    "folder": _folder,
+    "dead-link": _dead_link,
+    "unreadable": lambda path: path.chmod(0),
+}
+
+
+@pytest.mark.parametrize("suffix", [".so", ".o", ".c"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_of_the_cache_is_made_again(
+    damage: str, suffix: str, built: Path, cache: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The build prints one line about it. An object is needed only if the library is gone."""
+    if damage == "unreadable" and os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    shutil.copytree(built, cache)
+    library = build_library(PROGRAMS / "l3.json")
+    [*_, damaged] = sorted(cache.glob(f"l3-*{suffix}"))
+    DAMAGES[damage](damaged)
+    if suffix == ".o":
+        library.unlink()
+    assert capfd.readouterr().err == ""
+    again = build_library(PROGRAMS / "l3.json")
+    assert capfd.readouterr().err == f"{damaged} is damaged and is made again\n"
+    with SwitchEngine(again) as engine:
+        assert engine.command("show_tables")
+    assert build_library(PROGRAMS / "l3.json") == again
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "moment", [*(pytest.param(each, marks=pytest.mark.long) for each in ("generate", "compile")), "link"]
+)
+def test_a_cache_that_is_removed_while_it_is_used_is_filled_again(
+    moment: str, built: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user may type `rm -rf ~/.cache` at any moment."""
+    if moment != "generate":
+        shutil.copytree(built, cache)
+        for each in cache.glob("l3-*.so" if moment == "link" else "l3-*o"):
+            each.unlink()
+    removed: list[None] = []
+
+    def remove_once() -> None:
+        if not removed:
+            removed.append(None)
+            shutil.rmtree(cache)
+
+    run = build._run
+
+    def run_meanwhile(words: tuple[str, ...]) -> str:
+        if {"compile": "-c", "link": "-shared"}.get(moment) in words:
+            remove_once()
+        return run(words)
+
+    def generate_meanwhile(path: Path) -> str:
+        if moment == "generate":
+            remove_once()
+        return codegen.generate(path)
+
+    monkeypatch.setattr(build, "_run", run_meanwhile)
+    monkeypatch.setattr(build, "generate", generate_meanwhile)
+    with SwitchEngine(build_library(PROGRAMS / "l3.json")) as engine:
+        assert engine.command("show_tables")
+    assert removed
+
+
+def test_a_library_that_the_system_does_not_load_is_one_line(tmp_path: Path) -> None:
+    """The line names the file and the next step."""
+    (tmp_path / "empty.so").touch()
+    with pytest.raises(CacheRefused, match=r"empty\.so cannot be loaded .*set XDG_CACHE_HOME"):
+        SwitchEngine(tmp_path / "empty.so")
 
 
 @pytest.mark.parametrize(

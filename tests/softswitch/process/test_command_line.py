@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.softswitch.process.running import NotReady, running
 from tests.softswitch.programs.steered import steer
 
@@ -33,6 +35,30 @@ def test_missing_program_is_one_line(tmp_path: Path) -> None:
     assert status == 2
     assert "nothing.json" in text
     assert text.count("\n") == 1
+
+
+STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e"
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("softswitch", [f"{STEERING}.json", "-i", "1@lo"]),
+        ("softswitch", [SFC, "-i", f"1@{STEERING}"]),
+        ("softswitch.bmv2_command", [f"{STEERING}.json"]),
+        ("softswitch.stf", [SFC, f"{STEERING}.stf"]),
+        ("softswitch.thrift", ["--control", "/nowhere", "--program", f"{STEERING}.json"]),
+    ],
+    ids=["program", "interface", "as-bmv2", "stf", "thrift"],
+)
+def test_no_name_in_a_refusal_steers_the_terminal(module: str, arguments: list[str | Path]) -> None:
+    """The names may come with a program from another author."""
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    [line] = done.stderr.decode().splitlines()
+    assert done.returncode == 2
+    assert line.isprintable()
+    assert "\\x1b]0;owned\\x07" in line
 
 
 def test_usage_comes_without_a_program() -> None:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The command's console: text of others is shown, and cannot do anything."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from analysis.terminal.fitted import PROSE, Fitted
+from command.output import TextConsole, complain, console, say, say_json
+from command.progress import JobProgress, LiveProgress
+
+STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
+SHOWN = r"\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
+MARKUP = "[bold]a[/nothing] :smile: [link=http://b]"
+
+
+def _said(renderable: object, width: int = 200) -> str:
+    shown = TextConsole()
+    shown.width = width
+    with shown.capture() as capture:
+        shown.print(renderable)
+    return capture.get()
+
+
+@pytest.mark.parametrize("kind", [str, Text])
+def test_control_characters_of_a_text_become_escapes(kind: type[str] | type[Text]) -> None:
+    assert _said(kind(f"a{STEERING}b\nc")) == f"a{SHOWN}b\nc\n"
+
+
+@pytest.mark.parametrize("kind", [str, Text])
+def test_markup_and_emoji_codes_stay_as_typed(kind: type[str] | type[Text]) -> None:
+    table = Table(MARKUP)
+    table.add_row(kind(MARKUP))
+    assert _said(kind(MARKUP)) == f"{MARKUP}\n"
+    assert _said(table).count(MARKUP) == 2
+
+
+@pytest.mark.parametrize("kind", [str, Text])
+def test_a_table_cuts_nothing_off_an_escaped_cell(kind: type[str] | type[Text]) -> None:
+    """An escape is wider than the character that a table has measured."""
+    table = Table(box=None, show_header=False)
+    table.add_column(ratio=PROSE)
+    table.add_column()
+    table.add_row(kind(STEERING * 4), "end")
+    said = _said(Fitted(table), width=40)
+    assert "".join(said.replace("end", "").split()) == SHOWN * 4
+
+
+def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line end in a text does not forge a second line."""
+    say(f"a\nrunner.py: all is well{STEERING}")
+    complain(f"b\r\nc{STEERING}", "red")
+    said = capsys.readouterr()
+    assert said.out == f"a\\nrunner.py: all is well{SHOWN}\n"
+    assert said.err == f"b\\r\\nc{SHOWN}\n"
+
+
+def test_names_in_a_progress_bar_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bars show the scheme of a run and the names of a sweep's jobs."""
+    written = io.StringIO()
+    monkeypatch.setattr(console, "_force_terminal", True)
+    monkeypatch.setattr(console, "is_interactive", True)
+    monkeypatch.setattr(console, "_file", written)
+    with LiveProgress(f"incast {MARKUP}{STEERING}", console) as progress:
+        progress.hottest_buffer(MARKUP, 3)
+    with JobProgress(console, "runs") as jobs:
+        jobs.tell(1, 2, f"{MARKUP}{STEERING}")
+    assert written.getvalue().count("[/nothing]") > 1
+    for each in ("\x1b[2J", "\x9b", "\x7f", "\u202e"):
+        assert each not in written.getvalue()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A JSON reader decodes the escapes."""
+    content = {"µ": f"10 µs {STEERING} 😄"}
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding))
+    say_json(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+    text = written.getvalue().decode(encoding)
+    assert json.loads(text) == content
+    assert text.replace("\n", "").isprintable()
+    assert ("µ" in text) == (encoding != "ascii")
