@@ -169,10 +169,12 @@ def _one_each(
 ) -> dict[str, Choice]:
     """Assign a choice of its own to each key: its usual choice, or a spare one if another key has that already.
 
-    Keys with a fixed choice come first. When no spare choice is left, keys share their usual choices.
+    Keys with a fixed choice come first, in the order of `fixed`. When no spare choice is left, keys share their usual
+    choices.
     """
     chosen: dict[str, Choice] = {}
-    for key in sorted(dict.fromkeys(keys), key=lambda key: key not in fixed):
+    wanted = dict.fromkeys(keys)
+    for key in (*(key for key in fixed if key in wanted), *(key for key in wanted if key not in fixed)):
         own = fixed[key] if key in fixed else usual(key)
         free = [choice for choice in (own, *spare) if choice not in chosen.values()]
         chosen[key] = next(iter(free), own)

@@ -334,22 +334,23 @@ def _overview_table(comparison: Comparison) -> DataTable:
         (
             "scheme",
             "verdict",
-            "P50 slowdown",
-            "P95 slowdown",
-            "P99 slowdown",
+            "P50",
+            "P95",
+            "P99",
             "ratio",
             "max buffer",
             "ratio",
             *incast,
             "completed / flows",
-            "throughput",
+            "Gb/s",
             "drops",
             "BTS sent",
             "PFC sent",
             "wall s",
         ),
         [_overview_row(row, has_incast=comparison.has_incast) for row in comparison.rows],
-        f"Slowdown of {comparison.traffic_class} flows. Ratios are against {comparison.rows[0].label}.",
+        f"P50, P95 and P99: slowdown of {comparison.traffic_class} flows. Gb/s: throughput of all receivers together. "
+        f"Ratios are against {comparison.rows[0].label}.",
     )
 
 
@@ -364,7 +365,7 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
         format_ratio(row.ratios["max_buffer_bytes"]),
         *map(format_number, incast),
         f"{row.flows_completed:,} / {row.flows_total:,}",
-        f"{format_number(row.throughput_gbps)} Gb/s",
+        format_number(row.throughput_gbps),
         format_number(row.drops),
         format_number(row.bts_sent),
         format_number(row.pfc_sent),

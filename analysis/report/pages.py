@@ -187,8 +187,8 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     if not any(np.size(line.get_xdata()) > 1 for axes in figures["fct_by_size"].axes for line in axes.lines):
         del figures["fct_by_size"]  # flows too few for the tail of any size, or all of one size
     captions = {
-        "beside_incast": f"What the incast did to others. Left: share of {comparison.traffic_class} flows that were "
-        "slower than the slowdown on the axis. Right: the most bytes that the hottest switch of each run held.",
+        "beside_incast": f"The effect of the incast on others: the share of {comparison.traffic_class} flows that were "
+        "slower than the slowdown on the axis, and the most bytes that the hottest switch of each run held.",
         "buffer": "Buffer occupancy of each run's hottest switch: the most bytes held in each sampling interval.",
         "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
         "fct": "Distribution of FCT slowdown; flows that did not finish keep a curve below 1.",

@@ -58,6 +58,11 @@ def test_of_several_schemes_colour_tells_the_scheme_and_dashes_tell_the_congesti
     assert irn.dashes != irn_hpcc.dashes
 
 
+def test_a_scheme_without_a_congestion_control_is_solid_whatever_the_order() -> None:
+    looks = scheme_looks(["irn+dcqcn", "irn+hpcc", "irn", "sfc"])
+    assert looks[2].dashes == looks[3].dashes == DASH_CYCLE[0]
+
+
 def test_congestion_controls_of_one_scheme_differ_in_colour_too() -> None:
     looks = scheme_looks(["irn", "irn+hpcc", "irn+dcqcn", "irn+mine"])
     assert len({look.color for look in looks}) == 4

@@ -28,6 +28,10 @@ from analysis.plots.palette import IN_THE_DARK, scheme_color
 from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_experiment_page
 from analysis.report.pages import write_comparison_report, write_run_report
 from analysis.report.sweep import write_sweep_page
+from analysis.results.result import BtsCounts, PfcCounts
+from telemetry.schema import CONGESTION
+from telemetry.writer import write_trace
+from tests.analysis.plots.test_congestion import ROWS as TRACED
 from tests.analysis.report.test_sweep import sweep_folder
 
 FolderMaker = Callable[..., Path]
@@ -70,6 +74,9 @@ addEventListener("load", () => {
     plots: [...document.querySelectorAll(".panels svg")].map(box).filter(each => each.width),
     overflowing: [...document.querySelectorAll(".card, .first, h1, .sentences, dl, figure")]
       .filter(each => each.scrollWidth > each.clientWidth).map(each => each.className || each.tagName),
+    scrolled: [...document.querySelectorAll(".scroll")].filter(each => each.scrollWidth > each.clientWidth)
+      .map(each => each.closest("section").querySelector("h2").innerText),
+    captions: [...document.querySelectorAll("figcaption")].map(each => each.innerText),
     smallestInPlots: Math.min(...[...document.querySelectorAll(".panels svg text")]
       .filter(each => each.getBoundingClientRect().width)
       .map(each => parseFloat(getComputedStyle(each).fontSize) * each.ownerSVGElement.getScreenCTM().a)),
@@ -220,6 +227,33 @@ def test_a_page_shows_its_plots(name: str, make_run_folder: FolderMaker, tmp_pat
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_no_table_is_cut_off_in_a_wide_window(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    make, *_ = PAGES[name]
+    [found] = lay_out(make(make_run_folder, tmp_path), tmp_path, WIDE)
+    assert found["scrolled"] == []
+
+
+def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
+    make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    schemes = ("irn", "ingress-bts+dcqcn-no-window", "onramp-straw-man+dcqcn-no-window")
+    bts = BtsCounts(sent=9_876_543, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
+    counters = {"drops": {"buffer_full": 12_345_678}, "bts": bts, "pfc": PfcCounts(sent=1_234_567), "wall_s": 86_400.0}
+    folders = [make_run_folder(scheme, counters=counters, identity={"program": "my-program"}) for scheme in schemes]
+    [found] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
+    assert "Overview" not in found["scrolled"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_caption_says_where_a_panel_is_because_narrow_windows_stack_them(
+    name: str, make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    make, *_ = PAGES[name]
+    [found] = lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW)
+    assert not [caption for caption in found["captions"] if re.search(r"\b(Left|Right)\b|\b(left|right):", caption)]
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """Tables scroll in themselves, the page does not move sideways; plots stand below each other and can be read."""
     make, *_ = PAGES[name]
@@ -232,6 +266,21 @@ def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tm
         if width == NARROW:
             for above, below in pairwise(found["plots"]):
                 assert below["y"] >= above["y"] + above["height"]
+
+
+def test_traced_windows_rates_and_round_trips_of_compared_schemes_are_side_by_side(
+    make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    folders = [make_run_folder(name) for name in ("irn", "irn+hpcc", "sfc")]
+    for folder in folders:
+        write_trace(folder / CONGESTION.file_name, CONGESTION, TRACED)
+    [found] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
+    traced = found["plots"][-9:]
+    for row in (traced[:3], traced[3:6], traced[6:]):
+        assert len({plot["y"] for plot in row}) == 1
+        assert all(left["x"] + left["width"] <= right["x"] for left, right in pairwise(row))
+    assert found["smallestInPlots"] >= _LEAST_PIXELS
+    assert found["overflowing"] == []
 
 
 def test_in_the_dark_nothing_shines(make_run_folder: FolderMaker, tmp_path: Path) -> None:
