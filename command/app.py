@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -50,7 +52,8 @@ VERBS: Mapping[str, str] = {
 }
 """Name -> help. The verb is the function `verb` of the module `command.verbs.NAME`."""
 
-_WITHOUT_TABLES = ("list", "doctor", "clean", "--help")
+_HELP = "--help"
+_WITHOUT_TABLES = ("list", "doctor", "clean", _HELP)
 """These load no library that needs much of the machine."""
 
 _ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
@@ -100,10 +103,12 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs the command; every refusal is one line on stderr, and so is what nobody expected."""
+    """Run the command; every refusal is one line on stderr, and so is an unexpected error."""
     try:
         _check_text(words)
         _check_limits(words)
+        if not words and not _to_complete():
+            return _show_help()
         return app_for(words or _to_complete())(list(words), standalone_mode=False) or 0
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
@@ -123,6 +128,13 @@ def main(words: Sequence[str]) -> int:
         return EXIT_DONE
     _tell(message)
     return status
+
+
+def _show_help() -> int:
+    """Print the help where no verb was typed, as Typer does: on stderr, as bad input."""
+    with redirect_stdout(sys.stderr):
+        app_for(())([_HELP], standalone_mode=False)
+    return EXIT_BAD_INPUT
 
 
 def _to_complete() -> list[str]:

@@ -22,7 +22,7 @@ _HOW = "--dilation auto reckons with numbers that are meant to be too much"
 
 def calibrate(*, is_forced: bool) -> None:
     """Measures, stores and shows it. UsageError where that cannot be, or the machine is busy and nobody forces it."""
-    capabilities.require("real", "soft")
+    capabilities.require("real", "soft", has_virtual=False)
     check_process()
     from testbed.calibration.measure import MOST_BUSY_CORES, check_idle, measured  # Mininet, which is there
 

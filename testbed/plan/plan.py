@@ -24,6 +24,7 @@ from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
 from testbed.plan.config import RunConfig, fault_configs, program_config, versions
 from testbed.plan.dilation import choose_dilation, dilation_config
+from testbed.plan.fixed_point import check_fixed_point
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
@@ -33,7 +34,6 @@ from testbed.plan.switch_targets import SWITCH_TARGETS, check_faults
 from testbed.program.fit import check_fits
 from testbed.program.given import GivenProgram
 from testbed.program.sources import check_artifacts
-from topologies.features import FixedPointError, feature_commands
 from topologies.model import Port, Topology
 from topologies.settings import SwitchSettings
 from wire import ethernet
@@ -192,12 +192,7 @@ def _plan(
     program: GivenProgram | None,
 ) -> RunPlan:
     """With the rest of config.json, which is the same for every run. UsageError for what the data plane cannot hold."""
-    try:
-        for switch in topology.switches:
-            for _ in feature_commands(topology, switch.name, settings.switch, Dilation(told["dilation"])):
-                pass
-    except FixedPointError as error:
-        raise UsageError(f"{error} at dilation {told['dilation']}; another --dilation may do") from error
+    check_fixed_point(topology, settings.switch, told["dilation"])
     target = SWITCH_TARGETS[told["switch"]]
     if program is None or target.has_wires:
         check_artifacts()
