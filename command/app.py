@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -51,7 +53,8 @@ VERBS: Mapping[str, str] = {
 }
 """Name -> help. The verb is the function `verb` of the module `command.verbs.NAME`."""
 
-_WITHOUT_TABLES = ("list", "doctor", "clean", "--help")
+_HELP = "--help"
+_WITHOUT_TABLES = ("list", "doctor", "clean", _HELP)
 """These load no library that needs much of the machine."""
 
 _ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
@@ -105,12 +108,10 @@ def main(words: Sequence[str]) -> int:
     try:
         _check_text(words)
         _check_limits(words)
-        return app_for(words or _to_complete())(list(words), standalone_mode=False) or 0
+        return _run(words)
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
-    except UsageError as error:
-        message, status = str(error), EXIT_BAD_INPUT
-    except CacheRefused as error:
+    except (UsageError, CacheRefused) as error:
         message, status = str(error), EXIT_BAD_INPUT
     except RunError as error:
         message, status = str(error), EXIT_INVALID
@@ -126,6 +127,19 @@ def main(words: Sequence[str]) -> int:
         return EXIT_DONE
     _tell(message)
     return status
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run the verb, or complete a line for a shell; without a word print the help."""
+    asked = words or _to_complete()
+    return app_for(asked)(list(words), standalone_mode=False) or 0 if asked else _show_help()
+
+
+def _show_help() -> int:
+    """Print the help where no verb was typed, as Typer does: on stderr, as bad input."""
+    with redirect_stdout(sys.stderr):
+        app_for(())([_HELP], standalone_mode=False)
+    return EXIT_BAD_INPUT
 
 
 def _to_complete() -> list[str]:

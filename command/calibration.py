@@ -23,7 +23,7 @@ _WITHOUT = "the first live run with --dilation auto measures for some ten second
 
 def calibrate(*, is_forced: bool) -> None:
     """Measure exactly, store and show. UsageError where this machine cannot, or is busy and nobody forces it."""
-    capabilities.require("real", "soft")
+    capabilities.require("real", "soft", has_virtual=False)
     check_process()
     from testbed.calibration.exact import check_idle, measured  # loads Mininet, which is there now
 

@@ -64,19 +64,25 @@ def places_of(text: str) -> tuple[str, ...]:
 
 
 def checked(
-    requests: Sequence[RunRequest], out: Path, *, times: int = 1, workers: int = 1, compiles: bool = True
+    requests: Sequence[RunRequest],
+    out: Path,
+    *,
+    times: int = 1,
+    workers: int = 1,
+    compiles: bool = True,
+    has_virtual: bool = True,
 ) -> list[RunPlan]:
-    """All plans, or a UsageError before anything is created or compiled.
+    """Return all plans, or raise UsageError before anything is created or compiled.
 
     There must be room for each of them `times` times, and `workers` processes must be able to share it. The engine is
-    not compiled where that has its time elsewhere.
+    not compiled where that has its time elsewhere. `has_virtual` as in `capabilities.require`.
     """
     plans = [plan_run(request) for request in requests]
     for plan in plans:
         shared_out(plan, workers)
-    check_room(plans, out, times=times)
     for clock, switch, mtu_bytes, hosts in {_asked_of_machine(plan) for plan in plans}:
-        capabilities.require(clock, switch, mtu_bytes, hosts)
+        capabilities.require(clock, switch, mtu_bytes, hosts, has_virtual=has_virtual)
+    check_room(plans, out, times=times)
     if compiles:
         prepare()
     if calibrate_first(plans):

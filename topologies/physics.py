@@ -127,8 +127,22 @@ class NetworkPhysics:
             if other != name:
                 raise ValueError(f"{name} and {other} say the same thing; give one of them")
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-                raise ValueError(f"{name}: {value!r} is not a multiple")
+                raise ValueError(f"{name}: must be a number of at least 0, not {value!r}")
             found[turned] = round(value * unit)
+        return found
+
+    def typed_as(self, layers: Iterable[Mapping[str, Any]], known: Sequence[str]) -> dict[str, str]:
+        """Return the multiples of layers by the settings for which they stand, such as `q_th_bytes` -> `q_th_bdp`.
+
+        A multiple that a later layer overrides is left out.
+        """
+        found: dict[str, str] = {}
+        for name in (name for layer in layers for name in layer):
+            turned, _ = self._unit_of(name)
+            if turned in known and name not in known:
+                found[turned] = name
+            else:
+                found.pop(name, None)
         return found
 
     def _unit_of(self, name: str) -> tuple[str, int]:

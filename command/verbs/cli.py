@@ -63,7 +63,7 @@ def verb(
     lines = None if script is None else _open(script)
     plan = plan_network(request)
     check_switch_limits(plan)
-    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts)
+    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)
     prepare()
     build_programs([plan])
 

@@ -83,7 +83,7 @@ def verb(
     if longest is not None:
         pairs, too_long = not_longer(pairs, longest)
         left_out += too_long
-    plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out)
+    plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out, has_virtual=False)
     if not json and (told := announcement(plans)) is not None:
         complain(told)
     if scenario != ALL:

@@ -24,6 +24,7 @@ from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
 _PROVISION_P4 = f"{_PROVISION} p4"
+_OR_VIRTUAL = ", or --clock virtual, which needs none"
 _NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
 _SHELL_SECONDS = 10.0
 _NO_REALTIME = (
@@ -63,7 +64,7 @@ def _cache() -> str | None:
 
 
 def _root() -> str | None:
-    return None if os.geteuid() == 0 else "not root; use sudo, or --clock virtual, which needs none"
+    return None if os.geteuid() == 0 else f"not root; use sudo{_OR_VIRTUAL}"
 
 
 def _namespaces() -> str | None:
@@ -168,10 +169,17 @@ CAPABILITIES: tuple[Capability, ...] = (
 )
 
 
-def require(clock: str, switch: str, mtu_bytes: int = ORDINARY_MTU_BYTES, hosts: str | None = None) -> None:
+def require(
+    clock: str,
+    switch: str,
+    mtu_bytes: int = ORDINARY_MTU_BYTES,
+    hosts: str | None = None,
+    *,
+    has_virtual: bool = True,
+) -> None:
     """UsageError that names the first thing a run with this clock, this switch and interfaces of this MTU lacks.
 
-    `hosts` as in `RunRequest`.
+    `hosts` as in `RunRequest`. `has_virtual`: whether the command could do with `--clock virtual` instead.
     """
     needed = [EVERY_RUN]
     if clock == "real":
@@ -183,7 +191,10 @@ def require(clock: str, switch: str, mtu_bytes: int = ORDINARY_MTU_BYTES, hosts:
         if capability.needed_for in needed:
             missing = capability.probe()
             if missing is not None:
-                raise UsageError(f"{capability.needed_for} needs {capability.name}: {missing}")
+                is_live = capability.needed_for == LIVE_RUN and not has_virtual
+                needed_for = "a live network" if is_live else capability.needed_for
+                said = missing.removesuffix(_OR_VIRTUAL) if is_live else missing
+                raise UsageError(f"{needed_for} needs {capability.name}: {said}")
     refused = _veth(mtu_bytes) if clock == "real" and mtu_bytes > ORDINARY_MTU_BYTES else None
     if refused is not None:
         raise UsageError(f"{LIVE_RUN} needs interfaces for frames this long: {refused}; lower transport.payload_bytes")

@@ -19,13 +19,12 @@ from testbed.load.prediction import LoadModel, Prediction, least_dilation
 from testbed.load.stored import known
 from testbed.load.traffic import SendingRules, traffic_of
 from testbed.plan.config import DilationConfig
+from testbed.plan.fixed_point import largest_fitting
 from testbed.plan.network_settings import NetworkSettings
-from testbed.plan.request import MAX_DILATION, NETWORK_DILATION, ClockName
+from testbed.plan.request import NETWORK_DILATION, ClockName
 from testbed.plan.switch_targets import SwitchTarget
-from topologies.features import FixedPointError, feature_commands
 from topologies.model import Topology
 from topologies.settings import SwitchSettings
-from wire.dilation import Dilation, next_step
 
 VIRTUAL_DILATION = 1_000
 
@@ -62,26 +61,7 @@ def choose_dilation(
     costs = known().costs
     switch = costs.switches.get(target.name, target.cost)
     model = LoadModel(topology, traffic, costs, switch, telemetry=settings.switch.int_telemetry)
-    return _chosen(model, costs, _most(topology, settings.switch), asked)
-
-
-def _most(topology: Topology, switch: SwitchSettings) -> int:
-    """Return the largest step that the data plane can hold; 1 if it can hold none."""
-    steps = [1]
-    while steps[-1] < MAX_DILATION:
-        steps.append(next_step(steps[-1] + 1))
-    return next((step for step in reversed(steps) if data_plane_refusal(topology, switch, step) is None), 1)
-
-
-def data_plane_refusal(topology: Topology, switch: SwitchSettings, factor: int) -> str | None:
-    """Return why the integers of the switches' tables cannot hold a run at this dilation; None if they can."""
-    try:
-        for each in topology.switches:
-            for _ in feature_commands(topology, each.name, switch, Dilation(factor)):
-                pass
-    except FixedPointError as error:
-        return str(error)
-    return None
+    return _chosen(model, costs, largest_fitting(topology, settings.switch), asked)
 
 
 def _chosen(model: LoadModel, costs: Costs, most: int, asked: int | None) -> Choice:

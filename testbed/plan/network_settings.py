@@ -7,6 +7,7 @@ What is set may itself be what others follow from: a `transport.base_rtt_ns` mov
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -104,13 +105,32 @@ class NetworkSettings:
 
 
 def network_settings(topology: Topology, switch: Sequence[Layer], transport: Sequence[Layer]) -> NetworkSettings:
-    """From layers of settings, of which a later one overrides an earlier one. UsageError for a wrong one."""
+    """Return the settings of layers, of which a later one overrides an earlier one.
+
+    UsageError for a wrong one, by the name that was typed: a setting may be given as a multiple.
+    """
     physics = _physics(topology, transport)
-    chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
-    switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
-    hosts = _transport(physics, switches, transport)
-    _check_trimming(switches, hosts, physics.packet_bytes)
+    try:
+        chosen = _merged("switch", (FROM_NETWORK, *switch), physics)
+        switches = validated(SwitchSettings, chosen, "switch", multiples_of(SwitchSettings.model_fields))
+        hosts = _transport(physics, switches, transport)
+        _check_trimming(switches, hosts, physics.packet_bytes)
+    except UsageError as error:
+        raise UsageError(_as_typed(str(error), physics, (*switch, *transport))) from error
     return NetworkSettings(physics, switches, hosts)
+
+
+def _as_typed(message: str, physics: NetworkPhysics, layers: Sequence[Layer]) -> str:
+    """Return a message with settings under the names of the multiples that were typed, and what these come to."""
+    names = (*SwitchSettings.model_fields, *_TRANSPORT_NAMES)
+    values = {name: value for layer in layers for name, value in layer.items()}
+    notes = []
+    for setting, typed in physics.typed_as(layers, names).items():
+        message, count = re.subn(rf"\b{setting}\b", typed, message)
+        if count:
+            [(_, turned)] = physics.absolute({typed: values[typed]}, names).items()
+            notes.append(f"{typed}={values[typed]} is {turned} {'ns' if setting.endswith('_ns') else 'B'}")
+    return f"{message} ({'; '.join(notes)})" if notes else message
 
 
 def on_target(settings: NetworkSettings, target: SwitchTarget) -> NetworkSettings:

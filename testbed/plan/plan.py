@@ -23,7 +23,8 @@ from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
 from testbed.plan.config import RunConfig, fault_configs, program_config, versions
-from testbed.plan.dilation import choose_dilation, data_plane_refusal, dilation_config
+from testbed.plan.dilation import choose_dilation, dilation_config
+from testbed.plan.fixed_point import check_fixed_point
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
@@ -191,9 +192,7 @@ def _plan(
     program: GivenProgram | None,
 ) -> RunPlan:
     """With the rest of config.json, which is the same for every run. UsageError for what the data plane cannot hold."""
-    refusal = data_plane_refusal(topology, settings.switch, told["dilation"])
-    if refusal is not None:
-        raise UsageError(f"{refusal} at dilation {told['dilation']}; another --dilation may do")
+    check_fixed_point(topology, settings.switch, told["dilation"])
     target = SWITCH_TARGETS[told["switch"]]
     if program is None or target.has_wires:
         check_artifacts()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from analysis.results.row import result_row
@@ -33,7 +33,7 @@ from testbed.program.given import GivenProgram
 from testbed.sweep.effect import effect_digest
 from testbed.sweep.yaml_file import read_yaml
 from testbed.system.code import code_digest
-from wire.input.validation import STRICT, refusal
+from wire.input.validation import STRICT, refusal, shown
 
 JOBS = "jobs"
 MOST_JOBS = 100_000
@@ -41,6 +41,8 @@ _ASKED_DIGITS = 16
 _CODE_DIGITS = 8
 _MOST_READABLE = 120
 """Characters of a folder's name before the digests; file systems take 255 bytes."""
+_LONGEST_NAME = 100
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
 _MOST_NAMED = 3
 """Values of an axis in the label of a run that stands for more of them."""
 
@@ -50,7 +52,7 @@ class SweepFile(BaseModel):
 
     model_config = STRICT
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str
     scenario: str
     schemes: tuple[str, ...] = Field(min_length=1, strict=False)
     seeds: tuple[int, ...] = Field((1,), min_length=1, strict=False)
@@ -62,6 +64,16 @@ class SweepFile(BaseModel):
     switch: str = "auto"
     dilation: Annotated[int, Field(ge=1, le=MAX_DILATION)] | None = None
     duration_ms: float | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _can_name_a_folder(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{shown(name)} cannot name the folder of the results: use at most {_LONGEST_NAME} letters, digits, "
+                "'.', '_' and '-', the first a letter or digit, as in degree-and-seed"
+            )
+        return name
 
 
 @dataclass(frozen=True)
@@ -101,7 +113,7 @@ def read_sweep(path: Path) -> SweepFile:
     try:
         return SweepFile.model_validate(content)
     except ValidationError as error:
-        raise UsageError(f"{path}: {refusal(error)}") from error
+        raise UsageError(f"{path}: {refusal(error, SweepFile.model_fields)}") from error
 
 
 def jobs_of(sweep: SweepFile, program: GivenProgram | None = None) -> list[SweepJob]:

@@ -200,7 +200,7 @@ def _open_root() -> int:
     try:
         root = os.open(STATE_ROOT, _FOLDER)
     except PermissionError:
-        raise UsageError(f"{STATE_ROOT} is another user's: this needs root") from None
+        raise UsageError(f"{STATE_ROOT} is another user's: use sudo") from None
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise UsageError(f"{STATE_ROOT} is not a folder") from None

@@ -77,7 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("switch.pfc=1", "pfc: must be true or false, not 1"),
         ('switch.estimator="no"', "estimator: must be true or false, not 'no'"),
         ("switch.q_th_bytes=true", "q_th_bytes: must be a whole number, not True"),
-        ("switch.q_th_bdp=1e300", "q_th_bytes"),
+        ("switch.q_th_bdp=1e300", "q_th_bdp"),
         ("switch.alpha=true", "alpha: must be a number, not True"),
         ("switch.suppression_ns=-1", "suppression_ns: must be at least 0 ns, not -1"),
         ("transport.line_rate_bps=Infinity", "line_rate_bps"),

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from telemetry.schema import SCHEMAS
+from testbed.system.run_ids import STATE_ROOT
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -60,6 +62,14 @@ def test_bad_input_is_one_line_exit_2_and_nothing_created(words: list[str], expe
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_command_alone_prints_its_help(tmp_path: Path) -> None:
+    """The whole help, as with --help, but as bad input: on stderr, exit 2."""
+    done, asked = _runner(cwd=tmp_path), _runner("--help", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == asked.stdout
+    assert "Exit codes:\n" in done.stderr
+
+
 def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     """A file where a folder should be, and a place nobody can write to, are refused before anything starts."""
     blocked = tmp_path / "file"
@@ -102,14 +112,41 @@ def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[
     return lambda *words: run(str(python), str(tree / "runner.py"), *words)
 
 
+@pytest.fixture
+def _state_root() -> Iterator[None]:
+    """The folder of live runs' states is there, as it is after the first live run: only root may look into it."""
+    is_new = not STATE_ROOT.exists()
+    STATE_ROOT.mkdir(mode=0o700, exist_ok=True)
+    yield
+    if is_new:
+        with suppress(OSError):  # a run beside this test has begun
+            STATE_ROOT.rmdir()
+
+
 @pytest.mark.root
-def test_real_clock_without_root_names_what_is_missing(
-    public_folder: Path, as_nobody: Callable[..., subprocess.CompletedProcess[str]]
+@pytest.mark.usefixtures("_state_root")
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("run", "incast", "--out", "runs"), "use sudo, or --clock virtual, which needs none"),
+        (
+            ("compare", "incast", "--schemes", "irn,sfc", "--out", "runs"),
+            "use sudo, or --clock virtual, which needs none",
+        ),
+        (("validate", "incast", "--out", "runs"), "a live network needs root: not root; use sudo"),
+        (("cli",), "a live network needs root: not root; use sudo"),
+    ],
+)
+def test_without_root_a_live_network_is_refused_with_what_else_the_command_can_do(
+    words: tuple[str, ...],
+    advice: str,
+    public_folder: Path,
+    as_nobody: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
-    """Not root: one line that says so and what else to do."""
-    done = as_nobody("run", "incast", "--clock", "real", "--out", "runs")
+    done = as_nobody(*words)
     assert done.returncode == 2, done.stderr
-    assert "root" in done.stderr
+    assert done.stderr.endswith(f"{advice}\n")
+    assert len(done.stderr.splitlines()) == 1
     assert not (public_folder / "runs").exists()
 
 

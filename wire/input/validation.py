@@ -49,6 +49,8 @@ _WANTED = {
     "mapping_type": "a mapping",
     "tuple_type": "a list",
 }
+_MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_SHOWN = 60
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
@@ -85,8 +87,14 @@ def _default_of(item: DataclassField[Any]) -> object:
 
 
 def refusal(error: ValidationError, known: Iterable[str] = ()) -> str:
-    """The first of the errors as one line for a person; of a name that there is not, the nearest of the known ones."""
-    first = error.errors(include_url=False)[0]
+    """Return the first of the errors as one line, for an unknown name with the nearest known one.
+
+    Where a name is missing, an unknown name is likely to be that one, misspelt, and comes first.
+    """
+    found = error.errors(include_url=False)
+    first = found[0]
+    if first["type"] in _MISSING:
+        first = next((each for each in found if each["type"] in _UNKNOWN), first)
     kind, given = first["type"], first["input"]
     name = ".".join(str(part) for part in first["loc"] if part != "[key]")
     if kind in _WANTED:
@@ -96,7 +104,12 @@ def refusal(error: ValidationError, known: Iterable[str] = ()) -> str:
         said = f"must be {word} {_with_unit(first['ctx'][key], first['loc'])}, not {shown(given)}"
     elif kind == "literal_error":
         said = f"must be {first['ctx']['expected']}, not {shown(given)}"
-    elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+    elif kind in _MISSING:
+        said = "is missing"
+    elif kind == "too_short":
+        least, actual = first["ctx"]["min_length"], first["ctx"]["actual_length"]
+        said = f"must have at least {least} entr{'y' if least == 1 else 'ies'}, not {actual}"
+    elif kind in _UNKNOWN:
         said = f"there is no such setting{nearest(name, known)}"
     else:
         said = first["msg"].removeprefix("Value error, ")

@@ -88,9 +88,10 @@ def test_what_is_set_stays_and_others_follow_from_it() -> None:
         ("transport.base_rtt_ns=0", "transport: base_rtt_ns: must be at least 1 ns, not 0"),
         ("transport.base_rtt_ns=soon", "transport: base_rtt_ns: must be a whole number"),
         ("transport.line_rate_bps=true", "transport: line_rate_bps: must be a whole number"),
-        ("switch.q_th_bdp=many", "switch: q_th_bdp: 'many' is not a multiple"),
+        ("switch.q_th_bdp=many", "switch: q_th_bdp: must be a number of at least 0, not 'many'"),
         ("switch.colour_bdp=2", "switch: colour_bdp: there is no such setting"),
-        ("switch.q_th_bdp=1", "must be below q_th_bytes"),
+        ("switch.q_th_bdp=1", "must be below q_th_bdp"),
+        ("transport.rto_rtt=0", "transport: rto_rtt: must be at least 1 ns, not 0 (rto_rtt=0 is 0 ns)"),
     ],
 )
 def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
@@ -155,7 +156,7 @@ def test_acknowledgements_that_would_be_cut_are_refused(scheme: str, settings: t
 )
 def test_packets_that_would_be_dropped_instead_of_cut_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
     """Telemetry and the stamp of one-way delays are such; without cuts they may be there."""
-    with pytest.raises(UsageError, match="trim_queue_bytes: switches would drop packets that carry telemetry"):
+    with pytest.raises(UsageError, match="trim_queue_packets: switches would drop packets that carry telemetry"):
         planned(scheme, *settings)
     assert planned("ndp+hpcc", "switch.trim_queue_bytes=null").transport.congestion == "hpcc"
 

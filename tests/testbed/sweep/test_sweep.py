@@ -29,6 +29,7 @@ from testbed.sweep.run import run_sweep
 from testbed.sweep.sweep import SweepFile, SweepJob, jobs_of, labels_of_runs, read_sweep, results_table, unfinished
 from tests.appearing import await_file
 from tests.testbed.running import are_gone, children_of, hear_interrupts
+from wire.input.validation import shown
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = """
@@ -324,3 +325,28 @@ def test_every_job_of_a_sweep_has_its_faults() -> None:
     whole = jobs_of(SweepFile.model_validate(words))
     assert [job.request.faults for job in faulty] == [(fault,)] * 2
     assert not {job.name for job in faulty} & {job.name for job in whole}
+
+
+@pytest.mark.parametrize("name", ["degree/seed", "-x", "über", "two words", ".", "n" * 101])
+def test_a_name_that_makes_no_folder_is_refused_with_what_a_name_may_be(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text(f"name: {json.dumps(name)}\nscenario: incast\nschemes: [sfc]\n")
+    with pytest.raises(UsageError) as refused:
+        read_sweep(file)
+    assert f"{file}: name: {shown(name)} cannot name the folder of the results: use at most 100" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("nam: one", "nam: there is no such setting; nearest: name"),
+        ("seeds: [1]", "name: is missing"),
+        ("name: one\nseeds: []", "seeds: must have at least 1 entry, not 0"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_plain_words(line: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text(f"{line}\nscenario: incast\nschemes: [sfc]\n")
+    with pytest.raises(UsageError) as refused:
+        read_sweep(file)
+    assert str(refused.value) == f"{file}: {said}"

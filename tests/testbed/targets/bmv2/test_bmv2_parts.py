@@ -152,7 +152,9 @@ def test_every_scenario_can_be_had_without_pfc(scenario: str) -> None:
 
 def test_a_clock_too_slow_for_the_program_says_so() -> None:
     """Nobody need have asked for it: `auto` may choose it."""
-    with pytest.raises(UsageError, match="too long for the estimator at dilation 500000; another --dilation may do"):
+    with pytest.raises(
+        UsageError, match="too long for the estimator at dilation 500000; use --dilation 300000 or less"
+    ):
         plan_run(RunRequest("incast", "sfc-est", switch="bmv2", dilation=500_000))
 
 

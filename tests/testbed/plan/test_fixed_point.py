@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Ratios that the data plane cannot hold: the message says which dilation would do, and in which direction."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from testbed.errors import UsageError
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+
+
+def _planned(scheme: str, dilation: int, *settings: str) -> RunPlan:
+    return plan_run(RunRequest("incast", scheme, clock="virtual", dilation=dilation, settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "dilation", "settings", "problem", "fits"),
+    [
+        ("sfc-est", 10_000_000, (), "too long for the data plane", "less"),
+        ("irn+hpcc", 10_000_000, (), "too slow for telemetry", "less"),
+        ("sfc-est", 1, ("switch.estimator_tau_ns=5",), "too short for the estimator", "more"),
+    ],
+)
+def test_the_nearest_dilation_that_fits_is_named(
+    scheme: str, dilation: int, settings: tuple[str, ...], problem: str, fits: str
+) -> None:
+    with pytest.raises(UsageError, match=problem) as refused:
+        _planned(scheme, dilation, *settings)
+    found = re.search(r"at dilation (\d+); use --dilation (\d+) or (less|more)$", str(refused.value))
+    assert found is not None, str(refused.value)
+    assert (int(found[1]), found[3]) == (dilation, fits)
+    assert _planned(scheme, int(found[2]), *settings).dilation.factor == int(found[2])
+
+
+def test_what_no_dilation_makes_fit_is_refused_without_that_advice() -> None:
+    rates = ",".join(["10000000", *["25600000000000"] * 8])
+    settings = (f"topology.host_rates_bps=[{rates}]", "topology.hosts=9", "switch.pfc_alpha=64")
+    request = RunRequest("incast", "pfc", clock="virtual", dilation=1_000, topology="star", settings=settings)
+    with pytest.raises(UsageError, match=r"pfc_alpha 64 .* is too much for one of \d+ bit/s, at any --dilation$"):
+        plan_run(request)
