@@ -47,7 +47,7 @@ VERBS: Mapping[str, str] = {
     "list": "Show scenarios, schemes and topologies.",
     "report": "Write the report of a run, an experiment or a validation anew, or that of a comparison of several runs.",
     "trace": "Tell the life of one flow of a run: sent, queued, BTS, paused, resumed, acknowledged.",
-    "export": "Write a run's flows and completion times as the HPCC simulator's files.",
+    "export": "Write a run for other tools: as the HPCC simulator's files, or as a timeline for Perfetto.",
     "doctor": "Say what this machine can do and what is missing.",
     "clean": "End what dead runs left behind: processes, namespaces, sockets. Results stay.",
 }

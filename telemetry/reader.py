@@ -39,6 +39,7 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)
     _check_columns(path, frame.schema, schema)
+    _check_nulls(path, frame.null_count(), schema)
     return frame
 
 
@@ -53,11 +54,12 @@ def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
         metadata = pl.read_parquet_metadata(path)
         rows = pl.scan_parquet(path, glob=False)
         columns = rows.collect_schema()
-        answer(rows.select(pl.all().null_count()))
+        nulls = answer(rows.select(pl.all().null_count()))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
     _check_schema(path, metadata, schema)
     _check_columns(path, columns, schema)
+    _check_nulls(path, nulls, schema)
     return rows
 
 
@@ -85,3 +87,10 @@ def _check_columns(path: Path, columns: pl.Schema, schema: TraceSchema) -> None:
             raise TraceError(f"{path}: column {column.name} is {found}, expected {column.dtype()}")
     if tuple(columns) != schema.column_names:
         raise TraceError(f"{path}: columns are {', '.join(columns)}; expected {', '.join(schema.column_names)}")
+
+
+def _check_nulls(path: Path, nulls: pl.DataFrame, schema: TraceSchema) -> None:
+    """Refuse a trace with nulls where its schema has none. `nulls`: one row with the number of nulls per column."""
+    for column in schema.columns:
+        if nulls[column.name][0] and not column.nullable:
+            raise TraceError(f"{path}: column {column.name} has {nulls[column.name][0]} nulls, expected none")

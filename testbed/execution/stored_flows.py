@@ -17,11 +17,20 @@ from topologies.shapes import shape
 
 
 def stored_flows(folder: Path, config: Mapping[str, object]) -> tuple[Topology, FlowList]:
-    """UsageError, the end of a sentence, where the configuration or the list of flows is not there or wrong."""
+    """Return the network and the flow list of a run. UsageError, the end of a sentence, where either is missing or
+    wrong."""
+    topology = stored_topology(config)
     try:
-        topology = shape(str(config["topology"]), config["topology_parameters"]).build()  # type: ignore[arg-type]
         return topology, read_flows(folder / FILE_NAME, topology)
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+
+
+def stored_topology(config: Mapping[str, object]) -> Topology:
+    """Return the network of a run. UsageError, the end of a sentence, where its configuration is missing or wrong."""
+    try:
+        return shape(str(config["topology"]), config["topology_parameters"]).build()  # type: ignore[arg-type]
     except KeyError as error:
         raise UsageError(f"config.json has no {error}") from error
-    except (TypeError, ValidationError, TopologyError, ScenarioError) as error:
+    except (TypeError, ValidationError, TopologyError) as error:
         raise UsageError(str(error)) from error

@@ -85,6 +85,55 @@ def test_export_refuses_a_trace_that_lacks_flows(folder: Path, capsys: pytest.Ca
     assert not (folder / "hpcc").exists()
 
 
+@pytest.mark.parametrize("damage", [_cut("flows.parquet"), _gone("flows.parquet"), _gone("result.json")])
+def test_a_timeline_without_flows_or_result_is_refused_in_one_line(
+    damage: Damage, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage(folder)
+    before = sorted(folder.rglob("*"))
+    assert main(["export", str(folder), "--format", "perfetto"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, len(said.err.splitlines())) == ("", 1)
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (_gone("queues.parquet"), "queues.parquet cannot be read (no such trace)"),
+        (_text("signals.parquet", ""), "signals.parquet cannot be read"),
+        (_cut("goodput.parquet"), "goodput.parquet cannot be read"),
+    ],
+)
+def test_a_timeline_leaves_out_a_trace_that_cannot_be_read(
+    damage: Damage, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The timeline is there; exit 3 and one line on stderr."""
+    damage(folder)
+    assert main(["export", str(folder), "--format", "perfetto"]) == 3
+    said = capsys.readouterr()
+    assert said.out == f"{folder / 'timeline.pftrace'}\n"
+    [line] = said.err.splitlines()
+    assert line.startswith(f"! {reason}")
+    assert (folder / "timeline.pftrace").stat().st_size > 0
+
+
+def test_a_timeline_without_a_network_lacks_the_names_of_neighbours(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _text("config.json", '{"scenario": "incast"}')(folder)
+    assert main(["export", str(folder), "--format", "perfetto"]) == 3
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == "! Names of neighbours and captures are missing: config.json has no 'topology'."
+
+
+def test_a_format_that_does_not_exist_is_refused_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(folder), "--format", "chrome"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "--format" in line
+    assert "'hpcc', 'perfetto'" in line
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -128,4 +177,5 @@ def test_what_is_whole_is_reported_without_a_word(folder: Path, capsys: pytest.C
     """Exit 0 and nothing on stderr."""
     assert main(["report", str(folder)]) == 0
     assert main(["export", str(folder)]) == 0
+    assert main(["export", str(folder), "--format", "perfetto"]) == 0
     assert capsys.readouterr().err == ""

@@ -21,6 +21,7 @@ import polars as pl
 import pytest
 
 from testbed.program.given import program_given
+from tests.analysis.timeline.reading import read_timeline
 from tests.changes.change import p4c
 from tests.docs.commands import (
     NO_SHELL,
@@ -328,3 +329,11 @@ def test_what_is_typed_with_sudo_runs_live(tree: Path) -> None:
     status, said = typed(["trace", "1"])
     assert status == 0
     assert "acknowledged" in said
+    status, said = typed(["export", str(folder), "--format", "perfetto"])
+    assert status == 0, said
+    timeline = read_timeline(folder / "timeline.pftrace")
+    assert (
+        len([each for each in timeline.slices if each.place[-1] == "flows" and each.depth == 0])
+        == (result["flows"]["total"])
+    )
+    assert {place[-1] for place in timeline.places} >= {"tor1", "h1", "BTS", "lateness"}

@@ -35,6 +35,7 @@ from telemetry.schema import (
     VERSION_KEY,
     WHOLE_BUFFER,
 )
+from testbed.execution.perfetto_export import TIMELINE_FILE
 from tests.tree import ROOT
 from wire.constants import BtsCause
 
@@ -183,7 +184,7 @@ def test_the_folder_has_the_files_that_the_page_lists(stored_run: Path) -> None:
     """All of them after `report`, but what `export` and a live run leave; and none that it does not list."""
     listed = {name.removesuffix("/") for first, _ in _rows(PAGE.partition("\n## ")[0]) for name in _CODE.findall(first)}
     found = {path.name for path in stored_run.iterdir()}
-    assert found | {"hpcc"} == listed - {"lateness.png"}
+    assert found | {"hpcc", TIMELINE_FILE} == listed - {"lateness.png"}
     assert FILE_NAME in found
 
 

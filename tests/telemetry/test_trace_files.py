@@ -207,6 +207,14 @@ def test_wrong_columns_are_named(tmp_path: Path, read: Read) -> None:
         read(path, QUEUES)
 
 
+def test_nulls_in_a_column_without_nulls_are_named(tmp_path: Path, signal_row: SignalRow, read: Read) -> None:
+    path = tmp_path / "signals.parquet"
+    rows = pl.DataFrame([asdict(signal_row) | {"host": None, "flow_id": None}], schema=dict(SIGNALS.dtypes))
+    rows.write_parquet(path, metadata=SIGNALS.metadata)
+    with pytest.raises(TraceError, match="column host has 1 nulls, expected none"):
+        read(path, SIGNALS)
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     """If writing fails, the trace on disk is the one before."""
     path = tmp_path / "flows.parquet"

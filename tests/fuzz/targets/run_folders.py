@@ -38,6 +38,7 @@ _VERBS = (
     ("export", "run"),
     ("report", "run", "whole"),
     ("export", "run", "--out", "to"),
+    ("export", "run", "--format", "perfetto"),
 )
 
 

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Timelines of whole runs: what the traces say is in the file, and a damaged run is refused or exported in part."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
+from testbed.errors import UsageError
+from testbed.execution.execute import StoredRun, execute
+from testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
+from testbed.plan.plan import RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from tests.analysis.timeline.reading import Timeline, read_timeline
+
+SMALL = ("degree=4", "message_bytes=100000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
+
+
+def _run(out: Path, scheme: str, *settings: str, **more: object) -> StoredRun:
+    request = RunRequest("incast", scheme, clock="virtual", settings=(*SMALL, *settings), **more)  # type: ignore[arg-type]
+    return execute(plan_run(request), out, Silent(), page=False)
+
+
+def _timeline(run: StoredRun, out: Path) -> Timeline:
+    exported = export_perfetto(run.folder, out)
+    assert exported.problems == []
+    assert [path.name for path in out.iterdir()] == [TIMELINE_FILE]
+    return read_timeline(exported.path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
+    """An incast that SFC pauses."""
+    return _run(tmp_path_factory.mktemp("runs"), "sfc", "transport.cc_trace_ns=2000")
+
+
+def test_the_timeline_has_every_flow_bts_and_pause_of_the_traces(finished: StoredRun, tmp_path: Path) -> None:
+    timeline = _timeline(finished, tmp_path / "out")
+    flows = pl.read_parquet(finished.folder / FLOWS.file_name)
+    slices = {
+        each.arguments["flow_id"]: each
+        for each in timeline.named("incast ")
+        if each.depth == 0 and each.arguments.get("flow_id")
+    }
+    assert {number: (each.place[1], each.begin_ns, each.end_ns) for number, each in slices.items()} == {
+        row["flow_id"]: (row["src"], round(row["start_us"] * 1000), round(row["finish_us"] * 1000))
+        for row in flows.iter_rows(named=True)
+    }
+    signals = pl.read_parquet(finished.folder / SIGNALS.file_name)
+    bts = [each for each in timeline.slices if each.place[-1] == "BTS"]
+    assert sorted((each.place[1], each.begin_ns) for each in bts) == sorted(
+        (row["switch"], round(row["sent_us"] * 1000)) for row in signals.iter_rows(named=True)
+    )
+    assert len(bts) > 0
+    heard = {each.arrows_to[0]: each for each in timeline.slices if each.arrows_to}
+    for each in bts:
+        [arrow] = each.arrows_from
+        assert heard[arrow].begin_ns == round(each.arguments["received_us"] * 1000)
+        assert heard[arrow].place[1] == each.arguments["host"]
+    for row in flows.iter_rows(named=True):
+        pauses = [
+            each for each in timeline.named("paused") if each.track == slices[row["flow_id"]].track and each.depth == 1
+        ]
+        paused_ns = sum(each.end_ns - each.begin_ns for each in pauses if each.end_ns is not None)
+        assert paused_ns == pytest.approx(1000 * row["paused_us"], rel=0.01)
+
+
+def test_the_highest_count_of_a_buffer_is_that_of_the_result(finished: StoredRun, tmp_path: Path) -> None:
+    timeline = _timeline(finished, tmp_path / "out")
+    for switch, figures in finished.result.buffer_bytes.items():
+        [root] = {place[0] for place in timeline.counters}
+        assert max(value for _, value in timeline.counters[root, switch, "buffer"]) == figures.max
+    assert (root, "tor2", "port 8 to h16") in timeline.counters
+
+
+@pytest.mark.parametrize("scheme", ["irn", "gbn", "pfc", "sfc-p", "ndp", "irn+qcn"])
+def test_every_kind_of_scheme_has_a_timeline(scheme: str, tmp_path: Path) -> None:
+    run = _run(tmp_path, scheme, "switch.pfc_alpha=0.001", captures=("tor1",))
+    timeline = _timeline(run, tmp_path / "out")
+    flows = [each for each in timeline.slices if each.place[-1] == "flows" and each.depth == 0]
+    assert len(flows) == 4
+    pfc = [each for each in timeline.slices if "PFC" in each.place[-1]]
+    assert bool(pfc) == (scheme in ("pfc", "sfc-p"))
+
+
+def test_a_run_that_was_cut_short_has_flows_without_an_end(tmp_path: Path) -> None:
+    run = _run(tmp_path, "sfc", duration_ms=0.03)
+    assert run.result.flows.completed < run.result.flows.total
+    flows = [each for each in _timeline(run, tmp_path / "out").slices if each.place[-1] == "flows" and each.depth == 0]
+    assert len([each for each in flows if each.end_ns is not None]) == run.result.flows.completed
+
+
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [
+        (FLOWS, pl.lit(float("nan")).alias("start_us")),
+        (FLOWS, pl.lit(1e300).alias("finish_us")),
+        (SIGNALS, pl.lit(float("inf")).alias("received_us")),
+        (QUEUES, pl.lit(-1e300).alias("time_us")),
+    ],
+)
+def test_impossible_times_are_refused_and_no_file_is_written(
+    schema: TraceSchema, values: pl.Expr, finished: StoredRun, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder)
+    frame = pl.read_parquet(folder / schema.file_name).with_columns(values)
+    frame.write_parquet(folder / schema.file_name, metadata=schema.metadata)
+    with pytest.raises(UsageError, match="cannot be exported: damaged values in a trace"):
+        export_perfetto(folder, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_timeline_that_is_there_stays_whole_until_the_new_one_is(
+    finished: StoredRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption in the middle of writing leaves the old file and no other."""
+    out = tmp_path / "out"
+    before = export_perfetto(finished.folder, out).path.read_bytes()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("analysis.timeline.queues.QueueTracks.write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export_perfetto(finished.folder, out)
+    assert [(path.name, path.read_bytes()) for path in out.iterdir()] == [(TIMELINE_FILE, before)]
