@@ -39,7 +39,7 @@ def verb(
         typer.Option(
             metavar="DIR",
             parser=folder_of,
-            help="Default: the run folder, of the format hpcc `hpcc` in the run folder.",
+            help="Default: the run folder; for hpcc its folder `hpcc`.",
         ),
     ] = None,
 ) -> None:
