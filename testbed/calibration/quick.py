@@ -34,7 +34,7 @@ _LONE = Pace(100_000, 120)
 _MANY_SECONDS = 0.8
 _FASTEST = {"soft": 1_500, "bmv2": 20_000}
 _LONE_OVER_MANY = 4
-"""How many times as much a frame that comes alone costs, about: used to choose the second run's dilation only."""
+"""The usual cost of a frame that comes alone over that of a frame among many; chooses the second dilation only."""
 _LOAD = 0.6
 """The share of the machine that the second run may use."""
 

@@ -81,7 +81,7 @@ class Measurement:
     agents: int
     seconds: float
     lateness: Mapping[str, WakeupFinding]
-    """By how much frames of agents and of switches were late, their spacing included."""
+    """Lateness of the frames of agents and of switches, errors of their spacing included."""
 
     @property
     def runner_share(self) -> float:
@@ -220,7 +220,7 @@ def measured_capacity(seconds: float = 0.8) -> float:
 
 
 def _answers(module: Sequence[str], count: int) -> list[Any]:
-    """Start so many processes of a module at once and return the JSON that each prints."""
+    """Start `count` processes of a module at once and return the JSON that each prints."""
     command = [sys.executable, "-m", *module]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     try:

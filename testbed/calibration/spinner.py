@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A process that computes without a pause: ``python -m testbed.calibration.spinner SECONDS``.
 
-It prints one line of JSON: how many rounds of work it did in so many wall seconds, and the shortest time of a round in
+It prints one line of JSON: how many rounds of work it did in these wall seconds, and the shortest time of a round in
 ns, which is a round on a core of its own. A core that is shared, throttled by a quota or taken by a hypervisor does
 fewer.
 """
