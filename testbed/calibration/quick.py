@@ -68,7 +68,7 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
         switches={switch: process_finding([lone.switch], [many.switch])},
         telemetry_agent=usual.telemetry_agent,
         telemetry_switch=usual.telemetry_switch,
-        runner_share=usual.runner_share * agent.frame_ns / usual.agent.frame_ns,
+        runner_share=lone.runner_share,
         wakeups=lone.lateness,
     )
 

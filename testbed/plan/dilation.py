@@ -27,6 +27,8 @@ from topologies.model import Topology
 from topologies.settings import SwitchSettings
 
 VIRTUAL_DILATION = 1_000
+MOST_BY_ITSELF = 1_000_000
+"""The largest dilation that is chosen: a model millisecond then takes 17 minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def choose_dilation(
     costs = known().costs
     switch = costs.switches.get(target.name, target.cost)
     model = LoadModel(topology, traffic, costs, switch, telemetry=settings.switch.int_telemetry)
-    return _chosen(model, costs, largest_fitting(topology, settings.switch), asked)
+    most = min(MOST_BY_ITSELF, largest_fitting(topology, settings.switch))
+    return _chosen(model, costs, most, asked)
 
 
 def _chosen(model: LoadModel, costs: Costs, most: int, asked: int | None) -> Choice:

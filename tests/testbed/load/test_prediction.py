@@ -16,7 +16,7 @@ from testbed.load.prediction import LATE_SHARE, LoadModel, least_dilation, share
 from testbed.load.stored import WakeupFinding, store
 from testbed.load.traffic import Traffic, traffic_of
 from testbed.load.visits import switch_visits
-from testbed.plan.dilation import VIRTUAL_DILATION, sending_rules
+from testbed.plan.dilation import MOST_BY_ITSELF, VIRTUAL_DILATION, sending_rules
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.plan.switch_targets import SWITCH_TARGETS
@@ -139,16 +139,19 @@ def test_config_says_what_was_chosen_and_why() -> None:
     assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)
 
 
-def test_a_machine_that_is_always_late_gets_the_largest_dilation_of_the_data_plane(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("payload", [1_000, 9_000])
+def test_a_machine_that_is_always_late_gets_a_dilation_that_the_data_plane_holds(
+    payload: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own limit is a reason to run slower than is right, not to refuse a run whose dilation nobody typed."""
+    """A limit of the tables is no reason to refuse a run whose dilation nobody typed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     late = WakeupFinding(p50_ns=9e8, p99_ns=9e8, max_ns=1e9)
     store(calibration().model_copy(update={"wakeups": {"agent": late, "switch": late}}))
-    chosen = _plan().config
-    assert 1_000_000 <= chosen.dilation < MAX_DILATION
+    slow_links = ("topology.host_rate_bps=1e9", "topology.fabric_rate_bps=1e9")
+    assert _plan().config.dilation == MOST_BY_ITSELF
+    chosen = _plan("sfc", *slow_links, f"transport.payload_bytes={payload}").config
+    assert chosen.dilation < MOST_BY_ITSELF
     assert chosen.dilation_choice is not None
     assert chosen.dilation_choice.late_share > LATE_SHARE
-    with pytest.raises(UsageError, match="too long for the data plane"):
-        _plan(dilation=next_step(chosen.dilation + 1))
+    with pytest.raises(UsageError, match="for the data plane"):
+        _plan("sfc", *slow_links, dilation=next_step(chosen.dilation + 1))
