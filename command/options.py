@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from command.listing import words
+from scenarios.listed import LISTED
 from testbed.errors import UsageError
 
 
@@ -20,9 +21,23 @@ def folder_of(text: str | Path) -> Path:
     return Path(text)
 
 
-ScenarioName = Annotated[
-    str, typer.Argument(help="Scenario, see `list`.", show_default=False, autocompletion=words.scenarios)
+OptionalScenario = Annotated[
+    str | None,
+    typer.Argument(
+        help="Scenario, see `list`; may be left out with --flows.", show_default=False, autocompletion=words.scenarios
+    ),
 ]
+
+
+def scenario_of(scenario: str | None, flows: Path | None) -> str:
+    """Return the name of the scenario that was typed, or of what stands in for one where a file has the flows."""
+    if scenario is not None:
+        return scenario
+    if flows is None:
+        raise UsageError("no scenario: name one of those that `list` shows, or a file of flows by --flows FILE")
+    return LISTED.name
+
+
 SwitchName = Annotated[
     str, typer.Option(help="Switch target: auto (soft), soft or bmv2.", autocompletion=words.switches)
 ]

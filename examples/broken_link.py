@@ -2,13 +2,18 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A link breaks under a message and is mended: the message waits, is sent again where it must be, and arrives.
 
-sudo .venv/bin/python -m examples.broken_link
+sudo .venv/bin/python examples/broken_link.py
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
+
+from testbed.live.session.script import run_script
 from testbed.live.session.session import open_network
 
 
@@ -25,4 +30,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_script(main))

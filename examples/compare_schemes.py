@@ -2,13 +2,18 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The same incast under several schemes, one after the other on one network that stays up.
 
-sudo .venv/bin/python -m examples.compare_schemes
+sudo .venv/bin/python examples/compare_schemes.py
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
+
+from testbed.live.session.script import run_script
 from testbed.live.session.session import LiveSession, open_network
 
 
@@ -33,4 +38,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_script(main))

@@ -2,13 +2,18 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """An incast by hand: start it, look into the receiver's ToR while it lasts, see how the messages fared.
 
-sudo .venv/bin/python -m examples.incast
+sudo .venv/bin/python examples/incast.py
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the tree, wherever this is started
+
+from testbed.live.session.script import run_script
 from testbed.live.session.session import open_network
 
 
@@ -27,4 +32,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_script(main))

@@ -26,14 +26,15 @@ from command.options import (
     FlowFile,
     HostsImage,
     Json,
+    OptionalScenario,
     Out,
     P4Programs,
     Retry,
     ScaleName,
-    ScenarioName,
     Settings,
     SwitchName,
     TopologyName,
+    scenario_of,
 )
 from command.output import EXIT_CLAIM, console, say, say_json
 from command.planning import checked, clock_of, dilation_of, end_by_outcome
@@ -49,7 +50,7 @@ from testbed.program.given import programs_given
 
 
 def verb(
-    scenario: ScenarioName,
+    scenario: OptionalScenario = None,
     *,
     schemes: Annotated[
         str,
@@ -80,7 +81,7 @@ def verb(
 ) -> None:
     """Runs a scenario under each scheme with each P4 program, with each seed."""
     request = RunRequest(
-        scenario,
+        scenario_of(scenario, flows),
         switch=switch,
         clock=clock_of(clock),
         dilation=dilation_of(dilation),
@@ -111,7 +112,7 @@ def verb(
     say_dilations(plans)
     runs, missing = _run_all(requests, plans, out, quiet=json, retry=retry)
     with _kept(runs, missing):
-        folder = make_folder(out, f"{scenario}-compare")
+        folder = make_folder(out, f"{request.scenario}-compare")
         held = judged(claimed, [run.folder for run in runs])
         page = write_comparison_report([run.folder for run in runs], folder, missing, held)
         give_to_caller(folder)

@@ -23,17 +23,18 @@ from command.options import (
     FlowFile,
     HostsImage,
     Json,
+    OptionalScenario,
     Out,
     P4Program,
     Pcap,
     Retry,
     RunWorkers,
     ScaleName,
-    ScenarioName,
     Seed,
     Settings,
     SwitchName,
     TopologyName,
+    scenario_of,
 )
 from command.output import console, say, say_json
 from command.planning import (
@@ -55,7 +56,7 @@ from testbed.program.given import program_given
 
 
 def verb(
-    scenario: ScenarioName,
+    scenario: OptionalScenario = None,
     *,
     scheme: Annotated[
         str,
@@ -85,7 +86,7 @@ def verb(
 ) -> None:
     """Runs a scenario once."""
     request = RunRequest(
-        scenario,
+        scenario_of(scenario, flows),
         scheme=scheme,
         switch=switch,
         clock=clock_of(clock),

@@ -14,6 +14,7 @@ from scenarios.catalogue import SCENARIOS
 from scenarios.faults.fault import Fault
 from scenarios.faults.spec import parse_faults
 from scenarios.files.flow_file import FlowList, read_flows
+from scenarios.listed import LISTED
 from scenarios.model.flow import Flow, FlowRequest
 from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
@@ -35,7 +36,14 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
-    """The scenario and its size."""
+    """Return the scenario and its size; `LISTED` stands in where a file has the flows and no scenario was named."""
+    if request.scenario == LISTED.name and request.flow_file is not None:
+        if request.scale not in LISTED.scales:
+            raise UsageError(
+                f"--scale {request.scale}: flows of a file have no size; leave it out, or name a scenario "
+                "whose network is to be used"
+            )
+        return LISTED, LISTED.scales["ci"]
     if request.scenario not in SCENARIOS:
         raise UsageError(
             f"no scenario {request.scenario!r}; there are {', '.join(SCENARIOS)}{nearest(request.scenario, SCENARIOS)}"
@@ -111,12 +119,24 @@ def check_seed(seed: int) -> None:
         raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
 
 
-def duration_ms_of(request: RunRequest, scale: Scale) -> float:
-    """What was asked for, else the scale's."""
-    duration_ms = scale.duration_ms if request.duration_ms is None else request.duration_ms
+def duration_ms_of(request: RunRequest, scale: Scale, flows: Sequence[FlowRequest]) -> float:
+    """Return the duration that was asked for, else the scale's, which is added to the last start of a list alone."""
+    default_ms = scale.duration_ms
+    if request.scenario == LISTED.name:
+        default_ms += max((flow.start_ns for flow in flows), default=0) / 1e6
+    duration_ms = min(default_ms, MAX_DURATION_MS) if request.duration_ms is None else request.duration_ms
     if not 0 < duration_ms <= MAX_DURATION_MS:
         raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")
     return duration_ms
+
+
+def check_traffic_settings(request: RunRequest, workload: Mapping[str, Any]) -> None:
+    """Raise UsageError for settings of a scenario's traffic where a file has the flows."""
+    if request.flow_file is not None and workload:
+        name = next(iter(workload))
+        raise UsageError(
+            f"--set {name}: --flows has the flows already, and no setting of traffic changes them; leave it out"
+        )
 
 
 def check_background(request: RunRequest) -> None:

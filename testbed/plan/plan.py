@@ -89,13 +89,14 @@ def plan_run(request: RunRequest) -> RunPlan:
     scenario, scale = checks.scenario_at_scale(request)
     scheme = checks.scheme_named(request.scheme)
     overrides = parse_overrides(request.settings)
+    checks.check_traffic_settings(request, overrides.workload)
     shape_parameters = scale.topology_parameters if request.topology is None else {}
     topology = checks.network_named(request.topology or scale.topology, {**shape_parameters, **overrides.topology})
     workload = checks.validated(
         scenario.workload, {**scale.workload, **overrides.workload}, f"scenario {scenario.name}"
     )
     listed = checks.flow_list(request, workload, topology)
-    duration_ms = checks.duration_ms_of(request, scale)
+    duration_ms = checks.duration_ms_of(request, scale, listed.requests)
     derived = {"goodput_interval_ns": goodput_interval_ns(topology, listed.requests, duration_ms)}
     settings = network_settings(
         topology,
@@ -127,7 +128,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         "dilation_choice": dilation_config(choice),
         "seed": request.seed,
         "duration_ms": duration_ms,
-        "workload": workload.model_dump(),
+        "workload": workload.model_dump() if request.flow_file is None else {},
         "captures": _checked_captures(request, topology),
         "background": request.background,
         "hosts": request.hosts,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from analysis.formatting import variant_of
+from scenarios.listed import LISTED
 from testbed.program.given import GivenProgram
 
 ClockName = Literal["real", "virtual"]
@@ -63,8 +64,9 @@ class RunRequest:
 
 
 def repeat_command(request: RunRequest, factor: int) -> str:
-    """The command line that repeats a run."""
-    words = ["./runner.py", "run", request.scenario, "--scheme", request.scheme, "--clock", request.clock]
+    """Return the command line that repeats a run."""
+    scenario = [] if request.scenario == LISTED.name else [request.scenario]
+    words = ["./runner.py", "run", *scenario, "--scheme", request.scheme, "--clock", request.clock]
     if request.switch != "auto":
         words += ["--switch", request.switch]
     words += ["--scale", request.scale, "--seed", str(request.seed), "--dilation", str(factor)]

@@ -133,7 +133,6 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
         (["--set", "a\x1b[31m=1"], "a\\x1b[31m"),
         (["--set", "degree=1\udcff"], "UTF-8"),
         (["--topology", "a\udcffb"], "UTF-8"),
-        (["--flows", "no\nsuch\x1b[31mfile"], "no\\nsuch\\x1b[31mfile"),
         (["--hosts", "docker:debian"], "--hosts needs --clock real: programs in containers know no virtual time"),
         (["--hosts", "docker:"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'docker:'"),
         (["--hosts", "podman:debian"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'podman:debian'"),
@@ -260,7 +259,12 @@ def test_a_sweep(text: str, expected: str, tmp_path: Path, capsys: pytest.Captur
 def test_a_flow_list(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of our format and of the HPCC simulator's."""
     (tmp_path / "flows").write_text(text)
-    _refused([*RUN, "--flows", "flows"], expected, capsys)
+    _refused(["run", "--flows", "flows", "--clock", "virtual"], expected, capsys)
+
+
+def test_a_name_of_a_flow_list_that_a_terminal_would_obey_is_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "--flows", "no\nsuch\x1b[31mfile", "--clock", "virtual"]
+    _refused(words, "no\\nsuch\\x1b[31mfile", capsys)
 
 
 SIZES = b"size_bytes,cumulative_percent,steps\n"

@@ -48,7 +48,9 @@ def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         (["cli", "--topology", "torus"], "no topology 'torus'"),
         (["report", "no-such-folder"], "no-such-folder"),
         (["run", "incast", "--bogus"], "--bogus"),
-        (["run"], "scenario"),
+        (["run"], "no scenario: name one of those that `list` shows, or a file of flows by --flows FILE"),
+        (["compare"], "no scenario: name one of those that `list` shows, or a file of flows by --flows FILE"),
+        (["validate", "incast", "--flows", "mine.csv"], "No such option: --flows"),
         (["fly"], "fly"),
     ],
 )
@@ -159,6 +161,17 @@ def test_output_below_a_closed_folder_is_refused(
     done = as_nobody("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2, done.stderr
     assert "--out" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "runs"), [(["run"], 1), (["compare", "--schemes", "irn,sfc"], 2)])
+def test_flows_of_a_file_need_no_scenario(words: list[str], runs: int, tmp_path: Path) -> None:
+    """Every run of them is called flows, and so is the comparison."""
+    (tmp_path / "mine.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h9,5000,0,a\n")
+    done = _runner(*words, "--flows", "mine.csv", "--clock", "virtual", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert all(name.startswith("flows-") for name in folders)
+    assert len([name for name in folders if "compare" not in name]) == runs
 
 
 @pytest.mark.long

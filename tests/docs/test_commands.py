@@ -70,6 +70,7 @@ PARSED: Mapping[str, str] = {
     r"softswitch/simple_switch -i": "wants root and interfaces: tests/softswitch/test_bmv2_command.py",
     r": `(.venv/bin/)?python -m [\w.]+`$": "names a module, whose words stand elsewhere",
     r"python -m softswitch(.thrift)? ": "runs until it is stopped: tests/softswitch/thrift/test_server.py",
+    r"sudo .venv/bin/python examples/": "wants root: tests/examples/test_examples.py runs each",
     r"python3 net.py": "wants root: tests/softswitch/mininet/test_mininet.py makes the page's files and types it",
     r": `p4c-bm2-ss ": "the compiler itself: tests/softswitch/test_p4c.py",
     r"python -m bench|: export ": "measures for minutes: tests/bench/test_benchmarks.py",
@@ -92,6 +93,7 @@ SMALLER: Mapping[str, str] = {
 """What is typed instead, so that a run takes a second."""
 
 PLACEHOLDERS: Mapping[str, str] = {
+    "FILE.csv": "{run}/flows-input.csv",
     "FILE.yaml": "sweep.yaml",
     "FLOW": "1",
     "FOLDER": "{run}",

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.testbed import running
 
-pytestmark = running.NEEDS_MININET
 EXAMPLES = {
     "incast": r"deepest queue of tor2: [1-9]\d* bytes\n(h\d: [\d.]+ us, slowdown [\d.]+\n){7}[1-9]\d* of \d+ BTS were",
     "broken_link": r"link is down: False\ndone now: True\n[1-9]\d* packets were sent again",
@@ -20,16 +22,31 @@ EXAMPLES = {
 }
 
 
+def _run(name: str, folder: Path, *before: str) -> subprocess.CompletedProcess[str]:
+    """Run an example as its first lines say, from another folder than the tree."""
+    command = [*before, sys.executable, str(running.ROOT / "examples" / f"{name}.py")]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=200)
+
+
+@running.needs_mininet
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_runs(name: str) -> None:
+def test_an_example_runs(name: str, tmp_path: Path) -> None:
     """To its end, and leaves nothing."""
     before = running.remains()
-    done = subprocess.run(
-        [sys.executable, "-m", f"examples.{name}"], cwd=running.ROOT, capture_output=True, text=True, timeout=200
-    )
+    done = _run(name, tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.search(EXAMPLES[name], done.stdout), done.stdout
     assert running.left_since(before) == {}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mininet") is None, reason="Mininet is not installed")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_without_root_says_so_in_a_line(name: str, tmp_path: Path) -> None:
+    """In a user namespace without a mapping nobody is root."""
+    done = _run(name, tmp_path, *(["unshare", "--user"] if os.geteuid() == 0 else []))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"{name}.py: a live network needs root: not root; use sudo\n")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_every_example_is_tried() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
 from testbed.errors import RunError, UsageError
+from testbed.execution import capabilities
 from testbed.execution.execute import make_folder
 from testbed.flows.ideal import ideal_fct_ns
 from testbed.interrupt import Interrupt
@@ -356,7 +357,7 @@ def open_network(
     """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4", `p4` is
     a file.
 
-    With `hosts` "docker:IMAGE" its hosts are containers.
+    With `hosts` "docker:IMAGE" its hosts are containers. UsageError where this machine or user cannot have a network.
     """
     request = RunRequest(
         "none",
@@ -368,5 +369,7 @@ def open_network(
         hosts=hosts,
         program=program_given(p4),
     )
+    plan = plan_network(request)
+    capabilities.require("real", plan.config.switch, plan.mtu_bytes, hosts, has_virtual=False)
     with open_session(request) as session:
         yield session

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from scenarios.files.flow_file import FILE_NAME
+from scenarios.listed import LISTED
 from scenarios.traffic.sizes import WORKLOADS, format_hpcc_cdf, load_sizes
 from testbed.errors import UsageError
 from testbed.execution.execute import StoredRun, execute
@@ -123,6 +124,45 @@ def _copy(run: StoredRun, tmp_path: Path, **changed: object) -> Path:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, **changed}))
     return folder
+
+
+def _listed(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["src,dst,size_bytes,start_ns,tag", *lines, ""]))
+    return path
+
+
+def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
+    """Its network is a Clos unless another is named, and its run waits for what starts late."""
+    listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
+    plan = plan_run(RunRequest(LISTED.name, clock="virtual", flow_file=listed))
+    assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)
+    assert plan.config.duration_ms == 30 + 20
+    assert plan.config.command.startswith("./runner.py run --scheme sfc --clock virtual --scale ci")
+    star = RunRequest(LISTED.name, clock="virtual", flow_file=listed, topology="star", settings=("topology.hosts=16",))
+    assert plan_run(star).topology.name == "star"
+
+
+@pytest.mark.parametrize("scenario", ["incast", LISTED.name])
+def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: Path) -> None:
+    """They were ignored without a word; those of the network still count."""
+    listed = _listed(tmp_path, "h1,h2,500,0,a")
+    settings = ("topology.hosts_per_tor=2", "degree=2")
+    plan = plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings[:1]))
+    assert (len(plan.topology.hosts), plan.config.workload) == (4, {})
+    with pytest.raises(UsageError, match=r"^--set degree: --flows has the flows already, .*; leave it out$"):
+        plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings))
+
+
+def test_a_list_alone_has_no_size(tmp_path: Path) -> None:
+    request = RunRequest(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
+    with pytest.raises(UsageError, match=r"^--scale paper: flows of a file have no size; leave it out"):
+        plan_run(request)
+
+
+def test_the_stand_in_for_a_scenario_is_none_without_a_list() -> None:
+    with pytest.raises(UsageError, match="no scenario 'flows'"):
+        plan_run(RunRequest(LISTED.name, clock="virtual"))
 
 
 def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:

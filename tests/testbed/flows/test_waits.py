@@ -79,7 +79,7 @@ def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> No
     ring = plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings))
     listed = tmp_path / "at-once.csv"
     listed.write_text(format_flows([replace(flow, after=()) for flow in ring.flows], None))
-    at_once = plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings, flow_file=listed))
+    at_once = plan_run(RunRequest("allreduce", "irn", dilation=10_000, flow_file=listed))
     assert ring.config.dilation_choice is not None
     assert at_once.config.dilation_choice is not None
     assert 0 < 2 * ring.config.dilation_choice.peak_load < at_once.config.dilation_choice.peak_load
