@@ -105,7 +105,7 @@ class NetworkSettings:
 
 
 def network_settings(topology: Topology, switch: Sequence[Layer], transport: Sequence[Layer]) -> NetworkSettings:
-    """Return the settings of layers, of which a later one overrides an earlier one.
+    """Return the settings of layers; a later layer overrides an earlier one.
 
     UsageError for a wrong one, by the name that was typed: a setting may be given as a multiple.
     """

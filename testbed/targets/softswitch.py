@@ -66,7 +66,7 @@ class SoftswitchProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, whoever ended it."""
+        """Whether its process has ended, for any reason."""
         return self._child.has_ended
 
     def obituary(self) -> str:

@@ -42,7 +42,7 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("mininet") is None, reason="Mininet is not installed")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_without_root_says_so_in_a_line(name: str, tmp_path: Path) -> None:
-    """In a user namespace without a mapping nobody is root."""
+    """A user namespace without a mapping takes root away."""
     done = _run(name, tmp_path, *(["unshare", "--user"] if os.geteuid() == 0 else []))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(f"{name}.py: a live network needs root: not root; use sudo\n")

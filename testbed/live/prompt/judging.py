@@ -37,11 +37,11 @@ _LOOKS = 3
 
 @dataclass(frozen=True)
 class _Reading:
-    """What hosts, switches and wires counted, read one after the other."""
+    """Counters of hosts, switches and wires, read one after the other."""
 
     counters: RunCounters
     lateness: Mapping[str, LatenessSummary | None]
-    """For each part of the network."""
+    """Lateness of each part of the network, by its name."""
 
     @property
     def is_balanced(self) -> bool:

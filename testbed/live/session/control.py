@@ -82,7 +82,7 @@ class ControlledSwitch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, whoever ended it."""
+        """Whether its process has ended, for any reason."""
         return self._running.has_ended
 
     def obituary(self) -> str:

@@ -44,7 +44,7 @@ class Sight:
 
     hosts: Mapping[str, HostState]
     lateness: Mapping[str, LatenessSummary]
-    """For each agent, which is named with its hosts."""
+    """Lateness of each agent, by its name with its hosts."""
     spacing: Sequence[SpacingSummary]
 
 

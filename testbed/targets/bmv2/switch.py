@@ -64,7 +64,7 @@ class Bmv2Switch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, whoever ended it."""
+        """Whether its process has ended, for any reason."""
         return self._host.has_ended
 
     def obituary(self) -> str:

@@ -35,7 +35,7 @@ class RunningSwitch(Protocol):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, whoever ended it."""
+        """Whether its process has ended, for any reason."""
 
     def obituary(self) -> str:
         """Return how its process ended and what the process said last, as one line."""

@@ -133,7 +133,7 @@ def _listed(tmp_path: Path, *lines: str) -> Path:
 
 
 def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
-    """Its network is a Clos unless another is named, and its run waits for what starts late."""
+    """The network is a Clos unless another is named, and the run waits for flows that start late."""
     listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
     plan = plan_run(RunRequest(LISTED.name, clock="virtual", flow_file=listed))
     assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)
@@ -145,7 +145,7 @@ def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scenario", ["incast", LISTED.name])
 def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: Path) -> None:
-    """They were ignored without a word; those of the network still count."""
+    """Such settings were ignored without a word; settings of the network still count."""
     listed = _listed(tmp_path, "h1,h2,500,0,a")
     settings = ("topology.hosts_per_tor=2", "degree=2")
     plan = plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings[:1]))

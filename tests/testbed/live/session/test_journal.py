@@ -140,7 +140,7 @@ def test_a_switch_started_again_is_as_it_was_changed() -> None:
 
 
 def test_a_switch_that_was_killed_can_be_started_again() -> None:
-    """What remains of the dead process is given up first; table entries come back as after a stop."""
+    """The rest of the dead process is given up first; table entries come back as after a stop."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     controlled.command("table_clear t")
@@ -153,7 +153,7 @@ def test_a_switch_that_was_killed_can_be_started_again() -> None:
 
 
 def test_a_switch_that_does_not_come_up_can_be_started_once_more() -> None:
-    """What was started of it is ended."""
+    """A process that did not become ready is ended."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     controlled.halt()
