@@ -78,7 +78,7 @@ class RunCounters:
     broken: tuple[str, ...] = ()
     """What of the run itself failed, so that its figures are not those of what was asked for: a sentence each."""
     unbalanced: str = ""
-    """A sentence that says why the balance of packets shows no losses: the network was not at rest when it was counted."""
+    """A sentence that says why the balance of packets shows no losses: the network was counted while it went on."""
     lacking: tuple[str, ...] = ()
     """What the run was to leave beside its figures and did not, such as a whole capture: a sentence each."""
 

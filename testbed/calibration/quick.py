@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The calibration that the first live run on a machine makes by itself: two short runs of the target that it uses.
 
-The first run has frames that come alone, and is slow enough for a machine that is fifty times slower than a laptop of
-2024. Its cost decides how fast the second run may be; its lateness is the least that a live run has here. What messages
-and telemetry cost is not measured, but taken in the proportion to a frame that the built-in costs have.
+The first run has frames that come alone; where these keep the machine busy, the run is made again, slower. Its cost
+decides how fast the second run may be; its lateness is the least that a live run has here. What messages and telemetry
+cost is not measured, but taken in the proportion to a frame that the built-in costs have.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from testbed.calibration.processor_time import busy_cores
 from testbed.calibration.runs import (
     PACKET_NS,
     PROCESSES,
-    Load,
     Measurement,
     Pace,
     measured_capacity,
@@ -36,7 +35,11 @@ _FASTEST = {"soft": 1_500, "bmv2": 20_000}
 _LONE_OVER_MANY = 4
 """The usual cost of a frame that comes alone over that of a frame among many; chooses the second dilation only."""
 _LOAD = 0.6
-"""The share of the machine that the second run may use."""
+"""The load that the second run may make."""
+_MOST_LONE_LOAD = 0.3
+"""The load of the first run above which it is made again, slower."""
+_SLOWEST = 1_000_000
+_FEWEST_PACKETS = 40
 
 
 def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | None = None) -> Calibration:
@@ -75,14 +78,21 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
 
 def _two_runs(switch: str, capacity_cores: float, interrupt: Interrupt) -> tuple[Measurement, Measurement]:
     """Return the run whose frames come alone, and the run whose frames come together."""
-    lone = measured_run(switch, _SCHEME, _LONE, interrupt)
-    dilation = _dilation_of_many(lone.agent, lone.switch, capacity_cores, _FASTEST[switch])
+    pace = _LONE
+    lone = measured_run(switch, _SCHEME, pace, interrupt)
+    load = _load(lone, capacity_cores)
+    if load > _MOST_LONE_LOAD:  # frames wait for each other, which is not the lateness that is to be measured
+        slower = min(_SLOWEST, round(pace.dilation * load / _MOST_LONE_LOAD * 2))
+        pace = Pace(slower, max(_FEWEST_PACKETS, pace.packets * pace.dilation // slower))
+        lone = measured_run(switch, _SCHEME, pace, interrupt)
+        load = _load(lone, capacity_cores)
+    dilation = round(pace.dilation * load / _LONE_OVER_MANY / _LOAD)
+    dilation = min(pace.dilation // 2, max(_FASTEST[switch], dilation))
     packets = round(_MANY_SECONDS * 1e9 / (PACKET_NS * dilation))
-    return lone, measured_run(switch, _SCHEME, Pace(dilation, max(_LONE.packets, packets)), interrupt)
+    return lone, measured_run(switch, _SCHEME, Pace(dilation, max(_FEWEST_PACKETS, packets)), interrupt)
 
 
-def _dilation_of_many(agent: Load, switch: Load, capacity_cores: float, fastest: int) -> int:
-    """Return the dilation at which frames that come together keep the machine, and each process, busy for `_LOAD`."""
-    machine_share = (2 * agent.share + (PROCESSES - 2) * switch.share) / capacity_cores
-    share = max(agent.share, switch.share, machine_share) / _LONE_OVER_MANY
-    return min(_LONE.dilation // 2, max(fastest, round(_LONE.dilation * share / _LOAD)))
+def _load(run: Measurement, capacity_cores: float) -> float:
+    """Return the load of the machine or of the busiest process, whichever is greater; 1 is all that it can do."""
+    machine_share = (2 * run.agent.share + (PROCESSES - 2) * run.switch.share) / capacity_cores
+    return max(run.agent.share, run.switch.share, machine_share)

@@ -33,7 +33,7 @@ def serve(address: str, port: int) -> dict[str, object]:
 
 
 def send(address: str, port: int, seconds: int, udp_bps: int | None = None) -> dict[str, object]:
-    """Send to the server for some seconds of wall time, by UDP if there is a rate for it, else by TCP; return the figures.
+    """Send to the server for some seconds of wall time, by UDP if a rate is given, else by TCP; return the figures.
 
     Rates are bits per second of the wall clock. What was sent is what the client's socket took, its buffer included;
     how much of that crossed the network only the receiver's figures tell.
