@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from bench.catalogue import BENCHMARKS
 from bench.instruments.benchmark import Benchmark, Skipped
 from bench.report import Report, as_json, show
-from command.output import TextConsole
+from command.output import TextConsole, allow_any_encoding
 
 _FILE_COLUMNS = 140
 
@@ -30,6 +30,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if unknown:
         print(f"bench: no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
+    allow_any_encoding()
     console = TextConsole(stderr=arguments.json, markup=True)
     if not console.is_terminal:
         console.width = _FILE_COLUMNS

@@ -29,6 +29,7 @@ from command.output import (
     EXIT_INVALID,
     EXIT_UNEXPECTED,
     LONGEST_LINE,
+    allow_any_encoding,
     complain,
 )
 from compiled.cache import CacheRefused
@@ -105,6 +106,7 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
 
 def main(words: Sequence[str]) -> int:
     """Run the command; every refusal and every unexpected error is one line on stderr."""
+    allow_any_encoding()
     try:
         _check_text(words)
         _check_limits(words)

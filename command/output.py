@@ -7,6 +7,7 @@ All text goes through `TextConsole`, so that no caller has to know who wrote the
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -33,6 +34,8 @@ EXIT_CODES: Mapping[int, str] = {
     EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM, whatever the verdict: one line says what was kept",
 }
 """Where two apply, the higher one is given. README.md and `--help` show this table."""
+
+_ESCAPES = "backslashreplace"
 
 LONGEST_LINE = 500
 """Characters of a refusal, so that a file of one long line does not fill the screen."""
@@ -66,6 +69,16 @@ def _visible_text(text: Text) -> Text:
     copied = text.copy()
     copied.plain = shown
     return copied
+
+
+def allow_any_encoding() -> None:
+    """Let the standard streams take every character, whatever their encoding.
+
+    A character that the encoding of the output lacks, such as µ in ASCII, is printed as an escape.
+    """
+    for stream, handler in ((sys.stdin, "surrogateescape"), (sys.stdout, _ESCAPES), (sys.stderr, _ESCAPES)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=handler)
 
 
 console = TextConsole()

@@ -192,7 +192,7 @@ def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction
 
 def main() -> int:
     """The case on stdin."""
-    judge_case(Case.model_validate_json(sys.stdin.read()))
+    judge_case(Case.model_validate_json(sys.stdin.buffer.read()))
     return 0
 
 

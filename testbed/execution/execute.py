@@ -30,6 +30,7 @@ from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 from testbed.recording.outcome import ClockOutcome, Progress
 from testbed.recording.recorder import Recorder
+from testbed.system.caller import caller
 from testbed.system.out_of_room import out_of_room, whole_files
 from testbed.virtual.simulation import simulate
 
@@ -230,5 +231,6 @@ def give_to_caller(folder: Path) -> None:
 
 
 def _give(path: Path) -> None:
-    if os.geteuid() == 0 and "SUDO_UID" in os.environ:
-        os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]), follow_symlinks=False)
+    of_sudo = caller()
+    if of_sudo is not None:
+        os.chown(path, *of_sudo, follow_symlinks=False)

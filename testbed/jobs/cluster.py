@@ -14,10 +14,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from ssl import SSLError
 from typing import Any
 
 import cloudpickle
 from distributed import Client, Event, Future, get_worker
+from distributed.comm.core import CommClosedError
 
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
@@ -28,6 +30,10 @@ from testbed.jobs.task import ROOT, Take, Task, TaskEnd
 _ANSWER_S = 10
 """For a scheduler to answer, and to have a worker."""
 _POLL_S = 0.5
+_TLS = "tls://"
+_TLS_ERRORS = (CommClosedError, SSLError, FileNotFoundError, PermissionError)
+"""Certificates that do not fit, that cannot be parsed, that are not there."""
+_HOW = "docs/security.md says how to configure it"
 
 # What runs on a worker travels by value: our modules are not on its import path.
 for _module in (process, sys.modules[__name__]):
@@ -84,13 +90,25 @@ def _end_of(future: Future[Any]) -> TaskEnd:
     return TaskEnd(*future.result())
 
 
+def _why_not(scheduler: str, error: Exception) -> str:
+    """Return in words why there is no connection to a scheduler."""
+    if isinstance(error, RuntimeError):  # for example, Dask is configured to refuse addresses without TLS
+        return str(error)
+    if scheduler.startswith(_TLS) and isinstance(error, TypeError):
+        return f"Dask has no certificate for TLS; {_HOW}"
+    if scheduler.startswith(_TLS) and isinstance(error, _TLS_ERRORS):
+        return f"TLS failed ({str(error).splitlines()[0]}); {_HOW}"
+    return "no Dask scheduler answers there"
+
+
 @contextmanager
 def _client(scheduler: str) -> Iterator[Client]:
+    """Yield a client, with TLS as Dask's configuration has it. UsageError without a scheduler or a worker."""
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is said once, by the command
     try:
         client = Client(scheduler, timeout=_ANSWER_S)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--scheduler {scheduler}: no Dask scheduler answers there") from error
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise UsageError(f"--scheduler {scheduler}: {_why_not(scheduler, error)}") from error
     with client:
         try:
             client.wait_for_workers(1, timeout=_ANSWER_S)

@@ -112,7 +112,7 @@ def main(*, serves: bool = False) -> int:
     """The job on stdin, or those that come there."""
     hear_processor_time()
     with _answers() as answers:
-        for payload in iter(sys.stdin.readline, "") if serves else [sys.stdin.read()]:
+        for payload in iter(sys.stdin.buffer.readline, b"") if serves else [sys.stdin.buffer.read()]:
             result = run_job(JOB.validate_json(payload))
             answers.write(JOB_RESULT.dump_json(result) + b"\n")
             answers.flush()

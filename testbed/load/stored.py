@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 from telemetry.atomic_file import replace_text
 from testbed.load.costs import Costs, MessageCost, ProcessCost, Wakeups, built_in
 from testbed.load.machine import Machine, this_machine
+from testbed.system.caller import caller
 from testbed.system.code import ROOT, code_digest
 from testbed.system.limits import cores
 from wire.input.bounded_file import FileRefused, read_bounded_text
@@ -195,20 +196,11 @@ def _cost(found: ProcessFinding) -> ProcessCost:
     return ProcessCost(found.frame_ns, found.lone_frame_ns, found.fixed_share)
 
 
-def _caller() -> tuple[int, int] | None:
-    """User and group of who called sudo; None: nobody did, or they are root."""
-    ids = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    if os.geteuid() != 0 or not all(each.isascii() and each.isdigit() for each in ids):
-        return None
-    user, group = (int(each) for each in ids)
-    return (user, group) if user else None
-
-
 def _home() -> Path:
-    caller = _caller()
-    if caller is not None:
+    of_sudo = caller()
+    if of_sudo is not None:
         try:
-            return Path(pwd.getpwuid(caller[0]).pw_dir)
+            return Path(pwd.getpwuid(of_sudo[0]).pw_dir)
         except KeyError:
             pass
     return Path(os.environ.get("HOME") or "/")
@@ -217,11 +209,11 @@ def _home() -> Path:
 @contextmanager
 def _as_caller() -> Iterator[None]:
     """With the rights of who called sudo, so that nothing of theirs (a link, say) leads to what is not theirs."""
-    caller = _caller()
-    if caller is None:
+    of_sudo = caller()
+    if of_sudo is None:
         yield
         return
-    user, group = caller
+    user, group = of_sudo
     groups = os.getgroups()
     os.setgroups([])
     os.setegid(group)

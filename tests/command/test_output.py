@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.table import Table
@@ -16,6 +19,7 @@ from analysis.terminal.fitted import PROSE, Fitted
 from command.output import TextConsole, complain, console, say, say_json
 from command.progress import JobProgress, LiveProgress
 
+ROOT = Path(__file__).resolve().parents[2]
 STEERING = "\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 SHOWN = r"\x1b[2J\x9b31m\x7f\u202e\u2066\udc80"
 MARKUP = "[bold]a[/nothing] :smile: [link=http://b]"
@@ -89,3 +93,19 @@ def test_json_has_the_same_content_for_every_terminal(encoding: str, monkeypatch
     assert json.loads(text) == content
     assert text.replace("\n", "").isprintable()
     assert ("µ" in text) == (encoding != "ascii")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    "words", [["list", "incast"], ["--help"], ["run", "no-µ"], ["report", "no-µ"]], ids=lambda words: words[0]
+)
+def test_a_terminal_of_any_encoding_is_printed_on(words: list[str], encoding: str) -> None:
+    """The escape of a character that the encoding lacks is shown."""
+    command = [sys.executable, str(ROOT / "runner.py"), *words]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    said = done.stdout.decode(encoding) + done.stderr.decode(encoding)
+    assert done.returncode == (0 if words[0] in ("list", "--help") else 2), said
+    assert "Traceback" not in said
+    if words[0] != "--help":
+        assert ("µ" in said, r"\xb5" in said) == (encoding != "ascii", encoding == "ascii")

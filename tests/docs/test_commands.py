@@ -48,6 +48,7 @@ PARSED: Mapping[str, str] = {
     r"^docs/tutorial/README.md: [^`]": "want the files that the page makes: tests/docs/test_tutorial.py",
     r"^docs/fidelity.md: ": "hours of live runs: tests/testbed/validation/test_run.py has small ones",
     r"^docs/data-plane.md: [^`]": "have tests of their own below",
+    r"^docs/security.md: [^`]": "a cluster with TLS: tests/testbed/jobs/test_cluster.py has one",
     r"^docs/reproduction.md: ": "minutes together: tests/reproduction/test_reproduce.py has small ones",
     r": `(sudo )?(./)?runner.py \w+`$": "names a verb, whose options stand elsewhere: tests/command/test_startup.py",
     r"runner.py reproduce": "minutes: tests/reproduction/test_reproduce.py",

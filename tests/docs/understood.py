@@ -40,6 +40,7 @@ _BY_ARGPARSE: Mapping[str, str] = {
     "telemetry.document": "telemetry.document",
 }
 """Modules, and where their `main` is."""
+_OF_THE_MACHINE = ("chmod", "cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "openssl", "sed", "tar")
 _BY_PLACE: Mapping[str, int] = {"softswitch": 1, "softswitch.stf": 2}
 """Modules that read their words by their places, and how many they want at least."""
 
@@ -246,5 +247,5 @@ _PROGRAMS: Mapping[str, Callable[[Sequence[str]], Complaint]] = {
     "softswitch/simple_switch": _simple_switch,
     "tools/provision.sh": _provision,
     "vagrant": _vagrant,
-    **dict.fromkeys(("cp", "dask", "debootstrap", "dockerd", "export", "mkdir", "sed", "tar"), _is_the_machine_s),
+    **dict.fromkeys(_OF_THE_MACHINE, _is_the_machine_s),
 }

@@ -56,6 +56,16 @@ def test_results_say_what_became_of_each_job_in_their_order(tmp_path: Path) -> N
     assert not done.is_interrupted
 
 
+def test_a_job_hears_every_character_whatever_its_streams_encoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment decides about text for people; jobs and answers are UTF-8."""
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    [done] = _run([_job(tmp_path / "µ", SHORT)], lambda *words: None).each
+    assert isinstance(done, JobFinished)
+    assert done.folder.parent == tmp_path / "µ"
+
+
 def test_a_job_draws_no_page_that_nobody_asked_for(tmp_path: Path) -> None:
     """Nor does its process load what draws; the page can be had from the folder later."""
     words = JOB.dump_json(replace(_job(tmp_path, SHORT), page=False)).decode()

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""A Dask cluster that is reached by TLS alone, with Dask's own configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.appearing import await_file
+
+ROOT = Path(__file__).resolve().parents[3]
+SWEEP = "name: far\nscenario: incast\nschemes: [irn, sfc]\nsettings: {degree: 2, message_bytes: 2000}\n"
+OPENSSL = shutil.which("openssl") or ""
+pytestmark = pytest.mark.skipif(not OPENSSL, reason="no openssl on the PATH to make certificates")
+
+
+def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
+    """Make a key and a certificate that signs itself; return the certificate and the key."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
+    words = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
+    subprocess.run([*words, "-keyout", str(key), "-out", str(certificate)], capture_output=True, check=True)
+    return certificate, key
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the cluster's certificate and with one that the cluster does not know."""
+    folder = tmp_path_factory.mktemp("certificates")
+    for name in ("ours", "other"):
+        _certificate(folder, name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler with a worker, both of which speak TLS only."""
+    folder = tmp_path_factory.mktemp("cluster")
+    file = folder / "scheduler.json"
+    tls = ["--protocol", "tls", "--tls-ca-file", str(certificates / "ours.pem")]
+    tls += ["--tls-cert", str(certificates / "ours.pem"), "--tls-key", str(certificates / "ours-key.pem")]
+    with ExitStack() as stack:
+
+        def start(*words: str) -> subprocess.Popen[bytes]:
+            log = stack.enter_context((folder / f"{words[0]}.log").open("w"))
+            command = [sys.executable, "-m", "dask", *words, "--no-dashboard", *tls]
+            process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+            return process
+
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        await_file(folder, "scheduler.json", scheduler)
+        start("worker", "--scheduler-file", str(file), "--nthreads", "1", "--local-directory", str(folder / "scratch"))
+        address: str = json.loads(file.read_text())["address"]
+        assert address.startswith("tls://127.0.0.1:")
+        yield address
+
+
+def _sweep(address: str, folder: Path, configuration: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a sweep on the cluster, with an environment that configures Dask."""
+    (folder / "sweep.yaml").write_text(SWEEP)
+    words = ["sweep", str(folder / "sweep.yaml"), "--out", str(folder / "out"), "--scheduler", address]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "runner.py"), *words],
+        env={**own, "DASK_CONFIG": str(folder / "dask"), **configuration},
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+    )
+
+
+def _variables(certificates: Path, *, known: str = "ours", shown: str = "ours") -> dict[str, str]:
+    """Return Dask's environment variables for a client that trusts one certificate and shows another."""
+    tls = "DASK_DISTRIBUTED__COMM__TLS__"
+    return {
+        f"{tls}CA_FILE": str(certificates / f"{known}.pem"),
+        f"{tls}CLIENT__CERT": str(certificates / f"{shown}.pem"),
+        f"{tls}CLIENT__KEY": str(certificates / f"{shown}-key.pem"),
+    }
+
+
+def test_jobs_run_over_tls_as_the_environment_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
+    """An encryption that the configuration requires is no obstacle, either."""
+    required = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
+    done = _sweep(cluster, tmp_path, _variables(certificates) | required)
+    assert done.returncode == 0, done.stderr
+    assert "2 run now" in done.stdout
+
+
+def test_jobs_run_over_tls_as_a_file_configures_it(cluster: str, certificates: Path, tmp_path: Path) -> None:
+    """Dask reads YAML files of a folder."""
+    (tmp_path / "dask").mkdir()
+    client = {"cert": str(certificates / "ours.pem"), "key": str(certificates / "ours-key.pem")}
+    tls = {"ca-file": str(certificates / "ours.pem"), "client": client}
+    (tmp_path / "dask" / "tls.yaml").write_text(json.dumps({"distributed": {"comm": {"tls": tls}}}))
+    done = _sweep(cluster, tmp_path, {})
+    assert done.returncode == 0, done.stderr
+    assert "2 run now" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("known", "shown", "reason"),
+    [
+        (None, "", "Dask has no certificate for TLS"),
+        ("other", "ours", "TLS failed (TLS certificate does not match"),
+        ("ours", "other", "TLS failed ("),
+        ("ours", "missing", "TLS failed ([Errno 2] No such file or directory"),
+    ],
+)
+def test_a_scheduler_that_cannot_be_trusted_or_does_not_trust_is_one_clear_line(
+    known: str | None, shown: str, reason: str, cluster: str, certificates: Path, tmp_path: Path
+) -> None:
+    """Exit 2, with the place that says what to configure."""
+    configuration = {} if known is None else _variables(certificates, known=known, shown=shown)
+    done = _sweep(cluster, tmp_path, configuration)
+    [line] = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert line.startswith(f"runner.py: --scheduler {cluster}: {reason}")
+    assert line.endswith("; docs/security.md says how to configure it")
+
+
+def test_an_address_without_tls_is_refused_where_encryption_is_required(
+    cluster: str, certificates: Path, tmp_path: Path
+) -> None:
+    """The command does not begin to speak."""
+    address = cluster.replace("tls", "tcp")
+    required = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
+    done = _sweep(address, tmp_path, _variables(certificates) | required)
+    [line] = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert line.startswith(f"runner.py: --scheduler {address}: encryption required by Dask configuration")
+
+
+def test_a_client_without_tls_gets_no_answer(cluster: str, tmp_path: Path) -> None:
+    done = _sweep(cluster.replace("tls", "tcp"), tmp_path, {})
+    assert done.returncode == 2
+    assert done.stderr.endswith("no Dask scheduler answers there\n")

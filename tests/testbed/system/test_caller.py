@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The user who called sudo."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed.execution.execute import give_to_caller, make_folder
+from testbed.system.caller import caller
+
+
+@pytest.fixture(autouse=True)
+def _as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+
+def test_sudo_names_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUDO_UID", "1234")
+    monkeypatch.setenv("SUDO_GID", "5678")
+    assert caller() == (1234, 5678)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert caller() is None
+
+
+@pytest.mark.parametrize(
+    ("user", "group"),
+    [
+        ("abc", "1234"),
+        ("1234", "abc"),
+        ("1234", None),
+        (None, "1234"),
+        ("", ""),
+        ("-1", "1234"),
+        ("4294967295", "1234"),
+        ("99999999999999999999", "1234"),
+        ("9" * 5000, "1234"),
+        ("١٢٣", "1234"),
+        ("0", "0"),
+    ],
+)
+def test_files_stay_roots_where_sudo_names_nobody(
+    user: str | None, group: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variables come from the environment, where anybody may have put them."""
+    for name, word in (("SUDO_UID", user), ("SUDO_GID", group)):
+        monkeypatch.delenv(name, raising=False)
+        if word is not None:
+            monkeypatch.setenv(name, word)
+    given: list[object] = []
+    monkeypatch.setattr(os, "chown", lambda *words, **options: given.append(words))
+    give_to_caller(make_folder(tmp_path / "runs", "incast-sfc"))
+    assert caller() is None
+    assert given == []
