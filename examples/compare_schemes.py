@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The same incast under several schemes, one after the other on one network that stays up.
+"""An incast of all hosts to one under several schemes, one after the other on one network that stays up.
+
+The fullest switch holds less with BTS from the congested switch, and least with the pause cache at the senders' switch.
 
 sudo .venv/bin/python examples/compare_schemes.py
 """
@@ -18,11 +20,11 @@ from testbed.live.session.session import LiveSession, open_network
 
 
 def deepest_buffer(net: LiveSession, switch: str) -> int:
-    """The most that a switch held during an incast of everybody to h1, who start within 40 us.
+    """Return the most bytes that a switch held during an incast of 15 hosts to h16.
 
-    All at one instant would have sent their windows before anybody can tell them to wait.
+    The senders start within 40 us: a pause can only stop a sender whose first window is not sent yet.
     """
-    messages = net.incast("h1", 8, 250_000, sync_us=40)
+    messages = net.incast("h16", 15, 250_000, sync_us=40)
     deepest = 0
     while not net.wait(messages, seconds=0):
         deepest = max([deepest, sum(queue.held_bytes for queue in net.queues(switch))])
@@ -31,10 +33,10 @@ def deepest_buffer(net: LiveSession, switch: str) -> int:
 
 
 def main() -> None:
-    with open_network("star", scheme="irn", dilation=10_000, settings=["topology.hosts=9"]) as net:
-        for scheme in ("irn", "ingress-bts", "sfc+none", "pfc"):
+    with open_network("clos", scheme="irn", dilation=20_000, settings=["topology.hosts_per_tor=8"]) as net:
+        for scheme in ("irn", "ingress-bts", "sfc"):
             net.set_scheme(scheme)
-            print(f"{net.scheme}: at most {deepest_buffer(net, 's1') / 1000:.0f} KB in s1")
+            print(f"{net.scheme}: at most {deepest_buffer(net, 'tor2') / 1000:.0f} KB in tor2")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -28,6 +30,23 @@ KINDS = {
 """Sections, and the rows of CONTRIBUTING's table that they are examples of."""
 
 
+@dataclass(frozen=True)
+class Typed:
+    """A tree in which the commands of the page were typed, their output, and the results of their runs in order."""
+
+    tree: Path
+    said: str
+    results: list[dict[str, Any]]
+
+    def of(self, scenario: str, scheme: str, *, flows: int) -> dict[str, Any]:
+        """Return the first run of a scenario under a scheme with this number of flows."""
+        return next(
+            result
+            for result in self.results
+            if (result["scenario"], result["scheme"], result["flows"]["total"]) == (scenario, scheme, flows)
+        )
+
+
 @pytest.mark.parametrize("section", KINDS)
 def test_contributing_has_the_places_that_the_tutorial_touches(section: str) -> None:
     """All of them, and no others."""
@@ -36,12 +55,18 @@ def test_contributing_has_the_places_that_the_tutorial_touches(section: str) -> 
     assert all(any(is_at(place, pattern) for place in places) for pattern in patterns)
 
 
-def test_every_file_is_made_and_every_command_typed(tmp_path: Path) -> None:
-    """Those that need no root, in the order of the page; what they leave is of runs that went as the page says."""
-    tree = copy_of_tree(tmp_path)
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Typed:
+    """Make every file of the page in a copy of the tree and type the commands that need no root, in order."""
+    tree = copy_of_tree(tmp_path_factory.mktemp("tutorial"))
     PAGE.make(tree)
     said = type_in(tree, [words for words in PAGE.commands() if words[0] != ROOT_WORD])
-    results = [json.loads(path.read_text()) for path in sorted(tree.glob("runs/**/result.json"))]
+    folders = sorted((path.parent for path in tree.glob("runs/**/result.json")), key=lambda each: each.stat().st_mtime)
+    return Typed(tree, said, [json.loads((folder / "result.json").read_text()) for folder in folders])
+
+
+def test_every_file_is_made_and_every_command_typed(typed: Typed) -> None:
+    tree, said, results = typed.tree, typed.said, typed.results
     assert len(results) > 10
     for result in results:
         assert result["verdict"] == "faithful"
@@ -55,6 +80,43 @@ def test_every_file_is_made_and_every_command_typed(tmp_path: Path) -> None:
     assert (tree / "steady.png").stat().st_size > 1_000
 
 
+def test_in_the_first_example_sfc_sends_bts_and_holds_half_of_irn_at_most(typed: Typed) -> None:
+    irn, sfc = typed.of("incast", "irn", flows=12), typed.of("incast", "sfc", flows=12)
+    assert sfc["bts"]["sent"] > 100
+    assert irn["bts"]["sent"] == 0
+    assert sfc["max_buffer_bytes"] < 0.5 * irn["max_buffer_bytes"]
+
+
+def test_the_first_example_s_table_has_the_figures_of_its_runs(typed: Typed) -> None:
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+ [KM]B) \| ([\d.]+) \| (\d+) \|$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == ["irn", "sfc"]
+    for scheme, buffer, p50, bts in rows:
+        assert re.search(
+            rf"^ {scheme} +faithful +12/12 +{re.escape(buffer)} .* {re.escape(p50)} .* {bts} *$", typed.said, re.M
+        )
+
+
+def test_a_control_of_one_s_own_holds_less_than_none_and_less_again_with_sfc(typed: Typed) -> None:
+    irn, steady, both = (typed.of("incast", scheme, flows=8) for scheme in ("irn", "irn+steady", "sfc+steady"))
+    assert both["max_buffer_bytes"] < steady["max_buffer_bytes"] < irn["max_buffer_bytes"]
+
+
+def test_a_front_end_s_questions_end_in_incasts_that_sfc_tames(typed: Typed) -> None:
+    irn, sfc = typed.of("questions", "irn", flows=96), typed.of("questions", "sfc", flows=96)
+    assert sfc["bts"]["sent"] > 100
+    assert sfc["max_buffer_bytes"] < 0.6 * irn["max_buffer_bytes"]
+    took_us = [result["completion"]["questions"]["took_us"] for result in (irn, sfc)]
+    assert took_us[1] == pytest.approx(took_us[0], rel=0.02)
+
+
+def test_switches_send_bts_in_every_sfc_run_but_the_list_of_three_messages(typed: Typed) -> None:
+    runs = [result for result in typed.results if result["scheme"].startswith("sfc")]
+    assert len(runs) >= 8
+    for result in runs:
+        assert (result["bts"]["sent"] > 0) == (result["flows"]["total"] != 3), result["scenario"]
+
+
 @needs_mininet
 def test_what_is_typed_with_sudo_runs_on_mininet(tmp_path: Path) -> None:
     """All flows arrive; how late this machine was is not asked."""
@@ -64,7 +126,8 @@ def test_what_is_typed_with_sudo_runs_on_mininet(tmp_path: Path) -> None:
     results = [json.loads(path.read_text()) for path in tree.glob("runs/*/result.json")]
     assert results
     for result in results:
-        assert (result["clock"], result["flows"]["completed"], result["unexplained_loss"]) == ("real", 4, 0)
+        assert (result["clock"], result["flows"]["completed"], result["unexplained_loss"]) == ("real", 12, 0)
+        assert result["bts"]["sent"] > 0
 
 
 def test_symptoms_are_words_of_the_testbed() -> None:
