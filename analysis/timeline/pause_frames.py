@@ -22,7 +22,7 @@ class CapturedPort:
 
     node: str
     number: int
-    """From 1; a host's only port is 0."""
+    """The number of the port, from 1. A host's only port is 0."""
     peer: str
     rate_bps: int
     path: Path

@@ -45,7 +45,7 @@ class _SwitchCounters:
         self._depths[queue] = depth_bytes
 
     def finish(self) -> None:
-        """Draw the last interval and, after its end, what was left in the queues."""
+        """Draw the last interval and, after its end, the bytes that are still in the queues."""
         self._set(self._begin_ns, self._peaks)
         self._set(self._end_ns, self._depths)
 

@@ -32,7 +32,7 @@ class Slice:
 
 @dataclass
 class Timeline:
-    """What a viewer shows."""
+    """The content of a trace as a viewer shows it."""
 
     places: list[Place] = field(default_factory=list)
     """Every track in the order in which it is shown."""

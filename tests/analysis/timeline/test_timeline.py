@@ -131,6 +131,7 @@ def test_a_newer_pause_ends_the_older_and_no_pause_outlives_its_flow(draw: Draw)
     )
     timeline = draw(flows=_flows({"start_us": 1.0, "finish_us": 20.0}), signals=signals)
     assert _spans(timeline.named("paused")) == [(3000, 6000), (6000, 7000), (10_000, 20_000)]
+    assert _spans(timeline.named("incast")) == [(1000, 20_000)]
     arrows = [each.arrows_from for each in timeline.at(ROOT, "tor2", "BTS")]
     assert [each.arrows_to for each in timeline.named("paused")] == arrows
 
@@ -158,7 +159,7 @@ def test_a_signal_for_no_flow_that_is_going_on_has_a_track_beside_the_flows(draw
 
 
 def test_a_counter_holds_the_peak_of_each_sampling_interval(draw: Draw) -> None:
-    """A queue without a row in an interval was empty; after the last interval it is what was left."""
+    """A queue without a row in an interval was empty; after the last interval a counter has the last depth."""
     whole = WHOLE_BUFFER
     queues = _queues(
         (10.0, whole, whole, 500, 900),
@@ -247,17 +248,17 @@ def test_faults_are_slices(stored: Run, tmp_path: Path) -> None:
 
 def test_captured_pfc_frames_are_pauses_until_the_next_frame_or_their_end(draw: Draw, tmp_path: Path) -> None:
     """Times in a capture are wall times: here ten times the model's. A resume ends the pause of its class alone."""
-    frames = [(0, {3: 100, 4: 100}), (20_000, {3: 100}), (30_000, {3: 0}), (900_000, {3: 10})]
+    frames = [(0, {3: 1000, 4: 1000}), (20_000, {3: 1000}), (30_000, {3: 0}), (900_000, {3: 10})]
     with CaptureWriter(tmp_path / "h1.pcapng", "h1-eth0", CaptureClock(10, 0)) as capture:
         for time_ns, quanta in frames:
             capture.write(time_ns, pack_frame(1, quanta), Direction.IN)
     port = CapturedPort("h1", 0, "tor1", 100_000_000_000, tmp_path / "h1.pcapng")
     pauses = draw(captures=[port]).at(ROOT, "h1", "PFC received from tor1")
     assert sorted((each.name, each.begin_ns, each.end_ns) for each in pauses) == [
-        ("class 3 paused", 0, quanta_ns(100, port.rate_bps)),
-        ("class 3 paused", 2000, 2000 + quanta_ns(100, port.rate_bps)),
+        ("class 3 paused", 0, 2000),
+        ("class 3 paused", 2000, 3000),
         ("class 3 paused", 90_000, 90_000 + quanta_ns(10, port.rate_bps)),
-        ("class 4 paused", 0, quanta_ns(100, port.rate_bps)),
+        ("class 4 paused", 0, quanta_ns(1000, port.rate_bps)),
     ]
     assert {each.depth for each in pauses} == {0}
 
