@@ -39,7 +39,7 @@ def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StoredValidation:
     stored.folder.mkdir()
     write_validation(stored.folder / "validation.json", stored.validation)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(verb, "checked", lambda *_: [])
+    monkeypatch.setattr(verb, "checked", lambda *_, **__: [])
     monkeypatch.setattr(verb, "write_validation_page", lambda folder, _: folder / "report.html")
     return stored
 
@@ -102,7 +102,7 @@ def test_pairs_that_take_too_long_are_left_out_and_the_time_of_the_others_is_tol
         return StoredValidation(Validation(runs=(), left_out=tuple(left_out)), tmp_path, False)
 
     monkeypatch.setattr(verb, "validate", store)
-    monkeypatch.setattr(verb, "checked", lambda requests, _: [plan_run(request) for request in requests])
+    monkeypatch.setattr(verb, "checked", lambda requests, *_, **__: [plan_run(request) for request in requests])
     words = ("--schemes", "sfc+window,onramp+window", "--dilation", "10000", "--set", "message_bytes=100000")
     assert main(["validate", "signaling", *words, "--longest", "1"]) == 0
     place = "in flight a sender (KB)"
