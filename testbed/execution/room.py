@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -86,12 +87,29 @@ def check_output(parent: Path, needs: Needs | None = None) -> None:
         existing = next(each for each in (parent, *parent.absolute().parents) if _is_there(each))
         if len(os.fsencode(parent.absolute())) > _LONGEST_PATH_BYTES:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        with tempfile.TemporaryDirectory(prefix=".sfc-testbed-", dir=existing) as probe:
-            _take(Path(probe) / "room", min(wanted.disk_bytes, wanted.largest_file_bytes))
+        _try_out(existing, min(wanted.disk_bytes, wanted.largest_file_bytes))
         _check_free(existing, wanted.disk_bytes, wanted.files)
     except OSError as error:
         needed = _needed(existing, wanted.disk_bytes, wanted.files) if error.errno in _NO_ROOM else ""
         raise UsageError(f"--out {parent}: cannot write there: {error.strerror}{needed}") from error
+
+
+def _try_out(place: Path, wanted_bytes: int) -> None:
+    """Make and remove a folder with a file of this size. OSError where that fails.
+
+    The name of the folder is chosen before it is made, and removing it begins anew if it is interrupted: no instant of
+    Ctrl-C leaves the folder there, as it does within `tempfile`.
+    """
+    probe = place / f".sfc-testbed-{secrets.token_hex(8)}"
+    try:
+        probe.mkdir(mode=0o700)
+        _take(probe / "room", wanted_bytes)
+    finally:
+        try:
+            shutil.rmtree(probe, ignore_errors=True)
+        except KeyboardInterrupt:
+            shutil.rmtree(probe, ignore_errors=True)
+            raise
 
 
 def _take(probe: Path, wanted_bytes: int) -> None:

@@ -98,9 +98,10 @@ def missing_netem(delays_ns: Collection[int] = (_PROBED_NS,)) -> str | None:
     delay are found before any link is made.
     """
     for delay_ns in sorted(set(delays_ns) - {0}):
-        script = f"ip link set lo up && {netem_command('lo', delay_ns)}"
+        script = 'ip link set lo up && eval "$1"'
+        words = ["unshare", "--net", "sh", "-c", script, "sh", netem_command("lo", delay_ns)]
         try:
-            done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, check=False)
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
             check_netem("lo", delay_ns, done.stdout + done.stderr)
         except FileNotFoundError:
             return "unshare is not installed"

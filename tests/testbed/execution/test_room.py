@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -139,3 +140,26 @@ def test_nothing_stays_of_the_question_whether_there_is_room(tmp_path: Path) -> 
     check_output(tmp_path)
     check_output(tmp_path / "not" / "there")
     assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_at_any_instant_leaves_no_folder_of_the_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once as soon as the folder is there, and once when its removal begins."""
+    make, remove = Path.mkdir, shutil.rmtree
+    removals = []
+
+    def make_and_interrupt(path: Path, mode: int = 0o777) -> None:
+        make(path, mode)
+        raise KeyboardInterrupt
+
+    def interrupt_first(path: Path, ignore_errors: bool = False) -> None:
+        removals.append(path)
+        if len(removals) == 1:
+            raise KeyboardInterrupt
+        remove(path, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr(Path, "mkdir", make_and_interrupt)
+    monkeypatch.setattr(shutil, "rmtree", interrupt_first)
+    with pytest.raises(KeyboardInterrupt):
+        check_output(tmp_path)
+    assert removals
+    assert list(tmp_path.iterdir()) == []
