@@ -87,7 +87,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def public_folder() -> Iterator[Path]:
     """A folder that every user may write to, unlike pytest's own."""
     with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o777)
+        Path(name).chmod(0o1777)
         yield Path(name)
 
 

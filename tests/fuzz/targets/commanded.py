@@ -53,7 +53,8 @@ def type_words(words: Sequence[str], prepare: Callable[[Path], None]) -> int:
             status = main(list(words))
         for error in unexpected:
             raise Finding(f"unexpected {kind_of(error)}", repr(error)[:300]) from error
-        _check(status, out.getvalue(), errors.getvalue())
+        if words:  # without a word the help is printed
+            _check(status, out.getvalue(), errors.getvalue())
         made = listing(folder) ^ before
         if status == REFUSED and made:
             raise Finding("refused, but something was made", ascii(sorted(made))[:300])
