@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import shutil
 import stat
 import time
@@ -77,11 +79,21 @@ def _check_parent(cache: Path, parent: Path) -> None:
             f"{cache} lies in {parent}, which belongs to user {found.st_uid}, who could replace what user "
             f"{os.geteuid()} executes; set XDG_CACHE_HOME to a folder of your own"
         )
-    if found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:
+    group_may_write = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
+    if (found.st_mode & stat.S_IWOTH or group_may_write) and not found.st_mode & stat.S_ISVTX:
         raise CacheRefused(
             f"{cache} lies in {parent}, which others may write to (mode {found.st_mode & 0o7777:o}), and what is in "
             f"the cache is executed; run chmod go-w {parent}, or set XDG_CACHE_HOME to another folder"
         )
+
+
+def _is_private(group: int) -> bool:
+    """Whether a group has our name and no other member: Ubuntu's umask makes folders writable for this group."""
+    try:
+        user, entry = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return entry.gr_name == user.pw_name and set(entry.gr_mem) <= {user.pw_name}
 
 
 def _check(cache: Path, found: os.stat_result) -> None:

@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import time
+from contextlib import nullcontext
+from grp import struct_group
 from pathlib import Path
 
 import pytest
@@ -74,6 +78,8 @@ def test_one_in_a_folder_that_others_may_write_to_is_refused(
     mode: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Other users could replace the cache, at any height. A sticky folder, such as /tmp, prevents that."""
+    members = struct_group(("staff", "x", os.getgid(), ["another"]))
+    monkeypatch.setattr(grp, "getgrgid", lambda group: members)
     private_cache()
     monkeypatch.chdir(tmp_path)
     for parent in (cache.parent, tmp_path):
@@ -87,6 +93,19 @@ def test_one_in_a_folder_that_others_may_write_to_is_refused(
         assert private_cache() == cache
         parent.chmod(0o755)
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("members", "is_refused"), [([], False), (["another"], True)])
+def test_a_folder_that_the_users_own_group_may_write_to_is_used(
+    members: list[str], is_refused: bool, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With umask 002, the usual one of Ubuntu, programs make ~/.cache with mode 775."""
+    group = struct_group((pwd.getpwuid(os.geteuid()).pw_name, "x", os.getgid(), members))
+    monkeypatch.setattr(grp, "getgrgid", lambda number: group)
+    cache.parent.mkdir()
+    cache.parent.chmod(0o775)
+    with pytest.raises(CacheRefused, match="which others may write to") if is_refused else nullcontext():
+        assert private_cache() == cache
 
 
 @pytest.mark.root
