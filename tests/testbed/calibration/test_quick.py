@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests of the paces that a quick calibration chooses, on machines whose runs take a stated processor time."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.interrupt import Interrupt
+from testbed.load.stored import WakeupFinding
+
+pytest.importorskip("mininet")
+
+from testbed.calibration import quick
+from testbed.calibration.runs import PACKET_NS, Load, Measurement, Pace
+
+LATE = WakeupFinding(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
+
+
+def _paces(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPatch) -> list[Pace]:
+    """Return the paces of the runs on a machine on which every frame costs so much."""
+    paces = []
+
+    def measured_run(switch: str, scheme: str, pace: Pace, interrupt: Interrupt) -> Measurement:
+        paces.append(pace)
+        rate = 2e9 / (PACKET_NS * pace.dilation)
+        load = Load(rate, min(1.0, rate * frame_ns / 1e9))
+        return Measurement(load, load, 10**7, 10**9, 4, 2, 1.0, {"agent": LATE, "switch": LATE})
+
+    monkeypatch.setattr(quick, "measured_run", measured_run)
+    monkeypatch.setattr(quick, "measured_capacity", lambda: capacity_cores)
+    calibration = quick.quick_calibration("soft", Interrupt())
+    assert calibration.runner_share == 0.01
+    assert calibration.capacity_cores == capacity_cores
+    return paces
+
+
+def test_a_laptop_is_measured_in_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    lone, many = _paces(60_000, 2.0, monkeypatch)
+    assert lone == quick._LONE
+    assert many.dilation < lone.dilation // 10
+    assert many.packets > lone.packets
+
+
+def test_a_machine_that_lone_frames_keep_busy_is_measured_again_and_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lateness of an overloaded run would count as the least that a live run can have here."""
+    busy, lone, many = _paces(2_700_000, 0.9, monkeypatch)
+    assert busy == quick._LONE
+    assert busy.dilation < lone.dilation <= quick._SLOWEST
+    assert quick._FEWEST_PACKETS <= lone.packets < busy.packets
+    assert many.dilation < lone.dilation
+
+
+def test_less_processor_time_means_a_slower_second_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, whole = _paces(60_000, 2.0, monkeypatch)
+    _, quarter = _paces(60_000, 0.5, monkeypatch)
+    assert quarter.dilation > whole.dilation
