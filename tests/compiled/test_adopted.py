@@ -35,7 +35,8 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         os.chown(path, OWNER, OWNER)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root"))
     monkeypatch.setattr(adopted, "ROOT", tree)
-    monkeypatch.setattr(pwd, "getpwuid", lambda user: SimpleNamespace(pw_dir=str(home)))
+    users = {OWNER: SimpleNamespace(pw_name="owner", pw_dir=str(home)), 0: pwd.getpwuid(0)}
+    monkeypatch.setattr(pwd, "getpwuid", users.__getitem__)
     yield folder
 
 
