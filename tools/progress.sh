@@ -14,11 +14,11 @@ with_progress() {
     local log=$2 status=0 reporter
     echo "$1"
     shift 2
-    _report_alive "$log" &
+    exec 9> >(_report_alive "$log")
     reporter=$!
-    "$@" > "$log" 2>&1 || status=$?
-    kill "$reporter" 2> /dev/null || true
-    wait "$reporter" 2> /dev/null || true
+    "$@" > "$log" 2>&1 9>&- || status=$?
+    exec 9>&-
+    wait "$reporter" || true
     return "$status"
 }
 
@@ -38,14 +38,11 @@ or_end() {
     [ "$status" -eq 0 ] || exit "$status"
 }
 
-# Ends with the script that started it, also after kill -9.
+# Ends when its standard input does, and so with the script that started it, also after kill -9. Not by a signal: one that
+# arrived at once would run the script's EXIT trap here.
 _report_alive() {
     local began=$SECONDS line
-    trap 'kill $! 2> /dev/null; exit' TERM
-    while true; do
-        sleep "$PROGRESS_SECONDS" &
-        wait $!
-        kill -0 $$ 2> /dev/null || exit
+    until read -r -t "$PROGRESS_SECONDS" || [ $? -le 128 ]; do
         line=$(tail --lines=1 "$1" | tr -cd '[:print:]' | cut -c1-90)
         echo "  $((SECONDS - began)) s${line:+: $line}"
     done

@@ -63,3 +63,13 @@ def test_another_failure_of_apt_is_returned_at_once(tmp_path: Path) -> None:
     _stub(tmp_path, "apt-get", 'echo "E: Unable to locate package" >&2; exit 100')
     done = _run("apt_get install x || echo status $?", tmp_path)
     assert done.stdout.splitlines() == ["E: Unable to locate package", "status 100"]
+
+
+def test_a_step_that_ends_at_once_leaves_the_exit_trap_to_the_script(tmp_path: Path) -> None:
+    """The trap removes the folder that the next step writes to."""
+    script = """
+        trap 'echo trapped' EXIT
+        for i in {1..300}; do with_progress "step" /dev/null true; done"""
+    done = _run(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["step"] * 300 + ["trapped"]
