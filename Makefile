@@ -53,9 +53,10 @@ demo: engine  ## show what SFC does for others beside an incast, on a live Minin
 
 test: $(READY_FOR_TESTS) engine  ## run all tests (those that need root with sudo); PYTEST_ARGS chooses
 ifeq ($(strip $(PYTEST_ARGS)),)
+	@# Not the variable MAKE: a dry run would run this line.
 	@status=0; set -x; $(PYTHON) -m pytest $(ON_ALL_CORES) -m "not root" || status=1; set +x; \
 	if [ -z "$(SUDO)" ] || [ -t 0 ] || sudo --non-interactive true; then \
-		$(SUDO) $(MAKE) --no-print-directory root-tests || status=1; \
+		$(SUDO) make --no-print-directory root-tests || status=1; \
 	else \
 		echo "The tests that need root were skipped: sudo wants a password, and no terminal is here to ask for it."; \
 		echo "Run them with: sudo make root-tests"; \

@@ -216,7 +216,7 @@ def _inside(words: Sequence[str]) -> Complaint:
 
 def _vagrant(words: Sequence[str]) -> Complaint:
     names = re.findall(r'^  "([\w-]+)" =>', (ROOT / "Vagrantfile").read_text(encoding="utf-8"), re.MULTILINE)
-    if words[0] not in ("ssh", "status", "up"):
+    if words[0] not in ("provision", "reload", "rsync", "ssh", "status", "up"):
         return f"nobody knows vagrant {words[0]}"
     if words[0] == "ssh" and words[1:2] == ["-c"]:
         there, _, inner = words[2].partition(" && ")
