@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The sentence that a page begins with: what happened, what it cost, and whether to believe it."""
+"""The summary at the top of a report page: key figures and the verdict."""
 
 from __future__ import annotations
 
@@ -16,110 +16,115 @@ from analysis.results.result import Level, RunResult
 from analysis.results.swept import Sweep
 from analysis.validation.record import Validation
 
-_TRUST: Mapping[Level, str] = {
-    "faithful": "believe it: it is faithful",
-    "degraded": "believe it with care: it is degraded",
-    "invalid": "do not believe it: it is invalid",
-}
 _MOST_NAMED = 3
+_NOT_MEASURED = "Slowdown and peak buffer were not measured"
 
 
 def of_run(result: RunResult, flows: pl.DataFrame) -> str:
-    """Of one run; the flows tell when the last was done, and the pauses where switches pause whole classes."""
-    happened = f"{_finish(result, flows)}{_tail(result)}, and {_peak(result)}"
-    cost = _listed([_pauses(result, flows), _drops(result.dropped), _wall(result.wall_s)])
-    return f"{happened}, at the cost of {cost}; {_TRUST[result.verdict]}{_reason(result.verdict_reasons)}."
+    """Return the summary of one run. `flows` gives the last completion time and the pauses per flow."""
+    return _paragraph(
+        _tail(result),
+        _peak(result),
+        _completed(result, flows),
+        _pauses(result, flows),
+        _drops(result.dropped),
+        _wall_time(result.wall_s),
+        f"Verdict: {result.verdict}{_reason(result.verdict_reasons)}",
+    )
 
 
-def _finish(result: RunResult, flows: pl.DataFrame) -> str:
+def _completed(result: RunResult, flows: pl.DataFrame) -> str:
     total, completed = result.flows.total, result.flows.completed
     if not total:
-        return "There was no flow"
+        return "No flows"
     if not completed:
-        return f"None of {_counted(total, 'flow')} finished"
+        return f"None of {_counted(total, 'flow')} completed"
     span_us = active_span_us(flows)
-    within = f" within {format_us(span_us)}" if span_us else ""
+    duration = f" in {format_us(span_us)}" if span_us else ""
     if completed < total:
-        return f"{completed:,} of {total:,} flows finished{within}"
-    return f"{'The one flow' if total == 1 else f'All {total:,} flows'} finished{within}"
+        return f"{completed:,} of {total:,} flows completed{duration}"
+    return f"{'The only flow' if total == 1 else f'All {total:,} flows'} completed{duration}"
 
 
 def _tail(result: RunResult) -> str:
-    """The P99 of the class that stands for the run; the slowest where it is too small for one."""
+    """Return the P99 slowdown of the run's main traffic class, or its maximum if there are too few flows for a P99."""
     name = headline_class(result)
     figures = result.fct_slowdown.get(name)
     if figures is None or figures.max is None:
         return ""
-    flows = "flows" if name == "all" else f"{name} flows"
+    flows = "all flows" if name == "all" else f"{name} flows"
     if figures.p99 is not None:
-        return f", 99 % of the {flows} in at most {format_number(figures.p99)}x of their ideal time"
-    return f", the slowest of the {flows} in {format_number(figures.max)}x of its ideal time"
+        return f"P99 slowdown of {flows}: {format_number(figures.p99)}"
+    return f"Maximum slowdown of {flows}: {format_number(figures.max)}"
 
 
 def _peak(result: RunResult) -> str:
     peaks = {switch: figures.max for switch, figures in result.buffer_bytes.items()}
     if not peaks:
-        return "no switch left a sample of its buffer"
+        return "Peak buffer: not measured"
     fullest = max(peaks, key=lambda switch: peaks[switch])
-    return f"the fullest switch, {fullest}, held up to {format_bytes(peaks[fullest])}"
+    return f"Peak buffer: {format_bytes(peaks[fullest])} ({fullest})"
 
 
 def _pauses(result: RunResult, flows: pl.DataFrame) -> str:
-    """Of all flows, by whatever paused them; where that was not counted, what the signals say."""
-    counted = flows["paused_us"].drop_nulls()
-    paused_us = float(counted.sum()) if counted.len() else result.signals.pause_obeyed_us
+    """Return the mean pause per flow, by any mechanism; if flows have no pause times, by the signals alone."""
+    paused_by_flow = flows["paused_us"].drop_nulls()
+    paused_us = float(paused_by_flow.sum()) if paused_by_flow.len() else result.signals.pause_obeyed_us
     if not paused_us or not result.flows.total:
-        return "no pauses"
-    return f"pauses of {format_us(paused_us / result.flows.total)} a flow"
+        return "No pauses"
+    return f"Mean pause per flow: {format_us(paused_us / result.flows.total)}"
 
 
 def _drops(dropped: int | None) -> str:
     if dropped is None:
-        return "drops that nobody counted"
-    return _counted(dropped, "dropped packet") if dropped else "no drops"
+        return "Drops: not counted"
+    return _counted(dropped, "dropped packet") if dropped else "No drops"
 
 
-def _wall(wall_s: float | None) -> str:
-    return "wall time that nobody took" if wall_s is None else f"{wall_s:.1f} s of wall time"
+def _wall_time(wall_s: float | None, title: str = "Wall time") -> str:
+    return f"{title}: not measured" if wall_s is None else f"{title}: {wall_s:.1f} s"
 
 
 def _reason(reasons: Sequence[str]) -> str:
-    """The first, which is the worst; all stand below it."""
-    if not reasons:
-        return ""
-    first = reasons[0]
-    return f", for {first[:1].lower()}{first[1:].rstrip('.')}"
+    """Return the first reason, which is the worst, in parentheses. The page lists all reasons below the summary."""
+    return f" ({reasons[0].rstrip('.')})" if reasons else ""
 
 
 def of_comparison(comparison: Comparison) -> str:
-    """Of several runs: who did best by buffer and tail, against the first; what it cost; which runs cannot be used."""
-    runs = _counted(len(comparison.rows), "run")
-    found = [_best(comparison, "max_buffer_bytes", "the smallest peak buffer"), _shortest_tail(comparison)]
-    happened = " and ".join(filter(None, found)) or "nothing was measured"
+    """Return the summary of a comparison: lowest tail slowdown and peak buffer, totals, and unreliable runs."""
+    measurements = [_shortest_tail(comparison), _best(comparison, "max_buffer_bytes", "Peak buffer")]
     walls = [row.wall_s for row in comparison.rows if row.wall_s is not None]
-    pauses = _pauses_by_bts([row.model_dump() for row in comparison.rows])
-    cost = _listed([pauses, _drops_of(comparison), _wall(sum(walls) if walls else None)])
-    return f"Of {runs} of {comparison.scenario}, {happened}, at the cost of {cost}; {_trust_in(comparison)}."
+    return _paragraph(
+        *(measurements if any(measurements) else [_NOT_MEASURED]),
+        _pauses_by_bts([row.model_dump() for row in comparison.rows]),
+        _drops_of(comparison),
+        f"{_counted(len(comparison.rows), 'run')} of {comparison.scenario}",
+        _wall_time(sum(walls) if walls else None),
+        _trust_in(comparison),
+    )
 
 
 def _shortest_tail(comparison: Comparison) -> str:
-    for name, title in (("p99_slowdown", "P99"), ("p95_slowdown", "P95"), ("p50_slowdown", "median")):
-        said = _best(comparison, name, f"the lowest {title} slowdown of {comparison.traffic_class} flows")
-        if said:
-            return said
+    for name, title in (("p99_slowdown", "P99"), ("p95_slowdown", "P95"), ("p50_slowdown", "Median")):
+        text = _best(comparison, name, f"{title} slowdown of {comparison.traffic_class} flows")
+        if text:
+            return text
     return ""
 
 
 def _best(comparison: Comparison, name: str, title: str) -> str:
-    """Who has the lowest figure, and that of the first; means over several seeds. Nothing if one lacks it."""
+    """Return the lowest value of a metric next to the first row's. With several seeds, values are means.
+
+    The text is empty if any row lacks the metric.
+    """
     figures = {label: value for label, value in _figures(comparison, name) if value is not None}
     if len(figures) < 2 or len(figures) < len(list(_figures(comparison, name))):
         return ""
-    shown: Callable[[float], str] = format_bytes if name.endswith("_bytes") else format_number
+    formatted: Callable[[float], str] = format_bytes if name.endswith("_bytes") else format_number
     base, best = next(iter(figures)), min(figures, key=lambda label: figures[label])
     if best == base:
-        return f"{base} had {title} ({shown(figures[base])})"
-    return f"{best} had {title} ({shown(figures[best])}, {base} {shown(figures[base])})"
+        return f"{title}: lowest with {base}, {formatted(figures[base])}"
+    return f"{title}: lowest with {best}, {formatted(figures[best])} ({base}: {formatted(figures[base])})"
 
 
 def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | None]]:
@@ -133,88 +138,93 @@ def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | N
 
 
 def _pauses_by_bts(runs: Sequence[Mapping[str, Any]]) -> str:
-    """In the mean of those runs that had any; tables of older releases do not tell."""
+    """Return the mean pause per flow in the runs with BTS pauses. Tables of older releases have no pause times."""
     paused = [run for run in runs if run.get("pause_us")]
     if not paused:
-        return "no pauses by BTS"
+        return "No pauses by BTS"
     mean_us = sum(run["pause_us"] for run in paused) / sum(run["flows_total"] for run in paused)
     number = "run" if len(paused) == 1 else f"{len(paused)} runs"
     where = "" if len(paused) == len(runs) else f" in the {number} with BTS"
-    return f"pauses of {format_us(mean_us)} a flow{where}"
+    return f"Mean pause per flow{where}: {format_us(mean_us)}"
 
 
 def _drops_of(comparison: Comparison) -> str:
     counts = [row.drops for row in comparison.rows]
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
-        return "drops that nobody counted"
-    hit = [f"{row.label} {row.drops:,}" for row in comparison.rows if row.drops]
-    return f"{_counted(sum(known), 'dropped packet')} ({_some(hit)})" if hit else "no drops"
+        return "Drops: not counted in every run"
+    by_run = [f"{row.label} {row.drops:,}" for row in comparison.rows if row.drops]
+    return f"{_counted(sum(known), 'dropped packet')} ({_some(by_run)})" if by_run else "No drops"
 
 
 def of_sweep(sweep: Sweep) -> str:
-    """Of many runs: between which places the figures lie, what they cost in all, and how many can be used."""
+    """Return the summary of a sweep: the ranges of slowdown and peak buffer, totals, and unreliable runs."""
     runs = sweep.runs.to_dicts()
     jobs = _counted(sweep.table.height, "job")
-    counted = jobs if sweep.table.height == len(runs) else f"{jobs}, which are {_counted(len(runs), 'run')},"
-    buffer = _range(sweep, runs, "max_buffer_bytes", "the fullest switch held", format_bytes)
-    tail = _range(sweep, runs, "slowdown_p99", "the P99 slowdown was", format_number) or _range(
-        sweep, runs, "slowdown_p50", "the median slowdown was", format_number
+    counted = jobs if sweep.table.height == len(runs) else f"{jobs} ({_counted(len(runs), 'distinct run')})"
+    tail = _range(sweep, runs, "slowdown_p99", "P99 slowdown", format_number) or _range(
+        sweep, runs, "slowdown_p50", "Median slowdown", format_number
     )
-    happened = " and ".join(filter(None, (buffer, tail))) or "nothing was measured"
-    trust = trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs])
-    return f"In {counted} of {sweep.scenario}, {happened}, at the cost of {_listed(_costs(runs))}; {trust}."
+    buffer = _range(sweep, runs, "max_buffer_bytes", "Peak buffer", format_bytes)
+    return _paragraph(
+        *([tail, buffer] if tail or buffer else [_NOT_MEASURED]),
+        f"{counted} of {sweep.scenario}",
+        *_costs(runs),
+        trust_in_runs([run["verdict"] for run in runs], [sweep.labels[run["job"]] for run in runs]),
+    )
 
 
 def of_experiment(claims: Mapping[str, bool], runs: Sequence[Mapping[str, Any]], trust: str) -> str:
-    """Of an experiment: which claims do not hold, by name; what its runs (rows of runs.csv) cost; `trust` in them."""
+    """Return the summary of an experiment: claims that do not hold, totals over `runs` (rows of runs.csv), `trust`."""
     failing = [claim for claim, holds in claims.items() if not holds]
-    counted = _counted(len(claims), "claim")
+    total = _counted(len(claims), "claim")
     if not claims:
-        happened = "No claim was judged"
+        outcome = "No claims were evaluated"
     elif not failing:
-        happened = f"All {counted} hold" if len(claims) > 1 else "The one claim holds"
+        outcome = f"All {total} hold" if len(claims) > 1 else "The only claim holds"
     else:
         verb = "holds" if len(claims) - len(failing) == 1 else "hold"
-        happened = f"{len(claims) - len(failing)} of {counted} {verb} (not that {'; nor that '.join(failing)})"
+        outcome = f"{len(claims) - len(failing)} of {total} {verb}. Does not hold: {'; '.join(failing)}"
     if not runs:
-        return f"{happened}; no run is complete, so there is nothing to believe."
-    costs = _listed([_counted(len(runs), "run"), *_costs(runs)])
-    return f"{happened}, at the cost of {costs}; {trust}."
+        return _paragraph(outcome, "No run has completed, so there is no verdict")
+    return _paragraph(outcome, _counted(len(runs), "run"), *_costs(runs), trust)
 
 
 def of_validation(validation: Validation, outside: Sequence[str]) -> str:
-    """Of runs on both clocks: in how many figures they agree, which are `outside` their tolerance (in words), how far
-    the peak buffers are apart, what the live runs took. `outside` has one entry for every such figure of every run."""
+    """Return the summary of a validation: agreement of live and virtual runs, peak buffer error, live wall time.
+
+    `outside` describes every figure outside its tolerance, one entry per figure and run.
+    """
     runs, failures = validation.runs, len(validation.failures)
     if not runs:
-        return "No live run was held against a virtual one, so there is nothing to believe."
+        return "No live run was compared with a virtual run, so there is no verdict."
     total = sum(len(run.metrics) for run in runs)
-    agreed = f"{total - len(outside):,} of {total:,}" if outside else f"all {total:,}"
-    but = f" (not in {_some(outside, '; ')})" if outside else ""
+    within = f"{total - len(outside):,} of {total:,}" if outside else f"all {total:,}"
+    pairs = _counted(len(runs), "pair")
     errors = [abs(run.peak_error) for run in runs if run.peak_error is not None]
-    peak = f", their peak buffers are at most {format_share(max(errors))} apart" if errors else ""
-    cost = _wall(sum(run.live_wall_s or 0.0 for run in runs))
     if failures:
-        trust = f"do not believe it: {failures} more could not be compared"
+        trust = f"Verdict: incomplete, {_counted(failures, 'pair')} could not be compared"
     else:
         trust = trust_in_runs([run.verdict for run in runs], [run.label for run in runs], "pair")
-    happened = (
-        f"Live and virtual agree, within tolerances, in {agreed} figures of {_counted(len(runs), 'pair')} of runs"
+    return _paragraph(
+        f"Live and virtual agree within tolerance in {within} figures of {pairs} of runs",
+        f"Outside tolerance: {_some(outside, '; ')}" if outside else "",
+        f"Largest difference in peak buffer: {format_share(max(errors))}" if errors else "",
+        _wall_time(sum(run.live_wall_s or 0.0 for run in runs), "Wall time of the live runs"),
+        trust,
     )
-    return f"{happened}{but}{peak}, at the cost of {cost} live; {trust}."
 
 
 def _costs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Of many runs together: pauses, drops, wall time."""
+    """Return pauses, drops and wall time over all runs."""
     drops = [run["drops"] or 0 for run in runs]
-    hit = sum(count > 0 for count in drops)
-    dropped = f"{_counted(sum(drops), 'dropped packet')} in {_counted(hit, 'run')}" if hit else "no drops"
-    return [_pauses_by_bts(runs), dropped, _wall(sum(run["wall_s"] or 0.0 for run in runs))]
+    affected = sum(count > 0 for count in drops)
+    dropped = f"{_counted(sum(drops), 'dropped packet')} in {_counted(affected, 'run')}" if affected else "No drops"
+    return [_pauses_by_bts(runs), dropped, _wall_time(sum(run["wall_s"] or 0.0 for run in runs))]
 
 
 def _range(
-    sweep: Sweep, runs: Sequence[Mapping[str, Any]], name: str, title: str, shown: Callable[[float], str]
+    sweep: Sweep, runs: Sequence[Mapping[str, Any]], name: str, title: str, formatted: Callable[[float], str]
 ) -> str:
     known = [run for run in runs if run.get(name) is not None]
     if not known:
@@ -222,9 +232,9 @@ def _range(
     low = min(known, key=lambda run: run[name])
     high = max(known, key=lambda run: run[name])
     if low[name] == high[name]:
-        return f"{title} {shown(low[name])}"
-    ends = (f"{shown(run[name])} ({sweep.labels[run['job']]})" for run in (low, high))
-    return f"{title} from {' to '.join(ends)}"
+        return f"{title}: {formatted(low[name])}"
+    ends = (f"{formatted(run[name])} ({sweep.labels[run['job']]})" for run in (low, high))
+    return f"{title}: {' to '.join(ends)}"
 
 
 def _trust_in(comparison: Comparison) -> str:
@@ -232,17 +242,15 @@ def _trust_in(comparison: Comparison) -> str:
 
 
 def trust_in_runs(verdicts: Sequence[Level], labels: Sequence[str], noun: str = "run") -> str:
-    """Whether several runs, or pairs of them, can be believed, and which cannot."""
-    named: dict[Level, list[str]] = {}
+    """Return the worst verdict among several runs (or pairs of runs), and the runs that have it."""
+    by_level: dict[Level, list[str]] = {}
     for verdict, label in zip(verdicts, labels, strict=True):
-        named.setdefault(verdict, []).append(label)
-    for level, advice in (("invalid", "do not believe it"), ("degraded", "believe it with care")):
-        if level in named:
-            verb = "is" if len(named[level]) == 1 else "are"
-            counted = f"{len(named[level])} of {_counted(len(verdicts), noun)}"
-            return f"{advice}: {counted} {verb} {level} ({_some(named[level])})"
-    who = f"all {noun}s are" if len(verdicts) > 1 else f"the {noun} is"
-    return f"believe it: {who} faithful, with every packet accounted for and none too late"
+        by_level.setdefault(verdict, []).append(label)
+    for level in ("invalid", "degraded"):
+        if level in by_level:
+            counted = f"{len(by_level[level])} of {_counted(len(verdicts), noun)}"
+            return f"Verdict: {level} in {counted} ({_some(by_level[level])})"
+    return f"Verdict: faithful (all {noun}s)" if len(verdicts) > 1 else "Verdict: faithful"
 
 
 def _some(names: Sequence[str], separator: str = ", ") -> str:
@@ -250,8 +258,8 @@ def _some(names: Sequence[str], separator: str = ", ") -> str:
     return f"{separator.join(names[:_MOST_NAMED])}{more}"
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+def _paragraph(*sentences: str) -> str:
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -19,7 +19,7 @@ def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
     (tmp_path / "run-a").mkdir()
     (tmp_path / "run-a" / "report.html").touch()
     html = write_experiment_page(tmp_path / "experiment", page, [], pl.DataFrame()).read_text()
-    assert "No claim was judged; no run is complete, so there is nothing to believe." in html
+    assert "No claims were evaluated. No run has completed, so there is no verdict." in html
     assert '<a href="../run-a/report.html">a</a>' in html
     assert "run-b/report.html" not in html
     assert "b <code>run-b</code>" in html
@@ -56,8 +56,8 @@ def test_a_page_goes_from_the_paper_to_the_command_that_repeats_it(tmp_path: Pat
     order = [
         html.index(words)
         for words in (
-            "1 of 2 claims holds (not that it falls), at the cost of 2 runs, pauses of 12 µs a flow in the run with "
-            "BTS, 3 dropped packets in 1 run and 1.5 s of wall time; believe it: all runs are faithful, ",
+            "1 of 2 claims holds. Does not hold: it falls. 2 runs. Mean pause per flow in the run with BTS: 12 µs. "
+            "3 dropped packets in 1 run. Wall time: 1.5 s. Verdict: faithful (all runs).",
             "Changed: load=0.1",
             "Peaks over degrees.",
             "Our plot.",

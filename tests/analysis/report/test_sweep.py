@@ -41,7 +41,8 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     folder = sweep_folder(make_run_folder, tmp_path / "sweep")
     assert is_sweep(folder)
     page = write_sweep_page(folder, ["sfc degree=32: no room"]).read_text()
-    assert "In 8 jobs, which are 6 runs, of incast, the fullest switch held from" in page
+    assert "8 jobs (6 distinct runs) of incast." in page
+    assert "Peak buffer: " in page
     assert "(sfc, degree 8, q_th_bytes 250000) to" in page
     assert "(irn, degree 16)" in page
     assert "irn does not read switch.q_th_bytes: its 4 jobs are 2 runs." in page

@@ -94,28 +94,24 @@ def test_a_folders_name_makes_no_script_of_a_link(make_run_folder: FolderMaker) 
     assert 'href="javascript%3Aalert%281%29%23/report.html"' in html
 
 
-def test_a_page_begins_with_what_came_out(make_run_folder: FolderMaker) -> None:
-    """What agrees, what does not, how far buffers are apart, what it took, and whether to believe it."""
+def test_page_begins_with_agreement_and_verdict(make_run_folder: FolderMaker) -> None:
     good = _run(make_run_folder)
     off = _run(make_run_folder, peak_bytes=4.5e6, place="degree 8").model_copy(update={"verdict": "degraded"})
     count, walls = len(good.metrics), (good.live_wall_s or 0) + (off.live_wall_s or 0)
     first = _first(make_run_folder, Validation(runs=(good,)))
-    assert first.startswith(
-        f"Live and virtual agree, within tolerances, in all {count} figures of 1 pair of runs, their"
-    )
-    assert first.endswith("; believe it: the pair is faithful, with every packet accounted for and none too late.")
+    assert first.startswith(f"Live and virtual agree within tolerance in all {count} figures of 1 pair of runs. ")
+    assert first.endswith(" Verdict: faithful.")
     first = _first(make_run_folder, Validation(runs=(good, off)))
     assert f"in {2 * count - 2} of {2 * count} figures of 2 pairs of runs" in first
-    assert "(not in hadoop-50 sfc, degree 8: peak buffer +50 %; hadoop-50 sfc, degree 8: mean of all buffers " in first
-    assert f"at most 50 % apart, at the cost of {walls:.1f} s of wall time live" in first
-    assert first.endswith("; believe it with care: 1 of 2 pairs is degraded (hadoop-50 sfc, degree 8).")
+    assert "Outside tolerance: hadoop-50 sfc, degree 8: peak buffer +50 %; hadoop-50 sfc, degree 8: mean of all buffers " in first
+    assert f"Largest difference in peak buffer: 50 %. Wall time of the live runs: {walls:.1f} s." in first
+    assert first.endswith(" Verdict: degraded in 1 of 2 pairs (hadoop-50 sfc, degree 8).")
 
 
-def test_a_page_of_what_could_not_be_compared_is_not_to_be_believed(make_run_folder: FolderMaker) -> None:
-    """Nor is one without any run."""
+def test_page_with_failed_comparisons_has_no_good_verdict(make_run_folder: FolderMaker) -> None:
     failed = Validation(runs=(_run(make_run_folder),), failures=("incast pfc: why",))
-    assert _first(make_run_folder, failed).endswith("; do not believe it: 1 more could not be compared.")
-    assert "there is nothing to believe" in _first(make_run_folder, Validation(runs=(), failures=("incast pfc: why",)))
+    assert _first(make_run_folder, failed).endswith(" Verdict: incomplete, 1 pair could not be compared.")
+    assert "so there is no verdict" in _first(make_run_folder, Validation(runs=(), failures=("incast pfc: why",)))
 
 
 def _first(make: FolderMaker, validation: Validation) -> str:
