@@ -81,7 +81,7 @@ def plot_error_against_lateness(points: Sequence[ErrorPoint]) -> Figure:
     for axes, title in ((left, "Error of peak buffer"), (right, "Error of P95 slowdown")):
         axes.set_title(title)
         axes.set_xlabel("Lateness P99 (% of base RTT)")
-        axes.set_ylabel("Off the virtual clock (%)")
+        axes.set_ylabel("Difference from the virtual clock (%)")
     highest = _LEAST_PERCENT
     for (name, curve), look in zip(curves.items(), looks, strict=True):
         late = [_percent(point.lateness) for point in curve]

@@ -49,7 +49,7 @@ def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine
     right.set_title("Peak buffer")
     highest = max((each.highest for line in lines for each in line.buffers_bytes if each), default=0.0)
     scale, unit = byte_axis(right, highest)
-    right.set_ylabel(f"Fullest switch ({unit})")
+    right.set_ylabel(f"Peak buffer of the fullest switch ({unit})")
     _draw(
         right, places, [(line.label, look, line.buffers_bytes) for line, look in zip(lines, looks, strict=True)], scale
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The plots of one run and of a comparison, one function each. `series` computes what they draw."""
+"""The plots of a run and of a comparison, one function per plot. `series` computes the plotted data."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ PERCENT_MARKERS = {50: "o", 95: "s", 99: "^"}
 PERCENT_DASHES = {50: DASH_CYCLE[2], 95: DASH_CYCLE[1], 99: DASH_CYCLE[0]}
 MAXIMUM_BACKDROP_SWITCHES = 8
 _BACKDROP_STEPS = 200
-"""Of a line that only gives context."""
+"""The number of points of a background line."""
 MAXIMUM_CLASS_PANELS = 3
 _LEVEL_SPACING = 0.07
-"""What the name of a level takes of the axis."""
+"""The share of the axis that the name of a level takes up."""
 
 
 @dataclass(frozen=True)
 class PlottedRun:
-    """What the plots need of one run of a comparison."""
+    """The data of one run in a comparison plot."""
 
     label: str
     scheme: str
@@ -75,7 +75,7 @@ def plot_buffer(
     thresholds_bytes: Mapping[str, int] | None = None,
     faults: Sequence[FaultMark] = (),
 ) -> Figure:
-    """High-water marks over time: left the hottest switch's whole buffer, right its hottest queue with thresholds."""
+    """Plot high-water marks over time: left the fullest switch's shared buffer, right its fullest queue."""
     figure, (left, right) = new_figure(2)
     whole = whole_buffers(queues)
     hottest = hottest_buffer_steps(whole)
@@ -114,7 +114,7 @@ def plot_fct(flows: pl.DataFrame, *, scheme: str, traffic_class: str = ALL_CLASS
     _draw_bins(left, bins, lines, "no size bin has enough flows")
     if left.get_legend_handles_labels()[0]:
         left.legend(loc="upper left", ncols=3)
-    right.set_title("FCT slowdown, all sizes")
+    right.set_title("CDF of FCT slowdown, all sizes")
     tags = sorted(flows["tag"].unique().to_list())
     looks = scheme_looks([scheme] * len(tags))
     _draw_distribution(
@@ -131,7 +131,7 @@ def plot_buffers_compared(
     thresholds_bytes: Mapping[str, int] | None = None,
     faults: Sequence[FaultMark] = (),
 ) -> Figure:
-    """High-water marks of each run's hottest switch over time."""
+    """Plot the high-water marks of each run's fullest switch over time."""
     figure, (axes,) = new_figure(1)
     axes.set_title("Shared buffer of the hottest switch")
     lines = []
@@ -147,14 +147,14 @@ def plot_buffers_compared(
 
 @styled
 def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: Sequence[FaultMark] = ()) -> Figure:
-    """What an incast does to others: left how slow their flows were, right what the hottest switch held."""
+    """Plot the effect of an incast on other traffic: left its FCT slowdown, right the buffer of the fullest switch."""
     figure, (left, right) = new_figure(2)
     looks = scheme_looks([run.scheme for run in runs])
-    left.set_title(f"How slow the {traffic_class} flows were")
+    left.set_title(f"FCT slowdown of {traffic_class} flows")
     _draw_tail(
         left, [(run.label, look, of_class(run.flows, traffic_class)) for run, look in zip(runs, looks, strict=True)]
     )
-    right.set_title("What the fullest switch held")
+    right.set_title("Peak buffer of the fullest switch")
     hottest = [hottest_buffer_steps(run.queues) for run in runs]
     lines = [_Line(run.label, look, found[1]) for run, look, found in zip(runs, looks, hottest, strict=True) if found]
     _draw_steps(right, lines)
@@ -165,7 +165,7 @@ def plot_beside_incast(runs: Sequence[PlottedRun], traffic_class: str, faults: S
 
 @styled
 def plot_fct_by_size_compared(runs: Sequence[PlottedRun], traffic_class: str = ALL_CLASSES) -> Figure:
-    """P95 and P99 FCT slowdown by message size, one line a run; the bins come from the flows of all runs."""
+    """Plot P95 and P99 FCT slowdown by message size, one line per run. All runs share the size bins."""
     figure, panels = new_figure(2)
     flows = [of_class(run.flows, traffic_class) for run in runs]
     edges = size_bin_edges(pl.concat(flows)) if flows else ()
@@ -188,12 +188,12 @@ def plot_fct_by_size_compared(runs: Sequence[PlottedRun], traffic_class: str = A
 
 @styled
 def plot_fct_compared(runs: Sequence[PlottedRun], traffic_classes: Sequence[str]) -> Figure:
-    """Distribution of FCT slowdown, a panel for each traffic class (the first three) and a line for each run."""
+    """Plot the CDF of FCT slowdown: one panel for each of the first three traffic classes, one line per run."""
     shown = list(traffic_classes)[:MAXIMUM_CLASS_PANELS] or [ALL_CLASSES]
     figure, panels = new_figure(len(shown))
     looks = scheme_looks([run.scheme for run in runs])
     for axes, traffic_class in zip(panels, shown, strict=True):
-        axes.set_title(f"FCT slowdown ({traffic_class})")
+        axes.set_title(f"CDF of FCT slowdown ({traffic_class})")
         lines = [(run.label, look, of_class(run.flows, traffic_class)) for run, look in zip(runs, looks, strict=True)]
         _draw_distribution(axes, lines)
     share_legend(figure)
@@ -213,7 +213,7 @@ def _draw_steps(
     fill: bool = False,
     thresholds_bytes: Mapping[str, int] | None = None,
 ) -> None:
-    """Steps that hold for the interval before their time, on axes of model µs and bytes. The last one is filled."""
+    """Draw step lines over model time. Each value covers the interval before its time. `fill` shades the last line."""
     axes.set_xlabel("Time (model µs)")
     drawn = [line for line in lines if line.steps.values.size]
     marks = thresholds_bytes or {}
@@ -246,7 +246,7 @@ def _draw_steps(
 
 
 def _named_levels(marks: Mapping[str, int], highest: float) -> Iterator[tuple[str, int]]:
-    """Levels from the top down. Where names would lie on each other, the upper line bears those of the next too."""
+    """Yield levels from the top down. Where names would overlap, the upper line carries the names of all of them."""
     levels = sorted(marks.items(), key=lambda level: -level[1])
     while levels:
         above = levels[0][1]
@@ -262,7 +262,7 @@ def _draw_bins(
     lines: Sequence[tuple[str, LineLook, np.typing.NDArray[np.float64], str]],
     empty: str,
 ) -> None:
-    """One point a size bin and line, bins equally wide on the axis, slowdown logarithmic."""
+    """Draw one point per line and size bin. Bins have equal width on the axis; slowdown is logarithmic."""
     axes.set_xlabel("Message size up to")
     axes.set_ylabel("FCT slowdown")
     values = np.concatenate([points for _, _, points, _ in lines]) if lines else np.empty(0)
@@ -282,7 +282,7 @@ def _draw_bins(
 
 
 def _draw_distribution(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataFrame]]) -> None:
-    """Cumulative distributions over all flows of each line; those that did not complete keep it below 1."""
+    """Draw the CDF of each line's flows. Flows that did not complete keep the curve below 1."""
     axes.set_xlabel("FCT slowdown")
     axes.set_ylabel("Share of flows")
     axes.set_ylim(0, 1.02)
@@ -306,12 +306,12 @@ def _draw_distribution(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataF
 
 
 def _draw_tail(axes: Axes, lines: Sequence[tuple[str, LineLook, pl.DataFrame]]) -> None:
-    """The share of flows that were slower, down to one flow, on a logarithmic axis: its P99 is where a line meets 1 %.
+    """Draw the share of flows with a higher slowdown (the complementary CDF) on a logarithmic axis.
 
-    Flows that did not complete are slower than any.
+    A line crosses 1 % at its P99. Flows that did not complete count as slower than all others.
     """
     axes.set_xlabel("FCT slowdown")
-    axes.set_ylabel("Share of flows that were slower (%)")
+    axes.set_ylabel("Flows with higher slowdown (%)")
     curves = [(label, look, flows.height, *cumulative_slowdown(flows)) for label, look, flows in lines]
     drawn = [curve for curve in curves if curve[3].size]
     if not drawn:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the report pages say, as plain data: cards and tables of ready texts. Knows neither HTML nor files."""
+"""The cards and tables of the report pages, as formatted text without HTML."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DataTable:
 
 
 def run_cards(result: RunResult) -> list[Card]:
-    """The figures that a reader looks for first."""
+    """Return the key figures of a run."""
     name = headline_class(result)
     slowdown = result.fct_slowdown.get(name)
     hottest = max(result.buffer_bytes, key=lambda switch: result.buffer_bytes[switch].max, default=None)
@@ -70,14 +70,14 @@ def run_cards(result: RunResult) -> list[Card]:
 
 
 def _completion_card(tag: str, figures: CompletionFigures) -> Card:
-    """Of messages that wait for one another, all together."""
+    """Return the card with the total completion time of a tag's dependent messages."""
     took = NOTHING if figures.took_us is None else format_us(figures.took_us)
     slowdown = "" if figures.slowdown is None else f", slowdown {format_number(figures.slowdown)}"
-    return Card(f"All of {tag}", took, f"ideal {format_us(figures.ideal_us)}{slowdown}")
+    return Card(f"Completion of {tag}", took, f"ideal {format_us(figures.ideal_us)}{slowdown}")
 
 
 def run_tables(result: RunResult) -> list[DataTable]:
-    """The tables of a run page, in reading order."""
+    """Return the tables of a run page, in reading order."""
     return [
         _slowdown_table(result),
         _size_table(result),
@@ -91,7 +91,7 @@ def run_tables(result: RunResult) -> list[DataTable]:
 
 
 def setting_rows(result: RunResult) -> list[tuple[str, str]]:
-    """What run it was, one line each."""
+    """Return the settings that identify a run, as name and value."""
     window = result.measured_window_us
     return [
         ("scenario", result.scenario),
@@ -107,12 +107,12 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
 
 
 def configuration_rows(run: Run) -> list[tuple[str, str]]:
-    """config.json as dotted names and values."""
+    """Return config.json as dotted names and values."""
     return list(flatten(run.config).items()) if run.config else []
 
 
 def comparison_tables(comparison: Comparison, results: Sequence[RunResult]) -> list[DataTable]:
-    """The tables of a comparison page: means over seeds, the overview, then slowdown and buffers of every run."""
+    """Return a comparison page's tables: means over seeds, overview, then slowdown and buffers of every run."""
     labels = [row.label for row in comparison.rows]
     return [
         *([_seeds_table(comparison)] if comparison.over_seeds else []),
@@ -163,9 +163,9 @@ def _seeds_table(comparison: Comparison) -> DataTable:
             for name, title in figures
         ],
         f"Slowdowns of {comparison.traffic_class} flows; seeds "
-        f"{', '.join(str(seed) for seed in schemes[0].seeds)}. In brackets the 95 % confidence interval of the mean "
-        "(Student's t). Ratios are taken seed by seed on the same flows, their mean is geometric: an interval without "
-        "1 is a difference that chance does not explain. The plots are of the first seed.",
+        f"{', '.join(str(seed) for seed in schemes[0].seeds)}. In parentheses: 95 % confidence interval of the mean "
+        "(Student's t). Ratios are geometric means of the ratios per seed, on the same flows. A difference is "
+        "significant if the interval of its ratio excludes 1. The plots show the first seed.",
     )
 
 
@@ -201,7 +201,7 @@ def _slowdown_table(result: RunResult) -> DataTable:
         "FCT slowdown by traffic class",
         ("class", *_SLOWDOWN_HEADINGS, "below 1"),
         [(name, *_slowdown_cells(figures), f"{figures.below_one:,}") for name, figures in result.fct_slowdown.items()],
-        "FCT over the ideal FCT of an idle network, completed flows only, not clamped. In brackets the 95 % bootstrap "
+        "FCT over the ideal FCT of an idle network, completed flows only, not clamped. In parentheses: 95 % bootstrap "
         f"interval. {NOTHING}: too few flows for the figure (P50 needs 2, P95 20, P99 100, P99.9 1000).",
     )
 
@@ -213,7 +213,7 @@ def _size_table(result: RunResult) -> DataTable:
         f"FCT slowdown by message size ({name})",
         ("size", *_SLOWDOWN_HEADINGS),
         [(_size_range(size_bin), *_slowdown_cells(size_bin)) for size_bin in bins],
-        "At most ten bins of about equally many flows each.",
+        "At most ten bins with about the same number of flows.",
     )
 
 
@@ -244,9 +244,9 @@ def _signal_table(result: RunResult) -> DataTable:
             (cause, f"{delay.count:,}", *map(format_us, (delay.p50, delay.p95, delay.p99, delay.mean, delay.max)))
             for cause, delay in signals.feedback_delay_us.items()
         ],
-        f"Hosts received {signals.received:,} BTS and obeyed {signals.obeyed:,}. They were asked to pause for "
-        f"{format_us(signals.pause_asked_us)} in all and paused {format_us(signals.pause_obeyed_us)}: a newer BTS "
-        "replaces the end of an older pause.",
+        f"Hosts received {signals.received:,} BTS and obeyed {signals.obeyed:,}. Requested pause time: "
+        f"{format_us(signals.pause_asked_us)}. Actual pause time: {format_us(signals.pause_obeyed_us)}. A newer BTS "
+        "replaces the end time of an older pause.",
     )
 
 
@@ -259,8 +259,8 @@ def _switch_table(result: RunResult) -> DataTable:
             ("BTS sent", format_count(count_of(bts, "sent"))),
             ("BTS suppressed", format_count(count_of(bts, "suppressed"))),
             ("pause cache hits", format_count(count_of(bts, "cache_hits"))),
-            ("suppression entries, most", format_count(count_of(bts, "max_suppression_entries"))),
-            ("pause cache entries, most", format_count(count_of(bts, "max_cache_entries"))),
+            ("suppression entries, max", format_count(count_of(bts, "max_suppression_entries"))),
+            ("pause cache entries, max", format_count(count_of(bts, "max_cache_entries"))),
             ("PFC frames sent", format_count(count_of(result.pfc, "sent"))),
             *((event.replace("_", " "), f"{count:,}") for event, count in (result.switch_events or {}).items()),
         ],
@@ -270,16 +270,12 @@ def _switch_table(result: RunResult) -> DataTable:
 def _packet_table(result: RunResult) -> DataTable:
     packets = result.packets
     return DataTable(
-        "Where every packet went",
+        "Packet balance",
         ("packets", "count"),
         [
             ("sent by hosts", format_count(count_of(packets, "sent"))),
-            ("made by switches", format_count(count_of(packets, "switch_generated"))),
-            *(
-                [("made by links that duplicate", f"{packets.link_duplicated:,}")]
-                if packets and packets.link_duplicated
-                else []
-            ),
+            ("generated by switches", format_count(count_of(packets, "switch_generated"))),
+            *([("duplicated by links", f"{packets.link_duplicated:,}")] if packets and packets.link_duplicated else []),
             ("received by hosts", format_count(count_of(packets, "received"))),
             ("absorbed by switches", format_count(count_of(packets, "switch_absorbed"))),
             *((f"dropped: {reason}", f"{count:,}") for reason, count in (result.drops or {}).items()),
@@ -289,7 +285,7 @@ def _packet_table(result: RunResult) -> DataTable:
             ("data packets resent", format_count(result.flows.packets_resent)),
             *((event.replace("_", " "), f"{count:,}") for event, count in (result.host_events or {}).items()),
         ],
-        "Sent and made, less received, absorbed, dropped and in flight, is the unexplained loss; it must be zero.",
+        "Unexplained loss = sent + generated - received - absorbed - dropped - in flight. It must be zero.",
     )
 
 
@@ -302,7 +298,7 @@ def _lateness_table(result: RunResult) -> DataTable:
 
     return DataTable(
         "Lateness",
-        ("part", "P50", "P99", "max", "P99 of base RTT"),
+        ("part", "P50", "P99", "max", "P99 / base RTT"),
         [cells("hosts", result.lateness.host), cells("switches", result.lateness.switch)],
         f"In model time. A faithful run stays within {format_share(DEGRADED_ABOVE)} of the base RTT; above "
         f"{format_share(INVALID_ABOVE)} a run is invalid. The virtual clock is never late.",
@@ -318,12 +314,12 @@ def _spacing_table(result: RunResult) -> DataTable:
         return (who, f"{figures.pairs:,}", *times, *shares)
 
     return DataTable(
-        "Spacing of departures back to back",
-        ("part", "pairs", "bytes over rate", "off by, P50", "P99", "max", "P99 of bytes over rate", "P99 of base RTT"),
+        "Spacing of back-to-back frames",
+        ("part", "pairs", "ideal spacing", "error P50", "error P99", "error max", "P99 / ideal", "P99 / base RTT"),
         [cells("hosts", result.spacing.host), cells("switches", result.spacing.switch)],
-        "Frames between which the modelled wire was never idle: how far the measured time between their departures is "
-        "off bytes over rate, in model time. Frames that a switch hands over in one call leave at one time. The limits "
-        "are those of lateness, as shares of the base RTT. Not measured where BMv2 sends the frames.",
+        "Error of the measured time between the departures of two frames with no gap on the modelled wire, in model "
+        "time. The ideal spacing is frame bytes / link rate. Frames that a switch sends in one call have the same "
+        "departure time. The limits are the same as for lateness. Not measured for frames sent by BMv2.",
     )
 
 
@@ -374,12 +370,12 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
 
 
 def _completion_tables(comparison: Comparison) -> list[DataTable]:
-    """One, where messages wait for one another."""
-    note = "From the first that was ready to the last acknowledgment; the ideal is that of an otherwise idle network."
+    """Return the completion table if any run has dependent messages."""
+    note = "Time from the first ready message to the last acknowledgement. The ideal is for an otherwise idle network."
     means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
-    headings = ("tag", "run", "took", "ideal", "slowdown", "ratio")
+    headings = ("tag", "run", "completion time", "ideal", "slowdown", "ratio")
     rows = [_completion_row(each) for each in comparison.completion]
-    title = "Messages that wait for one another, all together"
+    title = "Completion time of dependent messages"
     return [DataTable(title, headings, rows, note + means)] if rows else []
 
 

@@ -44,8 +44,8 @@ COMPARISON_FILE = "comparison.json"
 TEMPLATES = Path(__file__).parent / "templates"
 
 _DISTRIBUTIONS = (
-    "Distributions: high-water marks of every switch's shared buffer; of several receivers the mean throughput of "
-    "each; of BTS packets the delay from the congested switch and from near the source."
+    "CDFs of the high-water marks of all shared buffers, of the mean throughput per receiver (with several receivers), "
+    "and of the feedback delay of BTS packets, from the congested switch and from the pause cache near the source."
 )
 
 _CSV_FIGURES = ("flows", "completed", "p50", "p95", "p99", "p99_9", "mean", "max")
@@ -73,11 +73,11 @@ def write_run_report(folder: Path, *, pictures: bool = False) -> Path:
         figures["congestion"] = plot_congestion(run.congestion, run.flows)
     captions = {
         "congestion": "Congestion control of the largest flows: window, rate and round trip after acknowledgements.",
-        "lateness": "How late the latest frame of each interval left; the verdict's limits hold for the P99 of all.",
-        "buffer": "Buffer occupancy over time: the most bytes held in each sampling interval.",
-        "fct": "FCT slowdown by message size, and its distribution; flows that did not finish keep a curve below 1.",
+        "lateness": "Lateness of the latest frame in each interval. The limits apply to the P99 of all frames.",
+        "buffer": "Buffer occupancy over time: maximum of each sampling interval.",
+        "fct": "FCT slowdown by message size, and its CDF. Flows that did not complete keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,
-        "goodput": "Message bytes that the receivers of each traffic class got, all together, in each interval.",
+        "goodput": "Goodput over time: message bytes received per interval by all receivers of a traffic class.",
     }
     write_csv(folder / "fct_slowdown.csv", slowdown_rows(run.result))
     write_csv(folder / "buffer.csv", whole_buffers(run.queues).drop("port", "class"))
@@ -187,15 +187,15 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
     if not any(np.size(line.get_xdata()) > 1 for axes in figures["fct_by_size"].axes for line in axes.lines):
         del figures["fct_by_size"]  # flows too few for the tail of any size, or all of one size
     captions = {
-        "beside_incast": f"The effect of the incast on others: the share of {comparison.traffic_class} flows that were "
-        "slower than the slowdown on the axis, and the most bytes that the hottest switch of each run held.",
-        "buffer": "Buffer occupancy of each run's hottest switch: the most bytes held in each sampling interval.",
+        "beside_incast": f"Effect of the incast on {comparison.traffic_class} flows: the share of flows with a higher "
+        "slowdown than the value on the axis, and the peak buffer of each run's fullest switch.",
+        "buffer": "Buffer occupancy of each run's fullest switch: maximum of each sampling interval.",
         "fct_by_size": "Tail FCT slowdown by message size; a point is missing where too few flows completed.",
-        "fct": "Distribution of FCT slowdown; flows that did not finish keep a curve below 1.",
+        "fct": "CDF of FCT slowdown. Flows that did not complete keep a curve below 1.",
         "distributions": _DISTRIBUTIONS,
-        "cc_window": "Window of the largest flows over time, the most bytes that each may have in flight.",
-        "cc_rate": "Rate of the largest flows over time, at which their congestion control sends.",
-        "cc_round_trip": "Round trip of the largest flows over time, as each acknowledgement measured it.",
+        "cc_window": "Congestion window of the largest flows over time: the limit on their bytes in flight.",
+        "cc_rate": "Sending rate of the largest flows over time, as set by congestion control.",
+        "cc_round_trip": "RTT of the largest flows over time, one sample per acknowledgement.",
     }
     return figures, captions
 

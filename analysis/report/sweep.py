@@ -105,7 +105,7 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
     classes = ", ".join(sweep.table["traffic_class"].unique(maintain_order=True))
     figure = plot_over_axis(axis, places, lines, slowdown_title=f"{title} FCT slowdown ({classes})")
     seeds = sweep.table["seed"].n_unique()
-    words = [f"Over {axis}: {title} slowdown of {classes} flows, and the most bytes that the fullest switch held."]
+    words = [f"{title} slowdown of {classes} flows and peak buffer of the fullest switch, over {axis}."]
     if seeds > 1:
         words.append(f"Means over {seeds} seeds, bars from the lowest to the highest.")
     if is_cut:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Results as tables for the terminal (rich). Decides what a reader sees first; computes nothing."""
+"""Tables of results for the terminal, built with rich."""
 
 from __future__ import annotations
 
@@ -44,11 +44,10 @@ def run_table(result: RunResult, config: Mapping[str, object]) -> RenderableType
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
-    """Schemes as rows, over their seeds where there are several. Meaning and warnings stand below.
+    """Return a table with one row per scheme (means if there are several seeds), then its meaning and warnings.
 
-    Where an incast runs beside others, these come first, then the buffer, then the incast; else the buffer's ratio to
-    the first row stands beside it. Classes that these rows say nothing of have a table of their own
-    below, and so have messages that wait for one another.
+    With an incast, the columns are the other traffic, the peak buffer, and the incast. Without one, the peak buffer
+    has its ratio to the first row. Other traffic classes and dependent messages have separate tables below.
     """
     fill = _fill_averages if comparison.over_seeds else _fill_beside_incast if comparison.has_incast else _fill_alone
     table = Fitted(fill(comparison))
@@ -105,7 +104,7 @@ def _fill_beside_incast(comparison: Comparison) -> Table:
 
 
 def _table_below(title: str, column: str) -> Table:
-    """A row for each run and whatever the column says."""
+    """Return an empty table with one row per value of `column` and scheme."""
     table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column(column)
     table.add_column("scheme")
@@ -113,9 +112,9 @@ def _table_below(title: str, column: str) -> Table:
 
 
 def _completion_table(comparison: Comparison) -> Fitted:
-    """How long all messages of a tag took, from the first that was ready to the last acknowledgment."""
+    """Return the completion time of each tag, from the first ready message to the last acknowledgement."""
     mean = ", mean over seeds" if comparison.over_seeds else ""
-    table = _table_below(f"all messages of a tag together{mean}", "tag")
+    table = _table_below(f"completion time of dependent messages{mean}", "tag")
     for heading in ("took", "ideal", "slowdown"):
         table.add_column(heading, justify="right")
     for row in comparison.completion:
@@ -135,7 +134,7 @@ def _class_table(rows: Sequence[ClassRow]) -> Fitted:
 
 
 def _fill_averages(comparison: Comparison) -> Table:
-    """Means and half of their intervals."""
+    """Return the table of means over seeds, with half the width of their confidence intervals."""
     seeds = max(len(each.seeds) for each in comparison.over_seeds)
     title = f"slowdown of {comparison.traffic_class} flows, mean of {seeds} seeds ± 95 % interval"
     names = ["p50_slowdown", "p99_slowdown", "max_buffer_bytes"]
@@ -151,7 +150,7 @@ def _fill_averages(comparison: Comparison) -> Table:
 
 
 def format_estimate(name: str, estimate: Estimate | None) -> str:
-    """11.3 ±0.8 or 701 ±12 KB; the mean alone where one run is all there is."""
+    """Return a mean and half its interval, such as 11.3 ±0.8 or 701 ±12 KB; with a single run the mean alone."""
     if estimate is None:
         return NOTHING
     shown = format_bytes if name.endswith("_bytes") else format_number
@@ -164,13 +163,13 @@ def format_estimate(name: str, estimate: Estimate | None) -> str:
 
 
 def claims_table(title: str, claims: Sequence[tuple[str, str, str, bool]], says: str = "paper") -> RenderableType:
-    """Claims: what is claimed, what the paper or whoever else says, what was measured, whether it holds."""
+    """Return a table of claims: claim, expected value (`says` names its source), measured value, whether it holds."""
     table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
     for heading in ("claim", says, "measured"):
         table.add_column(heading, ratio=PROSE)
     table.add_column("holds")
     for claim, paper, measured, holds in claims:
-        verdict = Text("holds", style="bold green") if holds else Text("does not", style="bold red")
+        verdict = Text("holds", style="bold green") if holds else Text("does not hold", style="bold red")
         table.add_row(Text(claim), Text(paper), Text(measured), verdict)
     return Fitted(table)
 
@@ -200,13 +199,13 @@ def _figures(figures: Sequence[tuple[str, str]]) -> Fitted:
 
 
 def key_figures(result: RunResult) -> list[tuple[str, str]]:
-    """The figures that people look for first, as name and text."""
+    """Return the key figures of a run, as name and text."""
     wall, speed = format_wall(result.wall_s, result.packets_per_s)
     return [
         ("flows completed", f"{result.flows.completed:,} of {result.flows.total:,}"),
         ("max buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
-        *((f"{tag}, all of it", _completion(figures)) for tag, figures in result.completion.items()),
+        *((f"completion of {tag}", _completion(figures)) for tag, figures in result.completion.items()),
         ("drops", _drops(result)),
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
@@ -222,14 +221,14 @@ def _drops(result: RunResult) -> str:
 
 
 def _completion(figures: CompletionFigures) -> str:
-    """How long messages took that wait for one another, and how long they should have taken."""
+    """Return the completion time of dependent messages, its ideal and the slowdown."""
     took = "did not finish" if figures.took_us is None else format_us(figures.took_us)
     against = "" if figures.slowdown is None else f": slowdown {format_number(figures.slowdown)}"
     return f"{took}, ideal {format_us(figures.ideal_us)}{against}"
 
 
 def _trimmed(result: RunResult) -> list[tuple[str, str]]:
-    """Of a run whose switches cut packets to headers."""
+    """Return the count of trimmed packets if the switches trim packets to headers."""
     events = result.switch_events or {}
     return [("packets trimmed", f"{events['trimmed']:,}")] if "trimmed" in events else []
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which figures of a run a comparison holds against those of another, by name."""
+"""The figures that a comparison computes ratios of, by name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RATIOS = (
     "incast_last_slowdown",
     "throughput_gbps",
 )
-"""Figures whose ratio to the first scheme says something."""
+"""Figures for which the ratio to the first scheme is meaningful."""
 
 
 def compared_figures(result: RunResult, traffic_class: str) -> Mapping[str, float | None]:
-    """Slowdowns of the class, and those of the incast where it is another; None where there is no such figure."""
+    """Return the slowdowns of a traffic class and of the incast (unless it is that class). Missing figures are None."""
     slowdown = result.fct_slowdown.get(traffic_class)
     incast = result.fct_slowdown.get(INCAST_TAG) if traffic_class != INCAST_TAG else None
     return {
@@ -41,5 +41,5 @@ def compared_figures(result: RunResult, traffic_class: str) -> Mapping[str, floa
 
 
 def ratio_of(value: float | None, base: float | None) -> float | None:
-    """None where there is nothing to relate to."""
+    """Return value / base, or None if either is missing or the base is zero."""
     return None if value is None or not base else value / base

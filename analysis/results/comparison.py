@@ -25,7 +25,7 @@ _ALIKE_FIELDS = ("scenario", "scale", "switch", "clock", "seed")
 
 
 class ComparisonRow(BaseModel):
-    """One run. Slowdowns are of the comparison's traffic class; ratios are this run over the first, by figure name."""
+    """A run in a comparison. Slowdowns are for the main traffic class. Ratios are relative to the first run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -39,21 +39,21 @@ class ComparisonRow(BaseModel):
     p95_slowdown: Figure | None
     p99_slowdown: Figure | None
     incast_p50_slowdown: Figure | None
-    """Here and below: where the comparison's class is another."""
+    """The incast's slowdown, if the main traffic class is not the incast; also for the next field."""
     incast_last_slowdown: Figure | None
-    """Of the incast flow that was slowest of all."""
+    """The slowdown of the slowest incast flow."""
     throughput_gbps: Figure
     drops: int | None
     bts_sent: int | None
     pfc_sent: int | None
     wall_s: Figure | None
     pause_us: Figure
-    """Time that flows stood paused for BTS, all together."""
+    """The total time for which flows were paused by BTS."""
     ratios: dict[str, Figure | None]
 
 
 class ClassRow(BaseModel):
-    """Slowdown of one traffic class in one run; in the mean over its seeds where a scheme has several."""
+    """The slowdown of one traffic class in one run, or the mean over a scheme's seeds."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,7 +67,7 @@ class ClassRow(BaseModel):
 
 
 class HeldClaim(BaseModel):
-    """A claim that somebody made about the runs, and what they say to it."""
+    """A claim about the runs, with the expected and the measured value."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -89,30 +89,30 @@ class Comparison(BaseModel):
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
     missing_schemes: tuple[str, ...] = ()
-    """That were to be compared too and were not run."""
+    """Schemes that were requested but not run."""
     over_seeds: tuple[SchemeOverSeeds, ...] = ()
-    """Means and intervals, where schemes were run with several seeds."""
+    """Means and confidence intervals, if schemes were run with several seeds."""
     meaning: tuple[str, ...] = ()
-    """A sentence on each scheme but the first, computed from the figures."""
+    """One sentence per scheme except the first, computed from the figures."""
     other_classes: tuple[ClassRow, ...] = ()
-    """Of the classes whose slowdown `rows` do not tell, class by class."""
+    """The slowdown of the traffic classes that are not in `rows`, class by class."""
     completion: tuple[CompletionRow, ...] = ()
-    """Of messages that wait for one another: how long all of a tag took, tag by tag."""
+    """The completion time of dependent messages, tag by tag."""
     claims: tuple[HeldClaim, ...] = ()
 
     @property
     def claim_rows(self) -> list[tuple[str, str, str, bool]]:
-        """For a table."""
+        """The claims as table rows: claim, expected, measured, whether it holds."""
         return [(each.claim, each.expected, each.measured, each.holds) for each in self.claims]
 
     @property
     def has_incast(self) -> bool:
-        """Whether there is an incast beside the class that the comparison is about."""
+        """Whether there is an incast in addition to the main traffic class."""
         return any(row.incast_last_slowdown is not None for row in self.rows)
 
 
 def headline_class(result: RunResult) -> str:
-    """The class whose slowdown stands for the run: the largest that is not incast, `all` if there is none."""
+    """Return the main traffic class: the one with the most flows except the incast, or `all` if there is none."""
     names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG)]
     if not names:
         return next(iter(result.fct_slowdown), ALL_CLASSES)
@@ -122,7 +122,7 @@ def headline_class(result: RunResult) -> str:
 def compare(
     results: Sequence[RunResult], missing_schemes: Sequence[str] = (), claims: Sequence[HeldClaim] = ()
 ) -> Comparison:
-    """The comparison of at least one result, and the schemes that have none. Raises ValueError for no result."""
+    """Compare at least one result; `missing_schemes` have none. Raises ValueError if `results` is empty."""
     if not results:
         raise ValueError("there is no run to compare")
     traffic_class = headline_class(results[0])

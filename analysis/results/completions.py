@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How long messages took that wait for one another, all of a tag together, run against run."""
+"""The completion time of dependent messages by tag, compared between runs."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _ONLY = 0
 
 
 class CompletionRow(BaseModel):
-    """All messages of one tag in one run; the mean over its seeds where a scheme has several."""
+    """The completion of all messages of a tag in one run, or the mean over a scheme's seeds."""
 
     model_config = ConfigDict(frozen=True)
 
     tag: str
     label: str
     took_us: Figure | None
-    """From the first that was ready to the last acknowledgment; None: not all finished."""
+    """Time from the first ready message to the last acknowledgement; None if not all messages finished."""
     ideal_us: Figure
     slowdown: Figure | None
     ratio: Figure | None
-    """Of the time taken to that of the first run; over seeds the geometric mean of those of each seed."""
+    """`took_us` relative to the first run; with several seeds, the geometric mean of the ratios per seed."""
 
 
 def completion_rows(results: Sequence[RunResult], labels: Sequence[str], *, has_seeds: bool) -> Iterator[CompletionRow]:
-    """Tag by tag, the runs in their order; nothing of runs whose messages wait for no others."""
+    """Yield the rows tag by tag, in the order of the runs. Runs without dependent messages have no rows."""
     runs: dict[str, dict[int, RunResult]] = {}
     for label, result in zip(labels, results, strict=True):
         name, seed = (result.variant, result.seed) if has_seeds else (label, _ONLY)
@@ -62,11 +62,11 @@ def _row(
 
 
 def _ratio(figures: CompletionFigures, base: CompletionFigures | None) -> float | None:
-    """None where one of both did not finish."""
+    """Return the ratio of completion times, or None if either run did not finish."""
     return figures.took_us / base.took_us if figures.took_us and base is not None and base.took_us else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """None if one is missing: the mean of the others would be of other flows."""
+    """Return the mean, or None if a value is missing: the remaining values would describe other flows."""
     known = [value for value in values if value is not None]
     return fmean(known) if known and len(known) == len(values) else None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which run it was and what hosts, switches and the machine counted: what a result is made from besides the traces."""
+"""The identity of a run and the counters of its hosts and switches: the inputs of a result besides the traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analysis.results.result import BtsCounts, Clock, PacketCounts, PfcCounts
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """Which run it was. Times in model units."""
+    """The identity of a run. Times are in model units."""
 
     scenario: str
     scheme: str
@@ -23,18 +23,18 @@ class RunIdentity:
     seed: int
     base_rtt_us: float
     window_us: tuple[float, float] | None = None
-    """Flows that start outside are warm-up or cool-down: left out of slowdown and throughput, counted in totals."""
+    """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""
     retry_of: str | None = None
-    """Folder of the late run that this one tried again, at a greater D."""
+    """The folder of the late run that this run repeats at a larger dilation."""
     ideal_completion_us: Mapping[str, float] = field(default_factory=dict)
-    """By tag, of messages that wait for one another: of all of them, undisturbed."""
+    """The ideal completion time of dependent messages in an idle network, by tag."""
     program: str | None = None
-    """The P4 program, where it is not the testbed's own."""
+    """The name of the P4 program; None for the testbed's own."""
 
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late timers and packets were served, in wall ns."""
+    """Lateness of timers and packets, in ns of wall time."""
 
     p50_ns: float
     p99_ns: float
@@ -43,20 +43,20 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Spacing:
-    """How far frames that follow one another on a wire were off bytes over rate, in wall ns."""
+    """Error in the spacing of back-to-back frames on a wire, in ns of wall time. The ideal is frame bytes / rate."""
 
     count: int
-    """Pairs of frames."""
+    """The number of pairs of frames."""
     p50_ns: float
     p99_ns: float
     max_ns: float
     ideal_ns: float
-    """What their spacing should have been, in the mean."""
+    """The mean ideal spacing."""
 
 
 @dataclass(frozen=True)
 class RunCounters:
-    """What was counted, in the shapes of result.json. Packets are frames."""
+    """The counters of a run, in the types of result.json. Packets are frames."""
 
     packets: PacketCounts
     drops: Mapping[str, int]
@@ -66,9 +66,9 @@ class RunCounters:
     bts: BtsCounts
     pfc: PfcCounts
     switch_events: Mapping[str, int] = field(default_factory=dict)
-    """What else the P4 program counted: events that no other field sums up."""
+    """Events counted by the P4 program that no other field contains."""
     host_events: Mapping[str, int] = field(default_factory=dict)
-    """What hosts counted that does not happen while all are honest and answer."""
+    """Unusual events at hosts, such as forged acknowledgements or messages without an answer."""
     host_lateness: Lateness | None = None
     switch_lateness: Lateness | None = None
     host_spacing: Spacing | None = None
@@ -76,11 +76,11 @@ class RunCounters:
     interrupted: bool = False
     wall_s: float = 0.0
     broken: tuple[str, ...] = ()
-    """What of the run itself failed, so that its figures are not those of what was asked for: a sentence each."""
+    """Failures of the run that make its figures invalid, one sentence each."""
     unbalanced: str = ""
-    """A sentence that says why the balance of packets shows no losses: the network was counted while it went on."""
+    """The reason why losses cannot be computed: the counters were read while the network was still running."""
     lacking: tuple[str, ...] = ()
-    """What the run was to leave beside its figures and did not, such as a whole capture: a sentence each."""
+    """Missing outputs that do not affect the figures, such as a complete capture, one sentence each."""
 
     @property
     def unexplained_loss(self) -> int:

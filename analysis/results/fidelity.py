@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The verdict: may this run be trusted? A pure function of what was measured while it ran.
+"""The verdict on whether a run can be trusted: a pure function of what was measured while it ran.
 
 The rules, worst first. *Invalid*: a part of the run broke (a switch, an agent, a wire, a program beside the flows
 ended, was not understood or no longer answered), frames lost (or gained) that no counter explains, a drop by the kernel
@@ -34,7 +34,7 @@ class Verdict:
     level: Level
     reasons: tuple[str, ...]
     faithful_dilation: int | None = None
-    """Of a run that was late: the D at which it would have been on time."""
+    """The dilation at which a late run would have been on time; None if the run was not late."""
 
 
 class _Weight(Enum):
@@ -54,7 +54,7 @@ _Finding = tuple[_Weight, str]
 
 
 def judge(identity: RunIdentity, counters: RunCounters, flows: FlowCounts) -> Verdict:
-    """The verdict on a run. Raises ValueError if the base RTT or the dilation factor is not positive."""
+    """Return the verdict on a run. Raises ValueError if the base RTT or the dilation factor is not positive."""
     if identity.base_rtt_us <= 0 or identity.dilation < 1:
         raise ValueError(f"base RTT {identity.base_rtt_us} us and dilation {identity.dilation} must be positive")
     findings = [
@@ -104,7 +104,7 @@ def _timing_findings(identity: RunIdentity, counters: RunCounters) -> Iterable[_
     yield _spacing_finding("switch", counters.switch_spacing, identity)
     factor = faithful_dilation(identity, counters)
     if factor is not None:
-        yield _Weight.NOTE, f"About D = {factor} would do (--dilation {factor}; `run --retry` tries by itself)."
+        yield _Weight.NOTE, f"Use --dilation {factor} or larger, or let `run --retry` choose the dilation."
 
 
 def _lateness_finding(who: str, lateness: Lateness | None, identity: RunIdentity) -> _Finding:
@@ -122,7 +122,7 @@ def _spacing_finding(who: str, spacing: Spacing | None, identity: RunIdentity) -
 
 
 def _limited(what: str, p99_ns: float, identity: RunIdentity) -> _Finding:
-    """A duration held against both limits."""
+    """Return a finding for a duration, compared with both limits."""
     share = lateness_share(p99_ns, identity.base_rtt_us, identity.dilation)
     sentence = (
         f"{what} {p99_ns / 1e6:.3g} ms of wall time, {100 * share:.3g} % "
@@ -163,9 +163,12 @@ def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Findin
         verb = "was" if undelivered == 1 else "were"
         yield _Weight.INVALID, f"{_count(undelivered, 'message')} {verb} acknowledged to the end but not received."
     if refused := events.get("acknowledgements_refused", 0):
-        yield _Weight.DEGRADED, f"{_count(refused, 'acknowledgement')} cannot be of what was sent, so somebody forged."
+        yield (
+            _Weight.DEGRADED,
+            f"{_count(refused, 'acknowledgement')} refused: they acknowledge packets that were never sent.",
+        )
     if failed := events.get("messages_failed", 0):
-        yield _Weight.NOTE, f"{_count(failed, 'message')} given up: too many timeouts in a row brought no answer."
+        yield _Weight.NOTE, f"{_count(failed, 'message')} given up: too many timeouts in a row without an answer."
     if counters.interrupted:
         yield _Weight.DEGRADED, "The run was interrupted; figures cover what was measured until then."
     for sentence in unfinished_flows(flows):
@@ -173,16 +176,16 @@ def _flow_findings(flows: FlowCounts, counters: RunCounters) -> Iterable[_Findin
 
 
 def unfinished_flows(flows: FlowCounts) -> Iterable[str]:
-    """A sentence if there are any."""
+    """Yield a sentence if some flows did not finish."""
     unfinished = flows.total - flows.completed
     if unfinished > 0:
         never = flows.never_started
-        waited = f"; {never} of them never started, for what they wait for had not ended" if never else ""
+        waited = f"; {never} of them never started because the messages they wait for did not end" if never else ""
         yield f"{unfinished} of {_count(flows.total, 'flow')} did not finish{waited}."
 
 
 def lateness_share(wall_ns: float, base_rtt_us: float, dilation: int) -> float:
-    """A wall duration as a share of the dilated base RTT."""
+    """Return a wall duration as a share of the dilated base RTT."""
     return wall_ns / (base_rtt_us * 1000 * dilation)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a comparison means, in one sentence: what the other traffic gains, what the buffer holds, what the incast pays.
+"""The one-sentence meaning of a comparison: its effect on other traffic, the peak buffer, and the incast.
 
-Computed from the runs alone, so it says as readily that nothing was gained, or that the runs cannot be relied on.
+The sentence is computed from the runs alone, so it also reports no gain, or runs that are not reliable.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from analysis.formatting import format_bytes, format_number, three_digits
 from analysis.metrics.figures import Interval
 
 SAME_WITHIN = 0.05
-"""As far as the same flows may differ between the two clocks (docs/fidelity.md); with several seeds their interval
-decides instead."""
+"""The relative difference below which two values count as equal: the tolerance between the two clocks
+(docs/fidelity.md). With several seeds, the confidence interval decides instead."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Of a scheme's figure over the base's."""
+    """The ratio of a scheme's figure to the base scheme's."""
 
     value: float
     interval: Interval | None = None
 
     @property
     def sign(self) -> int:
-        """1: higher, -1: lower, 0: no difference that the runs can show."""
+        """The direction of the difference: 1 higher, -1 lower, 0 not significant."""
         low, high = self.interval or (self.value * (1 - SAME_WITHIN), self.value * (1 + SAME_WITHIN))
         return 1 if low > 1 else -1 if high < 1 else 0
 
@@ -49,7 +49,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A scheme against the base, and the ratios of their figures by name."""
+    """The figures of a scheme and of the base scheme, and their ratios by name."""
 
     base: Side
     scheme: Side
@@ -59,7 +59,7 @@ class Contrast:
 
 
 def sentence(contrast: Contrast) -> str | None:
-    """One sentence; None where the runs have no figure in common."""
+    """Return the meaning of a comparison, or None if the runs have no figure in common."""
     held = contrast.ratios.get("max_buffer_bytes")
     parts = [*_others(contrast), *([_HELD[held.sign]] if held else []), *_incast(contrast)]
     details = [
@@ -75,30 +75,30 @@ def sentence(contrast: Contrast) -> str | None:
     ]
     if not parts:
         return None
-    told = "; ".join(parts)
+    effects = "; ".join(parts)
     over = f", over {contrast.seeds} seeds [95 % confidence]" if contrast.seeds > 1 else ""
-    said = f"{contrast.scheme.scheme} against {contrast.base.scheme}{over}: {told} ({'; '.join(details)})."
-    return f"{_doubt(contrast)}{said}"
+    text = f"{contrast.scheme.scheme} compared with {contrast.base.scheme}{over}: {effects} ({'; '.join(details)})."
+    return f"{_doubt(contrast)}{text}"
 
 
 def _doubt(contrast: Contrast) -> str:
     sides = (contrast.base, contrast.scheme)
     doubtful = [f"{side.scheme} is {side.verdict}" for side in sides if side.verdict != "faithful"]
-    return f"Not to be relied on, {' and '.join(doubtful)}: " if doubtful else ""
+    return f"Not reliable ({' and '.join(doubtful)}): " if doubtful else ""
 
 
 def _others(contrast: Contrast) -> list[str]:
-    """What the class that the comparison is about feels, in its tail where it is large enough to have one."""
+    """Return the effect on the main traffic class, in its tail (if large enough for a P99) and at its median."""
     tail, middle = contrast.ratios.get("p99_slowdown"), contrast.ratios.get("p50_slowdown")
     name = f"{contrast.traffic_class} flows"
     told = [f"the slowest {name} {_FEEL[tail.sign]}"] if tail else []
     if middle:
-        told.append(f"the middle {'ones' if tail else name} {_FEEL[middle.sign]}")
+        told.append(f"the median {'flows' if tail else name} {_FEEL[middle.sign]}")
     return told
 
 
 def _incast(contrast: Contrast) -> list[str]:
-    """What the incast pays: as a whole, and its median flow where that fares otherwise."""
+    """Return the effect on the incast's completion, and on its median flow if that differs."""
     last, middle = contrast.ratios.get("incast_last_slowdown"), contrast.ratios.get("incast_p50_slowdown")
     if last is None:
         return []
@@ -106,14 +106,18 @@ def _incast(contrast: Contrast) -> list[str]:
     return [_DONE[last.sign] + (f", its median flow {_WHEN[middle.sign]}" if middle and differs else "")]
 
 
-_FEEL = {-1: "finish sooner", 0: "show no clear difference", 1: "finish later"}
+_FEEL = {-1: "finish earlier", 0: "show no clear difference", 1: "finish later"}
 _HELD = {
-    -1: "the fullest switch holds less",
-    0: "the fullest switch shows no clear difference",
-    1: "the fullest switch holds more",
+    -1: "the peak buffer is smaller",
+    0: "the peak buffer shows no clear difference",
+    1: "the peak buffer is larger",
 }
-_DONE = {-1: "the incast is done sooner", 0: "the incast is done at about the same time", 1: "the incast is done later"}
-_WHEN = {-1: "sooner", 1: "later"}
+_DONE = {
+    -1: "the incast completes earlier",
+    0: "the incast completes at about the same time",
+    1: "the incast completes later",
+}
+_WHEN = {-1: "earlier", 1: "later"}
 
 
 def _detail(contrast: Contrast, name: str, title: str) -> str | None:
@@ -121,4 +125,4 @@ def _detail(contrast: Contrast, name: str, title: str) -> str | None:
     if ratio is None or value is None or base is None:
         return None
     shown = format_bytes if name.endswith("_bytes") else format_number
-    return f"{title} {shown(value)} for {shown(base)}, {ratio}"
+    return f"{title} {shown(value)} vs. {shown(base)}, {ratio}"

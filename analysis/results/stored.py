@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run as it lies on disk: its result, its configuration and whatever traces can be read.
+"""A stored run: its result, its configuration and the readable traces.
 
-A run that was cut short may lack traces or have damaged ones. That is told, not hidden: each such file becomes a
-sentence in `problems` and an empty frame. Without a result.json there is no run.
+An interrupted run may have missing or damaged traces. Each such file gives a sentence in `problems` and an empty
+frame. A folder without result.json is not a run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONFIG_FILE = "config.json"
 
 
 class StoredFault(BaseModel):
-    """A row of `faults` of config.json: when what held."""
+    """A fault in config.json, with its begin and end time."""
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
@@ -39,7 +39,7 @@ class StoredFault(BaseModel):
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that a report needs of one run. Traces that grow with its packets are read when they are asked."""
+    """The data of one run for a report. Traces whose size grows with the packets are lazy frames."""
 
     folder: Path
     result: RunResult
@@ -49,21 +49,21 @@ class Run:
     signals: pl.LazyFrame
     goodput: pl.LazyFrame
     problems: tuple[str, ...]
-    """What could not be read, as sentences."""
+    """Sentences about files that could not be read."""
     lateness: pl.DataFrame = field(default_factory=LATENESS.empty)
-    """Of a live run; no row for what an older release left."""
+    """Lateness over time of a live run; empty for runs of older releases."""
     congestion: pl.LazyFrame = field(default_factory=lambda: CONGESTION.empty().lazy())
-    """Of a run that was asked for it."""
+    """Congestion control trace; empty unless it was requested."""
 
     def without_traces(self) -> Run:
-        """The same with traces that have no row."""
+        """Return a copy of the run with empty traces."""
         queues, signals, goodput = (schema.empty().lazy() for schema in (QUEUES, SIGNALS, GOODPUT))
         flows, lateness = FLOWS.empty(), LATENESS.empty()
         return replace(self, flows=flows, queues=queues, signals=signals, goodput=goodput, lateness=lateness)
 
     @property
     def thresholds_bytes(self) -> dict[str, int]:
-        """Lines for the queue plot: `thresholds_bytes` of config.json, such as {"Q_th": 250000, "Q_tg": 125000}."""
+        """Thresholds in the queue plot: `thresholds_bytes` of config.json, such as {"Q_th": 250000, "Q_tg": 125000}."""
         found = self.config.get("thresholds_bytes")
         if not isinstance(found, Mapping):
             return {}
@@ -71,7 +71,7 @@ class Run:
 
     @property
     def faults(self) -> tuple[StoredFault, ...]:
-        """What went wrong on purpose; rows that are none are left out."""
+        """The injected faults. Rows of config.json that are not valid faults are skipped."""
         rows = self.config.get("faults")
         found = []
         for row in rows if isinstance(rows, list) else ():

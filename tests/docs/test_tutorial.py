@@ -73,7 +73,7 @@ def test_every_file_is_made_and_every_command_typed(typed: Typed) -> None:
         assert result["flows"]["completed"] == result["flows"]["total"]
     assert {result["scheme"] for result in results} >= {"irn", "irn+steady", "sfc+steady"}
     for tag in ("shuffle", "allreduce"):
-        assert re.search(rf"{tag}, all of it +[\d.]+ µs, ideal", said)
+        assert re.search(rf"completion of {tag} +[\d.]+ µs, ideal", said)
     [trace] = tree.glob("runs/steady/*/cc.parquet")
     windows = pl.read_parquet(trace)["cwnd_bytes"]
     assert windows.n_unique() > 5

@@ -76,10 +76,16 @@ def test_many_compared_runs_have_a_panel_each(count: int) -> None:
 
 def test_a_comparison_page_shows_them_where_a_run_was_asked(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     folders = [make_run_folder(scheme) for scheme in ("irn", "sfc")]
-    assert "Window of the largest flows" not in write_comparison_report(folders, tmp_path / "plain").read_text()
+    assert (
+        "Congestion window of the largest flows" not in write_comparison_report(folders, tmp_path / "plain").read_text()
+    )
     write_trace(folders[1] / CONGESTION.file_name, CONGESTION, ROWS)
     page = write_comparison_report(folders, tmp_path / "traced")
-    for words in ("Window of the largest flows", "Rate of the largest flows", "Round trip of the largest flows"):
+    for words in (
+        "Congestion window of the largest flows",
+        "Rate of the largest flows",
+        "Round trip of the largest flows",
+    ):
         assert words in page.read_text()
     assert {"cc_window.png", "cc_rate.png", "cc_round_trip.png"} <= {path.name for path in page.parent.iterdir()}
     assert len([page.parent, *page.parent.iterdir()]) == needs_of_page(2).files

@@ -17,7 +17,7 @@ from analysis.results.comparison import compare
 from analysis.results.result import RunResult, read_result
 
 FolderMaker = Callable[..., Path]
-TITLE = "all messages of a tag together"
+TITLE = "completion time of dependent messages"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_schemes_stand_beside_the_first(result: RunResult) -> None:
     said = _printed(runs)
     assert TITLE in " ".join(said.split())
     assert " ".join(["ring", "sfc", "150", "µs", "(0.375x)", "100", "µs", "1.5"]) in " ".join(said.split())
-    [table] = [each for each in comparison_tables(compare(runs), runs) if "wait for one another" in each.title]
+    [table] = [each for each in comparison_tables(compare(runs), runs) if "dependent messages" in each.title]
     assert table.rows[1] == ("ring", "sfc", "150 µs", "100 µs", "1.5", "0.375x")
 
 

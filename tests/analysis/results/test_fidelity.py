@@ -127,7 +127,7 @@ def test_a_late_run_says_which_dilation_would_do(who: str) -> None:
     measured = replace(getattr(COUNTERS, who), p99_ns=late_by * DEGRADED_ABOVE * RTT_WALL_NS)
     verdict = judged(**{who: measured})
     assert verdict.faithful_dilation == 20_000 >= 10_000 * math.sqrt(late_by)
-    assert verdict.reasons[-1] == "About D = 20000 would do (--dilation 20000; `run --retry` tries by itself)."
+    assert verdict.reasons[-1] == "Use --dilation 20000 or larger, or let `run --retry` choose the dilation."
 
 
 def test_a_backlog_is_not_taken_for_lateness_that_stays() -> None:
@@ -192,8 +192,12 @@ def test_unfinished_flows_are_noted_and_change_nothing() -> None:
     ("event", "level", "reason"),
     [
         ("messages_undelivered", "invalid", "3 messages were acknowledged to the end but not received."),
-        ("acknowledgements_refused", "degraded", "3 acknowledgements cannot be of what was sent, so somebody forged."),
-        ("messages_failed", "faithful", "3 messages given up: too many timeouts in a row brought no answer."),
+        (
+            "acknowledgements_refused",
+            "degraded",
+            "3 acknowledgements refused: they acknowledge packets that were never sent.",
+        ),
+        ("messages_failed", "faithful", "3 messages given up: too many timeouts in a row without an answer."),
     ],
 )
 def test_what_honest_hosts_do_not_do_is_judged(event: str, level: str, reason: str) -> None:

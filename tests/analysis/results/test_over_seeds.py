@@ -53,8 +53,8 @@ def test_factors_that_cancel_are_no_difference(result: RunResult) -> None:
     ratio = comparison.over_seeds[1].ratios["max_buffer_bytes"]
     assert ratio and ratio.mean == 1
     [said] = comparison.meaning
-    assert said.startswith("sfc against irn, over 2 seeds")
-    assert "the fullest switch shows no clear difference" in said
+    assert said.startswith("sfc compared with irn, over 2 seeds")
+    assert "the peak buffer shows no clear difference" in said
 
 
 def test_only_runs_that_differ_in_nothing_else_are_averaged(result: RunResult) -> None:
@@ -72,7 +72,7 @@ def test_one_run_that_cannot_be_trusted_is_told(result: RunResult) -> None:
     runs[3] = runs[3].model_copy(update={"verdict": "invalid"})
     comparison = compare(runs)
     assert [each.verdict for each in comparison.over_seeds] == ["faithful", "invalid"]
-    assert comparison.meaning[0].startswith("Not to be relied on, sfc is invalid: sfc against irn")
+    assert comparison.meaning[0].startswith("Not reliable (sfc is invalid): sfc compared with irn")
 
 
 def test_the_sentence_follows_the_figures(make_run_folder: FolderMaker) -> None:
@@ -81,13 +81,13 @@ def test_the_sentence_follows_the_figures(make_run_folder: FolderMaker) -> None:
     sfc = read_result(make_run_folder("sfc", load=0.5, peak_bytes=2e6))
     [better], [worse] = compare([irn, sfc]).meaning, compare([sfc, irn]).meaning
     for text in (
-        "the slowest hadoop flows finish sooner",
-        "the fullest switch holds less",
-        "the incast is done sooner",
+        "the slowest hadoop flows finish earlier",
+        "the peak buffer is smaller",
+        "the incast completes earlier",
     ):
         assert text in better
         assert text not in worse
-    for text in ("the slowest hadoop flows finish later", "the fullest switch holds more", "the incast is done later"):
+    for text in ("the slowest hadoop flows finish later", "the peak buffer is larger", "the incast completes later"):
         assert text in worse
 
 
@@ -102,7 +102,7 @@ def test_means_stand_in_table_page_and_file(make_run_folder: FolderMaker, tmp_pa
     stored = Comparison.model_validate_json((tmp_path / "out" / "comparison.json").read_text())
     assert [each.scheme for each in stored.over_seeds] == ["irn", "sfc"]
     text = page.read_text()
-    assert text.index("sfc against irn, over 2 seeds") < text.index("Means over seeds") < text.index("Overview")
+    assert text.index("sfc compared with irn, over 2 seeds") < text.index("Means over seeds") < text.index("Overview")
     assert (tmp_path / "out" / "beside_incast.png").exists()
 
 

@@ -72,7 +72,7 @@ def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:
     terminal = dict(key_figures(unfinished))
     assert {terminal[name] for name in ("drops", "BTS sent", "PFC sent", "wall time")} == {NOT_MEASURED}
     tables = {table.title: table.rows for table in run_tables(unfinished)}
-    for title in ("Where every packet went", "Flow control in the switches"):
+    for title in ("Packet balance", "Flow control in the switches"):
         assert {cell for _, cell in tables[title]} == {NOT_MEASURED}
     row = result_row(unfinished)
     assert (row["drops"], row["bts_sent"], row["pfc_sent"], row["wall_s"]) == (None,) * 4

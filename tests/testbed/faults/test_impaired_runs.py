@@ -143,5 +143,5 @@ def test_the_run_can_be_repeated_from_its_config(tmp_path: Path) -> None:
     assert first.equals(second)
     page = (by_text / "report.html").read_text()
     assert "all duplicate 2%" in page
-    assert "made by links that duplicate" in page
+    assert "duplicated by links" in page
     assert counted(read_result(by_text).packets).link_duplicated > 0
