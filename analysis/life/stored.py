@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A flow's life as its traces tell it: ready, BTS and pauses, what arrived when, the end."""
+"""The events of a flow from the traces: ready, BTS and pauses, deliveries, completion."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CAUSES = {
     "estimator": "estimator ({depth})",
     "feedback": "feedback of QCN ({depth})",
 }
-"""What a reader wants to know of each; the pause cache knows no queue."""
+"""The description of each cause. A BTS from the pause cache has no queue depth."""
 _FEEDBACK = "feedback"
-"""The cause that asks for a lower rate, and for no pause."""
+"""The cause that requests a lower rate instead of a pause."""
 
 
 def stored_events(flow: Mapping[str, Any], signals: Rows, goodput: Rows) -> list[LifeEvent]:
@@ -78,7 +78,7 @@ def _resumed(flow: Mapping[str, Any], time_us: float) -> LifeEvent:
 
 
 def _deliveries(receiver: str, rows: pl.DataFrame) -> Iterator[LifeEvent]:
-    """Intervals that follow one another are one delivery."""
+    """Yield deliveries. Consecutive intervals are merged into one delivery."""
     begin_us = end_us = 0.0
     delivered_bytes = 0
     for from_us, until_us, size_bytes in rows.select("from_us", "until_us", "delivered_bytes").iter_rows():

@@ -29,7 +29,7 @@ class BufferFigures(Figures):
 
 @dataclass(frozen=True)
 class QueueName:
-    """One queue of one switch."""
+    """The name of a queue."""
 
     switch: str
     port: int
@@ -49,7 +49,7 @@ def switches(queues: Rows) -> list[str]:
 
 
 def whole_buffers(queues: Rows) -> pl.DataFrame:
-    """The whole-buffer rows of all switches: few beside those of their queues."""
+    """Return the shared-buffer rows of all switches. They are few compared with the rows of the queues."""
     return answer(queues.lazy().filter(pl.col("port") == WHOLE_BUFFER))
 
 

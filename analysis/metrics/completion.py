@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How long messages took that wait for one another, all of them together: what a collective operation is judged by."""
+"""The completion time of dependent messages, the metric of a collective operation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from analysis.metrics.figures import Figure, Figures
 
 
 class CompletionFigures(Figures):
-    """Of all messages of a tag."""
+    """The completion of all messages of a tag."""
 
     took_us: Figure | None
-    """From the first that was ready to the last acknowledgment; None: not all finished."""
+    """Time from the first ready message to the last acknowledgement; None if not all messages finished."""
     ideal_us: Figure
-    """The same in an otherwise idle network, each message beginning as soon as it may."""
+    """The same time in an otherwise idle network, with every message sent as soon as it is ready."""
     slowdown: Figure | None
-    """One over the other, never clamped to 1."""
+    """`took_us` / `ideal_us`, not clamped to 1."""
 
 
 def completion_by_tag(flows: pl.DataFrame, ideal_us: Mapping[str, float]) -> dict[str, CompletionFigures]:
-    """Of each tag that has an ideal."""
+    """Return the completion figures of each tag that has an ideal."""
     return {tag: _completion(flows.filter(pl.col("tag") == tag), ideal) for tag, ideal in ideal_us.items()}
 
 

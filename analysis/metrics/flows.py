@@ -21,7 +21,7 @@ ALL_CLASSES = "all"
 """Name under which all traffic classes together are reported."""
 
 _ROUNDING = 1e-9
-"""A slowdown may be as far off: one that takes exactly the ideal comes out a few 10^-14 beside 1."""
+"""The rounding error of a slowdown: a flow with exactly the ideal FCT may differ from 1 by a few 10^-14."""
 
 SIZE_BIN_COUNT = 10
 """The paper plots slowdown over ten message size bins."""
@@ -39,11 +39,11 @@ class SlowdownFigures(Figures):
     mean: Figure | None
     max: Figure | None
     p50_interval: Interval | None
-    """95 % bootstrap confidence interval, here and below."""
+    """95 % bootstrap confidence interval, as in the other `_interval` fields."""
     p95_interval: Interval | None
     p99_interval: Interval | None
     below_one: int
-    """Flows faster than the ideal, by more than rounding: a sign of a wrong ideal or clock, reported and not hidden."""
+    """Flows faster than the ideal by more than rounding. They indicate a wrong ideal FCT or clock."""
 
 
 class SizeBinFigures(SlowdownFigures):
@@ -78,7 +78,7 @@ def slowdowns(flows: pl.DataFrame) -> Values:
 
 
 def slowdown_figures(flows: pl.DataFrame) -> SlowdownFigures:
-    """Slowdown figures of some flows; those that did not complete count in `flows` only."""
+    """Return the slowdown figures of some flows. Flows that did not complete count in `flows` only."""
     return SlowdownFigures(**_slowdown_fields(flows))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What receivers got over time, from the goodput trace: rates of flows and receivers, and how fairly flows share."""
+"""Metrics of the goodput trace: rates of flows and receivers over time, and fairness between flows."""
 
 from __future__ import annotations
 

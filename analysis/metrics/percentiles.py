@@ -55,10 +55,10 @@ def confidence_interval(values: Values, percent: float) -> tuple[float, float] |
 
 
 def mean(values: Values) -> float | None:
-    """The mean, added up in ascending order: the same sample in any order gives the same bits. None of none."""
+    """Return the mean, or None without values. Summing in ascending order makes it independent of their order."""
     return float(np.sort(values).mean()) if values.size else None
 
 
 def largest(values: Values) -> float | None:
-    """The greatest value; None of none."""
+    """Return the largest value, or None without values."""
     return float(values.max()) if values.size else None

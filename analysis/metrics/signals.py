@@ -13,7 +13,7 @@ from telemetry.reader import Rows, answer
 
 _DELAY_US = pl.col("received_us") - pl.col("sent_us")
 _MOST_SIGNALS = 500_000
-"""That are sorted at once."""
+"""The number of signals that are sorted in memory at a time."""
 
 
 class DelayFigures(Figures):
@@ -33,9 +33,9 @@ class SignalFigures(Figures):
     received: int
     obeyed: int
     feedback_delay_us: dict[str, DelayFigures]
-    """From sent to received, by cause; `cache` is feedback from near the source."""
+    """Delay from sent to received, by cause; `cache` is feedback from near the source."""
     pause_asked_us: Figure
-    """Sum of the pauses that all signals asked for."""
+    """Sum of the pause durations that all signals requested."""
     pause_obeyed_us: Figure
     """Time that flows stood paused for them: a newer signal replaces the end that an older one had set."""
 
@@ -78,7 +78,7 @@ def _shares(obeyed: pl.LazyFrame) -> list[list[str]]:
 
 
 def _spans_us(obeyed: pl.LazyFrame) -> Values:
-    """How long each of these pauses lasted, by host and flow, in order of time."""
+    """Return the duration of each pause, by host and flow, in order of time."""
     rows = answer(obeyed.select("host", "flow_id", "received_us", "paused_until_us"))
     ordered = rows.sort(["host", "flow_id", "received_us"], maintain_order=True)
     is_next = pl.col("host").eq(pl.col("host").shift(-1)) & pl.col("flow_id").eq_missing(pl.col("flow_id").shift(-1))

@@ -27,7 +27,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """What Student's t with so many degrees of freedom exceeds, up or down, with probability 1 - confidence."""
+    """Return the limit that |t| exceeds with probability 1 - confidence, for Student's t."""
     low, high = 0.0, _HIGHEST
     for _ in range(_STEPS):
         middle = (low + high) / 2

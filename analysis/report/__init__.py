@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What people read: pages in HTML, tables in the terminal."""
+"""Reports for people: HTML pages and terminal tables."""

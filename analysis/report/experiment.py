@@ -22,7 +22,7 @@ from telemetry.atomic_file import replace_text
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One claim and its finding."""
+    """A claim with the paper's value, the measured value and whether it holds."""
 
     claim: str
     paper: str
@@ -32,7 +32,7 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class RunLink:
-    """One run behind the findings."""
+    """A run that the claims were evaluated on."""
 
     label: str
     folder: Path
@@ -42,7 +42,7 @@ class RunLink:
 
 @dataclass(frozen=True)
 class ExperimentPage:
-    """Everything that the page says besides its figures."""
+    """The texts and tables of the page, without its plots."""
 
     name: str
     title: str
@@ -51,12 +51,12 @@ class ExperimentPage:
     claims: Sequence[ClaimRow]
     runs: Sequence[RunLink]
     remarks: Sequence[str]
-    """What a reader must know to judge the figures."""
+    """Remarks needed to interpret the figures."""
     command: str
     shows: str = ""
-    """What the paper shows and says."""
+    """A description of the paper's figure and statements."""
     failures: Sequence[str] = ()
-    """Of runs."""
+    """Descriptions of failed runs."""
 
 
 def write_experiment_page(

@@ -137,7 +137,7 @@ def write_comparison_report(
 
 
 def slowdown_rows(result: RunResult) -> pl.DataFrame:
-    """Slowdown of every class and size bin as a table; sizes are null in the rows that cover all sizes."""
+    """Return the slowdown of every class and size bin as a table. Rows for all sizes have null sizes."""
     rows: list[dict[str, object]] = []
     for name, figures in result.fct_slowdown.items():
         rows.append({"class": name, "low_bytes": None, "high_bytes": None} | _csv_figures(figures.model_dump()))
@@ -201,18 +201,18 @@ def _comparison_figures(comparison: Comparison, runs: Sequence[Run]) -> tuple[di
 
 
 def _is_in_plots(comparison: Comparison, result: RunResult) -> bool:
-    """Of several seeds the first one's runs are."""
+    """Return whether the plots show a run. With several seeds, they show the first seed only."""
     return not comparison.over_seeds or result.seed == comparison.over_seeds[0].seeds[0]
 
 
 def _loaded(folder: Path, comparison: Comparison, result: RunResult) -> Run:
-    """A run, with its traces if a plot shows them: those of all seeds would fill the memory."""
+    """Load a run, with traces only if a plot shows them: traces of all seeds would not fit in memory."""
     run = load_run(folder)
     return run if _is_in_plots(comparison, result) else run.without_traces()
 
 
 def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """By their labels; where there are several seeds, by schemes and programs."""
+    """Return the runs in the plots with their labels; with several seeds, the label is scheme and program."""
     return [
         (run.result.variant if comparison.over_seeds else row.label, run)
         for row, run in zip(comparison.rows, runs, strict=True)
@@ -221,7 +221,7 @@ def _shown_in_plots(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[s
 
 
 def _faults(run: Run) -> list[FaultMark]:
-    """What the run was given, in order of time. Runs that are compared were given the same."""
+    """Return the injected faults of a run, in order of time. Compared runs have the same faults."""
     marks = [FaultMark(each.label, each.begin_us, each.end_us) for each in run.faults]
     return sorted(marks, key=lambda mark: mark.begin_us)
 
@@ -234,7 +234,7 @@ def _distributed(label: str, run: Run) -> DistributedRun:
 def place_figures(
     folder: Path, figures: dict[str, Figure], captions: dict[str, str], *, pictures: bool = True
 ) -> list[dict[str, object]]:
-    """Gives each figure as SVG for the page, and writes it as PNG unless nobody wants pictures."""
+    """Return each figure as SVG for the page, and write it as PNG if `pictures` is set."""
     placed: list[dict[str, object]] = []
     for name, figure in figures.items():
         file_name = f"{name}.png" if pictures else None
@@ -246,7 +246,7 @@ def place_figures(
 
 
 def _files(folder: Path) -> list[str]:
-    """Names of the run's own files that exist, in the order in which a reader wants them."""
+    """Return the names of the run's existing files, most important first."""
     names = (
         RESULT_FILE,
         CONFIG_FILE,
@@ -266,7 +266,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def run_row(out: Path, label: str, folder: Path, command: str, verdict: str) -> dict[str, object]:
-    """A run in a list of several; `link` is None where nobody has asked for its page."""
+    """Return a run's row in a list of runs; `link` is None if the run has no page yet."""
     link = relative_link(out, folder) if (folder / REPORT_FILE).exists() else None
     return {"label": label, "folder": folder.name, "command": command, "verdict": verdict, "link": link}
 

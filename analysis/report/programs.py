@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which P4 program the switches of a run had, as config.json tells it; one of an older release does not."""
+"""The P4 program of a run's switches, from config.json. Older releases did not record the program."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _SHOWN_DIGITS = 12
 
 
 def program_rows(config: Mapping[str, object]) -> list[tuple[str, str]]:
-    """For a page: path and hash, whosever the program is."""
+    """Return path and hash of the program, for a page."""
     path, digest, _ = _told(config)
     return [("P4 program", f"{path}, SHA-256 {digest}")] if path else []
 
 
 def given_program_rows(config: Mapping[str, object]) -> list[tuple[str, str]]:
-    """For a terminal: only of a program that was given."""
+    """Return path and hash of the program for the terminal, only if the user supplied the program."""
     path, digest, is_given = _told(config)
     return [("P4 program", f"{path}, SHA-256 {digest[:_SHOWN_DIGITS]}...")] if is_given else []
 
 
 def program_tables(labels: Sequence[str], configs: Sequence[Mapping[str, object]]) -> list[DataTable]:
-    """For a comparison's page: every run's, where one of them was given."""
+    """Return a table of all runs' programs if the user supplied at least one."""
     told = [_told(config) for config in configs]
     if not any(is_given for *_, is_given in told):
         return []
@@ -33,7 +33,7 @@ def program_tables(labels: Sequence[str], configs: Sequence[Mapping[str, object]
 
 
 def _told(config: Mapping[str, object]) -> tuple[str, str, bool]:
-    """Path and hash, empty where they are not told, and whether somebody gave it."""
+    """Return path and hash (empty if unknown), and whether the user supplied the program."""
     found = config.get("program")
     if not isinstance(found, Mapping):
         return "", "", False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The page of a sweep: what came of it, its figures over each of its axes, and a row for every job."""
+"""The page of a sweep: a summary, a plot over each axis, and a table of all jobs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def write_sweep_page(folder: Path, failures: Sequence[str] = ()) -> Path:
 
 
 def _program(sweep: Sweep) -> list[str]:
-    return [f"Its switches ran the P4 program {sweep.program}."] if sweep.program else []
+    return [f"P4 program of the switches: {sweep.program}."] if sweep.program else []
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
@@ -80,14 +80,14 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _places(sweep: Sweep, axis: str) -> list[Any]:
-    """In the order of the file, numbers by size."""
+    """Return the values of an axis: numbers in ascending order, others in file order."""
     found: dict[str, Any] = {str(value): value for value in sweep.table[AXIS + axis].to_list()}
     values = list(found.values())
     return sorted(values) if all(isinstance(value, (int, float)) for value in values) else values
 
 
 def _word(axis: str) -> str:
-    """For the name of a file."""
+    """Return the axis name in a form that is safe in file names."""
     return re.sub(r"\W+", "-", axis)
 
 
@@ -96,7 +96,7 @@ def _short(axis: str) -> str:
 
 
 def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
-    """The figure of an axis, and its caption."""
+    """Return the plot over an axis, and its caption."""
     places = _places(sweep, axis)
     others = [each for each in sweep.axes if each != axis and len(_places(sweep, each)) > 1]
     groups, is_cut = _shown(list(_groups(sweep, others)))
@@ -115,7 +115,7 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
 
 
 def _groups(sweep: Sweep, others: Sequence[str]) -> Iterator[_Group]:
-    """One for each scheme and place on the other axes; one alone where the scheme reads none of these."""
+    """Yield one group per scheme and place on the other axes; a single group if the scheme ignores those axes."""
     found: dict[tuple[str, Place], list[Row]] = {}
     for row in sweep.table.iter_rows(named=True):
         place = tuple(place_text(row[AXIS + each]) for each in others)
@@ -129,7 +129,7 @@ def _groups(sweep: Sweep, others: Sequence[str]) -> Iterator[_Group]:
 
 
 def _shown(groups: list[_Group]) -> tuple[list[_Group], bool]:
-    """Those that a figure can hold: where all are too many, those of the first place on the other axes."""
+    """Return the groups to plot, and whether some are left out. Too many groups are cut to the first place."""
     if len(groups) <= _MOST_LINES:
         return groups, False
     return [group for group in groups if group.others == groups[0].others], True

@@ -31,7 +31,7 @@ _SLOWDOWN = "fct_slowdown_"
 
 
 def finding_cells(found: MetricFinding) -> tuple[str, ...]:
-    """One figure, in the order of `HEADINGS`."""
+    """Return the cells of a figure, in the order of `HEADINGS`."""
     return (
         finding_name(found),
         _written(found, found.virtual),
@@ -43,12 +43,12 @@ def finding_cells(found: MetricFinding) -> tuple[str, ...]:
 
 
 def headings(run: ValidatedRun) -> tuple[str, ...]:
-    """Of the table of one run: with one more column where virtual runs had jitter."""
+    """Return the headings of a run's table, with an additional column if there are virtual runs with jitter."""
     return (*HEADINGS, SPREAD_HEADING) if run.jitter_runs else HEADINGS
 
 
 def row_cells(run: ValidatedRun, found: MetricFinding) -> tuple[str, ...]:
-    """One figure of a run, in the order of its `headings`."""
+    """Return the cells of a run's figure, in the order of its `headings`."""
     return (*finding_cells(found), spread_cell(found)) if run.jitter_runs else finding_cells(found)
 
 
@@ -63,7 +63,7 @@ def spread_cell(found: MetricFinding) -> str:
 
 
 def spread_sentence(run: ValidatedRun) -> str:
-    """What the column `with jitter` is of, and what it says about the figures beyond their tolerances."""
+    """Return the explanation of the column `with jitter`, and the number of figures that jitter can explain."""
     reached = sum(found.is_reached for found in run.outside)
     return (
         f"With jitter: {run.jitter_runs} more virtual runs, every link late by up to {run.jitter_ns} ns at random, the "
@@ -73,7 +73,7 @@ def spread_sentence(run: ValidatedRun) -> str:
 
 
 def summary_cells(run: ValidatedRun) -> tuple[str, ...]:
-    """One run, in the order of `SUMMARY_HEADINGS`."""
+    """Return the cells of a run, in the order of `SUMMARY_HEADINGS`."""
     peak = [found for found in run.metrics if found.name == "peak_buffer_bytes"]
     worst = run.worst_p95
     return (
@@ -106,7 +106,7 @@ def _written(found: MetricFinding, value: float | None) -> str:
 
 
 def _difference(found: MetricFinding) -> str:
-    """As a share where there is one, else in its unit."""
+    """Return the difference as a share of the virtual figure; in the figure's unit if that is zero."""
     return NOTHING if found.difference is None else _signed(found, found.difference, found.share)
 
 
@@ -116,7 +116,7 @@ def _signed(found: MetricFinding, difference: float, share: float | None) -> str
 
 
 def _tolerance(found: MetricFinding) -> str:
-    """Like the difference beside it."""
+    """Return the tolerance in the same unit as the difference."""
     if found.tolerance is None:
         return NOTHING
     if found.virtual:
@@ -130,9 +130,9 @@ def tolerance_rows() -> list[tuple[str, str, str, str]]:
 
 
 def validation_summary(validation: Validation) -> RenderableType:
-    """A row for each run."""
+    """Return a table with one row per run."""
     switches = ", ".join(dict.fromkeys(run.switch for run in validation.runs))
-    table = Table(title=Text(f"Live on {switches} against virtual"), title_style="bold", box=SIMPLE_HEAD)
+    table = Table(title=Text(f"Live on {switches} compared with virtual"), title_style="bold", box=SIMPLE_HEAD)
     for heading in ("run", "D", "verdict", "peak", "worst P95", "within"):
         table.add_column(heading)
     for run in validation.runs:
@@ -144,7 +144,7 @@ def validation_summary(validation: Validation) -> RenderableType:
 
 
 def validated_run_table(run: ValidatedRun) -> RenderableType:
-    """One run, figure by figure; what neither clock saw any of is named below."""
+    """Return a table with one row per figure of a run. Figures that are zero on both clocks are listed below."""
     title = f"{run.label} on {run.switch}, dilation {run.dilation:,}, scale {run.scale}"
     table = Table(box=SIMPLE_HEAD)
     for heading in headings(run):

@@ -134,7 +134,7 @@ def test_a_sweep_with_a_program_stands_beside_the_one_with_ours(
     [run] = [load_run(path) for path in own.glob("jobs/sfc,p4-early,seed-1.*")]
     assert run.config["program"] == program_config(given).model_dump()
     assert json.loads((own / "sweep.json").read_text())["program"]["sha256"] == given.sha256
-    assert f"Its switches ran the P4 program {given.path}, SHA-256 {given.sha256}." in (own / "report.html").read_text()
+    assert f"P4 program of the switches: {given.path}, SHA-256 {given.sha256}." in (own / "report.html").read_text()
 
 
 def test_a_program_that_changed_makes_other_jobs(folder: Path) -> None:

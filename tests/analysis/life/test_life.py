@@ -81,7 +81,6 @@ def test_feedback_slows_a_flow_down_and_pauses_nothing() -> None:
 
 
 def test_deliveries_without_a_gap_are_one() -> None:
-    """And a flow that did not finish has no end."""
     rows = [(0.0, 2.0, 3, 1000), (2.0, 4.0, 3, 2000), (6.0, 8.0, 3, 500), (4.0, 6.0, 5, 9)]
     goodput = pl.DataFrame(rows, schema=GOODPUT.dtypes, orient="row")
     events = stored_events({**FLOW, "finish_us": None}, SIGNALS.empty(), goodput)
@@ -93,7 +92,6 @@ def test_deliveries_without_a_gap_are_one() -> None:
 
 
 def test_alike_events_are_one_line_until_there_is_a_gap() -> None:
-    """By place and neighbour."""
     packets = [
         PacketEvent(time_us, "tor1", "queued", number, "h3", wait_us=number / 2)
         for number, time_us in ((0, 1.0), (1, 2.0), (2, 9.0), (4, 9.5))

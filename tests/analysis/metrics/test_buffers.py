@@ -46,7 +46,6 @@ def test_buffer_figures_by_hand() -> None:
 
 
 def test_a_single_sample_is_its_own_mean() -> None:
-    """Without a span there is nothing to weigh."""
     assert buffer_by_switch(TRACE)["tor2"].mean == 400.0
 
 
@@ -82,7 +81,6 @@ def test_an_empty_trace_has_no_figures() -> None:
 
 @given(st.lists(st.tuples(st.floats(0.1, 100), st.integers(0, 10**7)), min_size=1, max_size=50))
 def test_the_mean_lies_between_least_and_greatest(steps: list[tuple[float, int]]) -> None:
-    """Whatever the spacing of samples."""
     times = np.cumsum([span for span, _ in steps])
     depths = np.array([depth for _, depth in steps], dtype=np.float64)
     mean = time_weighted_mean(times, depths)

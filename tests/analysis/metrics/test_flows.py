@@ -68,7 +68,6 @@ def test_a_flow_that_takes_the_ideal_is_not_faster() -> None:
 
 
 def test_one_class_is_not_reported_twice() -> None:
-    """With a single tag there is no `all`; a tag of that name means itself."""
     assert traffic_classes(of_class(THREE, "web")) == ["web"]
     named_all = flow_trace(("all", 1, 0.0, 1.0, 1.0), ("b", 1, 0.0, 1.0, 1.0))
     assert of_class(named_all, "all").height == 1
@@ -81,7 +80,6 @@ def test_throughput_by_hand() -> None:
 
 
 def test_nothing_completed_has_no_throughput() -> None:
-    """Neither an empty trace nor one without a finish divides by zero."""
     assert throughput_gbps(FLOWS.empty()) == 0.0
     assert throughput_gbps(of_class(THREE, "incast")) == 0.0
     assert slowdown_by_class(FLOWS.empty()) == {}

@@ -67,7 +67,6 @@ def test_jain_index() -> None:
 
 
 def test_rates_have_no_gaps() -> None:
-    """Nor a late beginning: the plot of a figure begins at time 0."""
     rates = pl.DataFrame({"from_us": [10.0, 30.0], "until_us": [20.0, 40.0], "gbps": [5.0, 7.0]})
     begins, values = rates_without_gaps(rates)
     assert list(begins) == [0.0, 10.0, 20.0, 30.0, 40.0]
@@ -84,7 +83,6 @@ def test_sharing_is_of_flows_under_way_all_the_interval() -> None:
 
 
 def test_the_plot_has_a_panel_a_run_and_a_line_a_class(make_flows: FlowsMaker, make_goodput: FlowsMaker) -> None:
-    """And says so where nothing was delivered."""
     flows = make_flows()
     figure = plot_goodput(
         [GoodputRun("sfc", flows, make_goodput(flows)), GoodputRun("irn", FLOWS.empty(), GOODPUT.empty())]
@@ -96,7 +94,6 @@ def test_the_plot_has_a_panel_a_run_and_a_line_a_class(make_flows: FlowsMaker, m
 
 
 def test_a_silent_interval_is_drawn_as_zero() -> None:
-    """Not as the rate before it, and from the run's beginning on."""
     goodput, flows = _frames([_flow(0, "h1", "a", 0, 40)], [(10, 20, 0, 12_500), (30, 40, 0, 12_500)])
     [line] = plot_goodput([GoodputRun("sfc", flows, goodput)]).axes[0].lines
     assert list(np.asarray(line.get_xdata())) == [0.0, 10.0, 20.0, 30.0, 40.0]

@@ -30,7 +30,6 @@ def test_a_percentile_outside_its_range_is_refused(percent: int) -> None:
 
 
 def test_values_computed_by_hand() -> None:
-    """Of 1..100: P50 half-way between 50 and 51, P95 at rank 95.05, P99 at rank 99.01."""
     values = np.arange(100, 0, -1, dtype=np.float64)
     assert (mean(values), percentile(values, 50), largest(values)) == (50.5, 50.5, 100.0)
     assert percentile(values, 95) == pytest.approx(95.05)
@@ -81,7 +80,6 @@ def test_order_of_samples_does_not_matter(values: np.ndarray, random: object) ->
 
 @given(samples, st.sampled_from([50, 95, 99]))
 def test_an_interval_holds_its_percentile(values: np.ndarray, percent: int) -> None:
-    """Where there is an interval, the percentile lies inside."""
     interval = confidence_interval(values, percent)
     if interval is not None:
         value = percentile(values, percent)

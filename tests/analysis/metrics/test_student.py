@@ -17,7 +17,6 @@ def test_quantiles_are_those_of_the_printed_tables(freedom: int, expected: float
 
 
 def test_an_interval_holds_the_mean_as_often_as_it_says() -> None:
-    """Of 4000 samples of five normal values about 95 %; drawn from a seed."""
     random = np.random.default_rng(1)
     intervals = [mean_interval(list(row)) for row in random.normal(3.0, 2.0, (4000, 5))]
     held = sum(low <= 3.0 <= high for low, high in (each for each in intervals if each))
@@ -25,6 +24,5 @@ def test_an_interval_holds_the_mean_as_often_as_it_says() -> None:
 
 
 def test_one_value_has_no_interval() -> None:
-    """And equal values have one without width."""
     assert mean_interval([2.0]) is None
     assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)

@@ -26,7 +26,6 @@ def test_a_scheme_keeps_its_colour_under_any_congestion_control() -> None:
 
 
 def test_an_added_scheme_gets_the_same_colour_every_time() -> None:
-    """It depends on the name alone."""
     assert scheme_color("mine") == scheme_color("mine+hpcc")
 
 

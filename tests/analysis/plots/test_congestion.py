@@ -30,7 +30,6 @@ ROWS = pl.DataFrame(
 
 
 def test_each_flow_has_a_line_in_every_panel_that_it_has_values_for() -> None:
-    """A flow without a window has none; units are those of the titles."""
     panels = plot_congestion(ROWS, FLOWS.empty()).axes
     drawn = [{line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines} for axes in panels]
     assert [axes.get_title(loc="left") for axes in panels] == ["Window (KB)", "Rate (Gb/s)", "Round trip (model µs)"]
@@ -83,8 +82,8 @@ def test_a_comparison_page_shows_them_where_a_run_was_asked(make_run_folder: Fol
     page = write_comparison_report(folders, tmp_path / "traced")
     for words in (
         "Congestion window of the largest flows",
-        "Rate of the largest flows",
-        "Round trip of the largest flows",
+        "Sending rate of the largest flows",
+        "RTT of the largest flows",
     ):
         assert words in page.read_text()
     assert {"cc_window.png", "cc_rate.png", "cc_round_trip.png"} <= {path.name for path in page.parent.iterdir()}

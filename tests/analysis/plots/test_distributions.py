@@ -63,7 +63,6 @@ def test_remote_and_near_delays_of_several_runs_can_be_told_apart(
 def test_one_receiver_is_no_distribution(
     make_flows: FlowsMaker, make_queues: FlowsMaker, make_signals: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
-    """Its panel is left out; a lone delay is a step from nothing to all."""
     flows = make_flows().with_columns(dst=pl.lit("h32"))
     signals = make_signals().head(1)
     run = DistributedRun("sfc", "sfc", flows, make_queues(), signals, make_goodput(flows))
@@ -74,7 +73,6 @@ def test_one_receiver_is_no_distribution(
 
 
 def test_a_sweep_figure_leaves_out_what_was_not_measured() -> None:
-    """One line a scheme; a missing value is a missing point; places may be words."""
     figure = plot_sweep([8, 16], [SweepLine("sfc", "sfc", [1.0, None])], x_label="degree", y_label="peak")
     [axes] = figure.axes
     assert [len(line.get_xdata()) for line in axes.lines] == [1]  # type: ignore[arg-type]
@@ -84,5 +82,4 @@ def test_a_sweep_figure_leaves_out_what_was_not_measured() -> None:
 
 @pytest.mark.parametrize(("count", "given"), [(999, False), (1000, True)])
 def test_p99_9_needs_a_thousand(count: int, given: bool) -> None:
-    """One sample in expectation lies beyond it."""
     assert (percentile(np.arange(float(count)), 99.9) is not None) is given

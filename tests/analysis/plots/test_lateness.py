@@ -30,7 +30,6 @@ ROWS = pl.DataFrame(
 
 
 def test_the_latest_of_hosts_and_of_switches_is_drawn_with_the_limits() -> None:
-    """As shares of the base RTT."""
     [axes] = plot_lateness(ROWS, base_rtt_us=10.0, faults=[FaultMark("down", 5, 8)]).axes
     curves = {line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines}
     assert curves["hosts"] == pytest.approx([3, 60])
@@ -41,7 +40,6 @@ def test_the_latest_of_hosts_and_of_switches_is_drawn_with_the_limits() -> None:
 
 
 def test_a_page_shows_when_its_run_was_late(make_run_folder: FolderMaker) -> None:
-    """One of the virtual clock, or of an older release, has nothing to show and says nothing."""
     folder = make_run_folder()
     (folder / "lateness.parquet").unlink(missing_ok=True)
     assert load_run(folder).problems == ()

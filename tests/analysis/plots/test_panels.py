@@ -71,7 +71,6 @@ def test_a_scheme_of_the_papers_figures_has_one_look_in_all_of_them() -> None:
 
 
 def test_numbered_curves_differ_without_their_colours() -> None:
-    """As many as there are pairs of thresholds, and more."""
     looks = numbered_looks(5)
     assert len({look.dashes for look in looks}) == len({look.marker for look in looks}) == 5
 
@@ -89,7 +88,6 @@ def test_panels_have_letters_and_one_scale_for_one_quantity() -> None:
 
 
 def test_a_level_is_in_sight() -> None:
-    """Also where all values lie far below it. Its name is in the legend, where no curve runs through it, and once."""
     panel = _panel("drops", 1, 2)
     high = Panel(panel.title, panel.x_label, panel.y_label, panel.kind, panel.curves, level=("drops begin", 16.0))
     figure = plot_panels([high, high])
@@ -99,7 +97,6 @@ def test_a_level_is_in_sight() -> None:
 
 
 def test_of_curves_that_coincide_each_can_be_seen() -> None:
-    """The marker of each is smaller than that of the one before it, and has an edge of the paper's colour."""
     x, y = np.arange(3.0), np.ones(3)
     looks = (CurveLook("#444444", marker="o"), CurveLook("#E69F00", marker="s"), CurveLook("#0072B2", marker="^"))
     panel = Panel("peaks", "Degree", "MB", "points", [Curve(look.marker, look, x, y) for look in looks])
@@ -110,7 +107,6 @@ def test_of_curves_that_coincide_each_can_be_seen() -> None:
 
 
 def test_times_that_are_to_be_compared_have_one_scale() -> None:
-    """That of the longest; others end with their own curves."""
     short, long, other = (
         Panel(title, "Time (ms)", "Gb/s", "steps", [Curve("SFC", LOOK, np.array([1.0, end]), np.ones(2))])
         for title, end in (("with", 12.0), ("without", 20.0), ("beside", 7.0))
@@ -120,7 +116,6 @@ def test_times_that_are_to_be_compared_have_one_scale() -> None:
 
 
 def test_a_distribution_begins_at_its_lowest_value_and_ends_at_all() -> None:
-    """Whatever is left out of it between."""
     values = np.sort(np.random.default_rng(1).exponential(size=9_000))
     panel = Panel("receivers", "Gb/s", "Share", "shares", [Curve("SFC", LOOK, values)])
     [line] = plot_panels([panel]).axes[0].lines

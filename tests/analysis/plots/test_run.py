@@ -67,7 +67,6 @@ def test_buffer_plot_has_units_and_thresholds(make_queues: Maker) -> None:
 
 @pytest.mark.parametrize(("peak_bytes", "names"), [(400_000, ["Q_th", "Q_tg"]), (4_000_000, ["Q_th, Q_tg", ""])])
 def test_names_of_levels_do_not_lie_on_each_other(make_queues: Maker, peak_bytes: int, names: list[str]) -> None:
-    """Beside a deep queue both are near the bottom."""
     levels = {"Q_tg": 125_000, "Q_th": 250_000}
     figure = plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels)
     assert [text.get_text() for text in figure.axes[1].texts] == names
@@ -123,7 +122,6 @@ def test_empty_traces_say_so() -> None:
 
 
 def test_comparisons_keep_the_colour_of_each_scheme(make_flows: Maker, make_queues: Maker) -> None:
-    """One colour a scheme in all three plots, and one legend entry a run."""
     runs = [plots.PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
     for figure in (
         plots.plot_buffers_compared(runs),
@@ -168,7 +166,6 @@ def test_compared_percentiles_share_one_scale(make_flows: Maker, make_queues: Ma
 
 
 def test_beside_an_incast_every_run_is_in_sight(make_flows: Maker, make_queues: Maker) -> None:
-    """Also where one has flows that were faster than those of the first."""
     flows, queues = make_flows(), make_queues()
     faster = flows.with_columns(slowdown=pl.col("slowdown") / 4)
     runs = [plots.PlottedRun("irn", "irn", flows, queues), plots.PlottedRun("sfc", "sfc", faster, queues)]
@@ -177,7 +174,6 @@ def test_beside_an_incast_every_run_is_in_sight(make_flows: Maker, make_queues: 
 
 
 def test_a_logarithmic_axis_makes_only_ticks_that_are_seen() -> None:
-    """Its ends are among them: one beyond costs as much and shows nothing."""
     _, (axes,) = new_figure()
     log_x(axes, 1.0, 10.0)
     log_y(axes, 0.97, 250.0)
@@ -202,7 +198,6 @@ def test_plots_leave_global_settings_alone(make_flows: Maker) -> None:
 
 
 def test_faults_are_shaded_where_they_hold(make_queues: Maker) -> None:
-    """From begin to end or to the end of the axis, with their names; the axis stays as it was."""
     queues = make_queues()
     bare = plots.plot_buffer(queues, scheme="sfc").axes[0]
     left, right = bare.get_xlim()

@@ -44,7 +44,6 @@ def test_an_svg_is_embeddable_and_the_same_every_time(make_flows: Maker) -> None
 
 
 def test_a_dollar_in_a_name_is_one(make_flows: Maker) -> None:
-    """The name of a class is whatever a flow list says, and no mathematics, of which this would be wrong."""
     flows = make_flows().with_columns(tag=pl.lit(r"$\x$"))
     assert r"$\x$" in to_svg(plots.plot_fct(flows, scheme="sfc", traffic_class=r"$\x$"), name="f", description="f")
 
@@ -115,7 +114,6 @@ def _luminance(color: str) -> float:
 
 @pytest.mark.parametrize("samples", [2_000, 50_000])
 def test_a_plot_of_many_samples_stays_small(samples: int) -> None:
-    """Whatever the length of the run: nine switches that are never twice as full."""
     random = np.random.default_rng(1)
     times = np.arange(1.0, samples + 1)
     frames = [

@@ -31,13 +31,11 @@ def _run(
 
 
 def _rows(text: str) -> list[list[str]]:
-    """Of the tables over D."""
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
     return [row for row in rows if len(row) == 8 and row[0].strip("*").replace(",", "").isdigit()]
 
 
 def test_a_run_says_whether_its_dilation_was_given_and_how_late_it_was() -> None:
-    """From config.json and result.json of the live run; an older config.json says nothing and means: chosen."""
     live = small_run()
     assert live.result.lateness.host is not None
     assert live.result.lateness.switch is not None
@@ -72,7 +70,6 @@ def test_the_table_has_lateness_error_wall_time_and_verdict() -> None:
 
 
 def test_a_scenario_without_given_dilations_has_no_curve() -> None:
-    """But the limits are told, and how to measure them."""
     text = "\n".join(error_section([_run(20_000, late=0.01, given=False)]))
     assert f"faithful up to {100 * DEGRADED_ABOVE:.3g} %" in text
     assert f"invalid beyond {100 * INVALID_ABOVE:.3g} %" in text
@@ -95,7 +92,6 @@ def test_what_the_limits_let_through_is_told() -> None:
 
 
 def test_the_picture_has_a_line_for_each_scheme_and_the_limits() -> None:
-    """Both panels; a run without lateness (BMv2's probes may find none) is no point."""
     runs = [_run(1_000, late=0.2, peak_bytes=11_700), _run(2_000, late=0.1), _run(1_000, late=0.3, scheme="irn")]
     runs.append(_run(3_000, late=0.1).model_copy(update={"host_lateness": None}))
     points = curve_points(runs)
@@ -110,7 +106,6 @@ def test_the_picture_has_a_line_for_each_scheme_and_the_limits() -> None:
 
 
 def test_several_folders_become_one_document_with_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the command is typed."""
     (tmp_path / "images").mkdir()
     monkeypatch.setattr(fidelity, "STORE", tmp_path / "fidelity.json")
     monkeypatch.setattr(fidelity, "DOCUMENT", tmp_path / "fidelity.md")

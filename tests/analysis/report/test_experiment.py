@@ -13,7 +13,6 @@ from analysis.report.experiment import ClaimRow, ExperimentPage, RunLink, write_
 
 
 def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
-    """Until then the page names its folder and says how to draw it."""
     runs = [RunLink(label, tmp_path / f"run-{label}", "./runner.py run incast", "faithful") for label in ("a", "b")]
     page = ExperimentPage("incast", "Incast", "Fig. 2", "ci", claims=[], runs=runs, remarks=[], command="")
     (tmp_path / "run-a").mkdir()
@@ -32,7 +31,6 @@ def test_a_run_is_linked_once_its_page_is_drawn(tmp_path: Path) -> None:
 
 
 def test_a_page_goes_from_the_paper_to_the_command_that_repeats_it(tmp_path: Path) -> None:
-    """What it shows, our plot, our figures, the verdict, how to repeat it; other plots come last."""
     page = ExperimentPage(
         "incast",
         "Incast",

@@ -31,7 +31,6 @@ FlowsMaker = Callable[..., pl.DataFrame]
 
 
 def text_of(table: RenderableType, width: int = 120) -> str:
-    """What a terminal of this width would show."""
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
         console.print(table)
@@ -116,7 +115,6 @@ def test_ratios_are_against_the_first_run(results: list[RunResult]) -> None:
 
 
 def test_the_headline_class_is_the_traffic_that_suffers(results: list[RunResult]) -> None:
-    """Not incast where there is other traffic, and not all together."""
     assert headline_class(results[0]) == compare(results).traffic_class == "hadoop"
     incast = {"incast": results[0].fct_slowdown["incast"]}
     assert headline_class(results[0].model_copy(update={"fct_slowdown": incast})) == "incast"
@@ -297,7 +295,6 @@ def test_names_are_escaped(make_run_folder: FolderMaker) -> None:
 
 
 def test_a_damaged_run_still_has_a_report(make_run_folder: FolderMaker) -> None:
-    """What is missing is named; figures of result.json remain."""
     folder = make_run_folder("sfc", counters={"interrupted": True})
     (folder / "flows.parquet").write_bytes(b"PAR1")
     (folder / "queues.parquet").unlink()
@@ -370,7 +367,6 @@ def test_comparison_names_what_it_could_not_read(make_run_folder: FolderMaker, t
 def test_of_several_seeds_only_the_traces_that_are_drawn_stay_in_memory(
     make_run_folder: FolderMaker, make_flows: FlowsMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of the first one. A run that has no page is named and not linked."""
     dropped: list[tuple[str, int]] = []
 
     def without_traces(run: Run) -> Run:

@@ -107,7 +107,6 @@ class Seen:
         return self.picture[box["y"] : box["y"] + box["height"], box["x"] : box["x"] + box["width"]]
 
     def pixels_of(self, color: str, plot: int) -> int:
-        """How many pixels of a plot have this colour, but for smoothing at their edges."""
         return int((np.abs(self.plot(plot) - np.array(to_rgb(color))).max(axis=2) < 0.08).sum())
 
 
@@ -147,7 +146,6 @@ def _probes(document: str) -> list[dict[str, Any]]:
 
 
 def _chromium(page: Path, *actions: str) -> str:
-    """Without a network."""
     command = [
         CHROMIUM,
         "--headless",
@@ -284,7 +282,6 @@ def test_traced_windows_rates_and_round_trips_of_compared_schemes_are_side_by_si
 
 
 def test_in_the_dark_nothing_shines(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """Neither page nor plots are white; letters are light, and the scheme has its colour for the dark."""
     seen = look(_comparison_page(make_run_folder, tmp_path), tmp_path, _DARK)
     assert (seen.picture.mean(axis=2) > 0.9).mean() < 0.02
     assert seen.pixels_of(IN_THE_DARK[scheme_color("sfc")], 0) > 200
@@ -293,7 +290,6 @@ def test_in_the_dark_nothing_shines(make_run_folder: FolderMaker, tmp_path: Path
 
 
 def test_a_claim_that_does_not_hold_stands_out(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """By its colour, beside the words."""
     [found] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, WIDE)
     holds, fails = found["holds"]
     assert holds != fails

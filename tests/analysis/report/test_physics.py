@@ -18,12 +18,10 @@ PHYSICS = {
 
 
 def config(switch: dict[str, Any], transport: dict[str, Any]) -> dict[str, object]:
-    """Of a run in a star."""
     return {"physics": PHYSICS, "switch_settings": switch, "transport_settings": transport}
 
 
 def test_only_what_the_run_used_is_shown() -> None:
-    """Without BTS there is no Q_th, without marking no Kmin."""
     rows = physics_rows(config({"bts": "off", "q_th_bytes": 1, "ecn_kmin_bytes": None}, {"rto_ns": 4_000_000}))
     assert rows == [
         ("base RTT", "4.2 µs"),
@@ -62,7 +60,6 @@ def test_thresholds_and_limits_have_their_names() -> None:
 
 
 def test_an_older_config_has_no_such_table() -> None:
-    """Nor has a run whose config.json cannot be read."""
     assert physics_rows({}) == []
     assert physics_tables({"switch_settings": {}, "physics": None}) == []
 

@@ -37,7 +37,6 @@ def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
 
 
 def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """What came of it first, who shares runs, a line for each place that makes a difference, and every job."""
     folder = sweep_folder(make_run_folder, tmp_path / "sweep")
     assert is_sweep(folder)
     page = write_sweep_page(folder, ["sfc degree=32: no room"]).read_text()

@@ -21,7 +21,6 @@ EXPECTED = Path(__file__).parents[1] / "results" / "expected-result.json"
 
 
 def test_trimmed_packets_are_told_where_switches_trim(tmp_path: Path) -> None:
-    """And nowhere else."""
     (tmp_path / "result.json").write_text(EXPECTED.read_text())
     result = read_result(tmp_path)
     assert "packets trimmed" not in dict(key_figures(result))
@@ -59,7 +58,6 @@ def test_a_comparison_over_seeds_shows_every_figure_on_a_narrow_terminal(
 def test_a_run_and_a_plain_comparison_lose_no_figure(
     make_run_folder: FolderMaker, make_flows: FlowsMaker, width: int
 ) -> None:
-    """Whatever is beside an incast, and where there is none."""
     alone = make_flows().with_columns(tag=pl.lit("hadoop"))
     for flows in (make_flows(), alone):
         results = [
@@ -70,7 +68,6 @@ def test_a_run_and_a_plain_comparison_lose_no_figure(
 
 
 def test_every_class_is_in_the_table_of_a_comparison(make_run_folder: FolderMaker, make_flows: FlowsMaker) -> None:
-    """Beside the class that it is about and the incast, those that would be told nowhere, for each scheme."""
     third = (
         pl.when((pl.col("tag") == "hadoop") & (pl.col("flow_id") % 3 == 0)).then(pl.lit("rpc")).otherwise(pl.col("tag"))
     )

@@ -60,7 +60,6 @@ def test_a_summary_fits_80_columns(make_run_folder: FolderMaker) -> None:
 
 @pytest.mark.parametrize("width", [80, 60])
 def test_no_figure_is_lost_on_a_narrow_terminal(make_run_folder: FolderMaker, width: int) -> None:
-    """Of one run with the column for jitter, and of the summary."""
     run = _run(make_run_folder, peak_bytes=4.5e6)
     found = [
         each.model_copy(update={"spread": (each.virtual * 0.9, each.virtual)}) for each in run.metrics if each.virtual
@@ -71,7 +70,6 @@ def test_no_figure_is_lost_on_a_narrow_terminal(make_run_folder: FolderMaker, wi
 
 
 def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None:
-    """With the tolerances and their reasons, plots, and the commands that repeat it."""
     run = _run(make_run_folder, place="degree <8>")
     folder = make_run_folder().parent
     page = write_validation_page(folder, Validation(runs=(run,), left_out=("incast pfc: why",)))
@@ -123,7 +121,6 @@ def _first(make: FolderMaker, validation: Validation) -> str:
 
 
 def test_the_document_says_no_where_a_figure_is_off(make_run_folder: FolderMaker) -> None:
-    """And counts verdicts; without a run it has the tolerances alone."""
     run = _run(make_run_folder, peak_bytes=4.5e6)
     text = document([run])
     assert "Verdicts of 1 pairs of runs: faithful" not in text
@@ -136,7 +133,6 @@ def test_the_document_says_no_where_a_figure_is_off(make_run_folder: FolderMaker
 
 
 def test_a_newer_run_takes_the_place_of_its_elder(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    """One of another place, switch or scale does not."""
     elder, other = _run(make_run_folder), _run(make_run_folder, place="degree 8")
     newer = elder.model_copy(update={"seed": 99})
     assert merged([elder, other], [newer]) == (newer, other)
@@ -153,7 +149,6 @@ def test_a_newer_run_takes_the_place_of_its_elder(make_run_folder: FolderMaker, 
 def test_runs_are_taken_into_the_store_and_the_document(
     make_run_folder: FolderMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the command; once stored, the document is made again from the store alone."""
     monkeypatch.setattr(fidelity, "STORE", tmp_path / "fidelity.json")
     monkeypatch.setattr(fidelity, "DOCUMENT", tmp_path / "fidelity.md")
     assert main(["--check"]) == 1

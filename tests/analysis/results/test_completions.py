@@ -27,7 +27,6 @@ def result(make_run_folder: FolderMaker) -> RunResult:
 
 
 def _run(result: RunResult, scheme: str, took_us: float | None, seed: int = 1) -> RunResult:
-    """One in which some do."""
     slowdown = None if took_us is None else took_us / 100
     ring = CompletionFigures(took_us=took_us, ideal_us=100, slowdown=slowdown)
     return result.model_copy(update={"scheme": scheme, "seed": seed, "completion": {"ring": ring}})
@@ -41,7 +40,6 @@ def _printed(results: list[RunResult]) -> str:
 
 
 def test_schemes_stand_beside_the_first(result: RunResult) -> None:
-    """With what all of the tag took, its ideal and the ratio; on the terminal and on the page."""
     runs = [_run(result, "irn", 400), _run(result, "sfc", 150)]
     first, second = compare(runs).completion
     assert (first.label, first.took_us, first.ratio) == ("irn", 400, 1)
@@ -54,7 +52,6 @@ def test_schemes_stand_beside_the_first(result: RunResult) -> None:
 
 
 def test_what_did_not_finish_has_no_ratio(result: RunResult) -> None:
-    """Nor has what is held against it."""
     runs = [_run(result, "irn", None), _run(result, "sfc", 150)]
     assert [each.ratio for each in compare(runs).completion] == [None, None]
     assert "did not finish" in _printed(runs)
@@ -77,6 +74,5 @@ def test_over_seeds_times_are_means_and_ratios_those_of_a_seed(result: RunResult
 
 
 def test_where_nothing_waits_nothing_is_said(result: RunResult) -> None:
-    """As before."""
     assert compare([result]).completion == ()
     assert TITLE not in _printed([result])

@@ -102,7 +102,6 @@ RTT_WALL_NS = 100e6
     ],
 )
 def test_lateness_is_judged_against_the_dilated_base_rtt(who: str, share: float, level: str) -> None:
-    """At both limits, hosts and switches alike."""
     p99_ns = share * RTT_WALL_NS
     assert judged(**{who: Lateness(0, p99_ns, p99_ns)}).level == level
 
@@ -113,7 +112,6 @@ def test_lateness_is_judged_against_the_dilated_base_rtt(who: str, share: float,
     [(0.999 * DEGRADED_ABOVE, "faithful"), (1.001 * DEGRADED_ABOVE, "degraded"), (1.001 * INVALID_ABOVE, "invalid")],
 )
 def test_spacing_is_judged_by_the_limits_of_lateness(who: str, share: float, level: str) -> None:
-    """It is that of busy wires alone, so it may fail where the lateness of all departures does not."""
     p99_ns = share * RTT_WALL_NS
     verdict = judged(**{who: replace(EVEN, p99_ns=p99_ns)})
     assert verdict.level == level
@@ -137,7 +135,6 @@ def test_a_backlog_is_not_taken_for_lateness_that_stays() -> None:
 
 
 def test_a_run_that_was_not_late_advises_nothing() -> None:
-    """Nor does one that is invalid for something else, or virtual."""
     assert judged().faithful_dilation is None
     assert judged(received=999).faithful_dilation is None
     assert judged(clock="virtual", host_lateness=Lateness(0, 1e9, 1e9)).faithful_dilation is None
@@ -152,7 +149,6 @@ def test_a_run_that_was_not_late_advises_nothing() -> None:
     ],
 )
 def test_spacing_that_nobody_measured_is_noted(switch: str, who: str, why: str) -> None:
-    """And changes no verdict."""
     verdict = judged(switch=switch, **{f"{who}_spacing": None})
     assert verdict.level == "faithful"
     assert verdict.reasons[-1] == f"Spacing of {who} frames was not measured: {why}."
@@ -166,7 +162,6 @@ def test_the_limits_let_through_the_errors_they_were_made_for() -> None:
 
 
 def test_the_virtual_clock_needs_no_lateness() -> None:
-    """Nothing is measured and nothing is missing."""
     verdict = judged(clock="virtual", host_lateness=None, switch_lateness=None)
     assert verdict.level == "faithful"
     assert "The virtual clock is never late." in verdict.reasons

@@ -58,7 +58,6 @@ def test_factors_that_cancel_are_no_difference(result: RunResult) -> None:
 
 
 def test_only_runs_that_differ_in_nothing_else_are_averaged(result: RunResult) -> None:
-    """One seed each, a run twice, or another clock: rows stay rows."""
     assert not _compared(result, {("irn", 1): 100, ("sfc", 2): 50}).over_seeds
     again = [result, result.model_copy(update={"seed": 8}), result]
     assert not compare(again).over_seeds
@@ -107,7 +106,6 @@ def test_means_stand_in_table_page_and_file(make_run_folder: FolderMaker, tmp_pa
 
 
 def test_a_program_of_ones_own_counts_for_itself(result: RunResult) -> None:
-    """Of the classes that have a table of their own, too: its flows are not those of the same scheme with ours."""
     classes = {name: result.fct_slowdown["hadoop"] for name in ("hadoop", "rpc")}
     runs = [
         result.model_copy(update={"seed": seed, "program": program, "fct_slowdown": classes})

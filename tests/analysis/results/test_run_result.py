@@ -106,7 +106,6 @@ def _fields(kind: type) -> frozenset[str]:
 
 
 def test_no_figures_are_defined_twice() -> None:
-    """What a metric gives is what result.json holds: no class has all the fields of another that it does not extend."""
     modules = [
         importlib.import_module(f"{package.__name__}.{module.name}")
         for package in (analysis.metrics, analysis.results)
@@ -167,7 +166,6 @@ def test_warm_up_counts_in_totals_only(identity: RunIdentity, counters: RunCount
 def test_unexplained_loss_is_what_is_left(
     sent: int, generated: int, absorbed: int, flying: int, drops: dict[str, int], lost: int
 ) -> None:
-    """Whatever is counted, exactly the uncounted remains."""
     received = sent + generated - absorbed - flying - sum(drops.values()) - lost
     packets = PacketCounts(
         sent=sent, received=received, switch_generated=generated, switch_absorbed=absorbed, in_flight=flying
@@ -195,7 +193,6 @@ def test_the_document_names_every_field() -> None:
     ],
 )
 def test_what_cannot_be_read_is_told(tmp_path: Path, content: str | None, message: str) -> None:
-    """One line that names the file and the reason."""
     if content is not None:
         (tmp_path / "result.json").write_text(content)
     with pytest.raises(ResultError, match=message) as caught:

@@ -41,7 +41,6 @@ def test_figures_of_traces_are_there_and_those_of_counters_are_not(
     make_queues: Maker,
     make_signals: Maker,
 ) -> None:
-    """The former are those of a whole run with these traces."""
     whole = build_result(identity, counters, flows=make_flows(), queues=make_queues(), signals=make_signals())
     for name in (
         "fct_slowdown",
@@ -81,7 +80,6 @@ def test_tables_say_that_it_was_not_measured(unfinished: RunResult) -> None:
 def test_it_can_stand_beside_whole_runs(
     unfinished: RunResult, identity: RunIdentity, counters: RunCounters, make_flows: Maker
 ) -> None:
-    """Its reason is a warning, its counts are dashes."""
     whole = build_result(identity, counters, flows=make_flows(), queues=QUEUES.empty(), signals=SIGNALS.empty())
     comparison = compare([whole, unfinished])
     assert any("The runner was killed." in warning for warning in comparison.warnings)
@@ -91,7 +89,6 @@ def test_it_can_stand_beside_whole_runs(
 
 
 def test_nothing_is_computed_from_what_is_absent(identity: RunIdentity) -> None:
-    """Not even the peak of buffers that nobody sampled."""
     nothing = build_unfinished_result(
         identity, ["Killed."], flows=FLOWS.empty(), queues=QUEUES.empty(), signals=SIGNALS.empty()
     )
@@ -102,7 +99,6 @@ def test_nothing_is_computed_from_what_is_absent(identity: RunIdentity) -> None:
 
 
 def test_a_folder_without_a_result_names_what_finishes_it(tmp_path: Path) -> None:
-    """Only where a journal is there to finish it from."""
     with pytest.raises(ResultError, match="did not get as far as a result"):
         read_result(tmp_path)
     (tmp_path / JOURNAL_FOLDER).mkdir()

@@ -36,7 +36,6 @@ def _figures() -> Table:
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40, 30, 20])
 def test_no_character_of_a_table_is_lost(width: int) -> None:
-    """Whatever it takes; what says of what a row is stands in every part."""
     text = "".join(_said(Fitted(_figures()), width)).replace(" ", "").replace("─", "")
     parts = text.count("scheme")
     once, everywhere = "".join(["a title", *FIGURES, *FIGURES.values()]), "scheme egress-bts"
@@ -45,7 +44,6 @@ def test_no_character_of_a_table_is_lost(width: int) -> None:
 
 
 def test_cells_wrap_between_words_before_a_table_is_parted() -> None:
-    """And where it fits, nothing wraps."""
     assert "egress-bts  786 KB (0.905x)  4.74 ±0.12  31.3 ±4.7  1,368" in _said(Fitted(_figures()), 80)
     narrower = [line.split() for line in _said(Fitted(_figures()), 54)]
     assert narrower[-2:] == [["egress-bts", "786", "KB", "4.74", "±0.12", "31.3", "±4.7", "1,368"], ["(0.905x)"]]
@@ -67,7 +65,6 @@ def test_sentences_give_way_before_figures() -> None:
 
 
 def test_a_table_wider_than_any_terminal_ends() -> None:
-    """One column a row has room for nothing, and is shown all the same."""
     console = Console(width=1, force_terminal=False)
     with console.capture() as capture:
         console.print(Fitted(_figures(), keys=3))

@@ -35,7 +35,6 @@ def _found(virtual: Run, live: Run, name: str) -> MetricFinding:
 
 @pytest.mark.parametrize(("live", "within"), [(100, True), (110, True), (90, True), (111, False), (89, False)])
 def test_what_is_within_is_within_by_its_tolerance(live: int, within: bool) -> None:
-    """In both directions, the limit included: the tolerance is 10 %, which is 10 BTS."""
     found = _found(_bts(100), _bts(live), "bts_sent")
     assert (found.virtual, found.live, found.difference, found.tolerance) == (100, live, live - 100, 10)
     assert found.share == (live - 100) / 100
@@ -43,7 +42,6 @@ def test_what_is_within_is_within_by_its_tolerance(live: int, within: bool) -> N
 
 
 def test_a_figure_of_nothing_has_a_difference_but_no_share() -> None:
-    """And is never within: signals where the virtual run had none are something else than a few more."""
     found = _found(_bts(0), _bts(5), "bts_sent")
     assert (found.difference, found.share, found.within) == (5, None, False)
     assert not _found(_bts(5), _bts(0), "bts_sent").within
@@ -60,7 +58,6 @@ def test_drops_on_one_clock_alone_are_never_within() -> None:
 
 
 def test_a_figure_that_one_run_alone_can_carry_is_told_and_not_within() -> None:
-    """One that neither can carry is left out: a single flow has no P50."""
     virtual, live = small_run(), small_run(flows=[{**SMALL_FLOWS[0], "finish_us": None, "slowdown": None}])
     found = _found(virtual, live, "mean_buffer_bytes")
     assert (found.virtual, found.live, found.difference, found.within) == (220, None, None, False)
@@ -69,7 +66,6 @@ def test_a_figure_that_one_run_alone_can_carry_is_told_and_not_within() -> None:
 
 
 def test_figures_of_classes_bear_the_class() -> None:
-    """And are compared class by class."""
     tags = [{**SMALL_FLOWS[0], "flow_id": number, "tag": "rpc" if number > 2 else "incast"} for number in range(1, 5)]
     late = [{**each, "slowdown": 2.2 if each["tag"] == "rpc" else 2.0} for each in tags]
     run = compare_clocks(small_run(tags), small_run(late))
@@ -80,13 +76,11 @@ def test_figures_of_classes_bear_the_class() -> None:
 
 @pytest.mark.parametrize("change", [{"size_bytes": 1001}, {"start_us": 11.0}, {"dst": "h3"}, {"tag": "rpc"}])
 def test_other_flows_are_not_compared(change: dict[str, object]) -> None:
-    """Whatever differs in what was to be sent."""
     with pytest.raises(ResultError, match="did not have the same flow list"):
         compare_clocks(small_run(), small_run(flows=[{**SMALL_FLOWS[0], **change}]))
 
 
 def test_what_waits_may_start_at_another_time() -> None:
-    """When it begins is the network's affair, and no part of what was to be sent."""
     runs = [small_run(flows=[{**SMALL_FLOWS[0], "start_us": start_us}]) for start_us in (10.0, 11.0)]
     completion = {"incast": CompletionFigures(took_us=20.0, ideal_us=10.0, slowdown=2.0)}
     first, second = (replace(run, result=run.result.model_copy(update={"completion": completion})) for run in runs)
@@ -94,14 +88,12 @@ def test_what_waits_may_start_at_another_time() -> None:
 
 
 def test_a_run_with_damaged_traces_is_not_compared() -> None:
-    """Its figures would be those of an empty trace."""
     damaged = replace(small_run(), queues=QUEUES.empty().lazy(), problems=("queues.parquet cannot be read.",))
     with pytest.raises(ResultError, match="parquet cannot be read"):
         compare_clocks(small_run(), damaged)
 
 
 def test_the_verdict_is_the_worse_one_with_its_reasons() -> None:
-    """And says which clock it was."""
     late = small_run(
         counters=replace(
             COUNTERS,
@@ -121,7 +113,6 @@ def test_the_verdict_is_the_worse_one_with_its_reasons() -> None:
 
 
 def test_validation_json_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """With the names that others read."""
     queues = [*SMALL_QUEUES[:2], {**SMALL_QUEUES[2], "high_water_bytes": 90_000}, *SMALL_QUEUES[3:]]
     run = compare_clocks(small_run(), small_run(queues=queues), place="degree 8")
     validation = Validation(runs=(run,), failures=("incast irn: why",), left_out=("incast pfc: why",))
@@ -141,7 +132,6 @@ def test_validation_json_is_read_as_it_was_written(tmp_path: Path) -> None:
     "content", ["", "{", "[]", '{"runs": [{}]}', '{"schema": "other", "runs": []}', "[" * 100_000], ids=range(6)
 )
 def test_a_damaged_file_is_one_line(content: str, tmp_path: Path) -> None:
-    """That names it."""
     path = tmp_path / "validation.json"
     path.write_text(content)
     with pytest.raises(ResultError, match="not a validation of this release"):

@@ -20,7 +20,6 @@ def test_mean_buffer_is_of_all_switches_while_flows_are_under_way() -> None:
 
 
 def test_mean_buffer_weights_depth_by_time() -> None:
-    """Not by the number of samples: a sample that was missed makes the one before it last longer."""
     run = small_run(queues=[*SMALL_QUEUES[:2], *SMALL_QUEUES[3:]])  # tor1 without its sample at 20 us
     assert mean_queued_bytes(run) == 100 + (0 + 40) / 2
 
@@ -32,7 +31,6 @@ def test_mean_buffer_of_nothing_is_none(flows: list[dict[str, object]]) -> None:
 
 
 def test_every_metric_is_taken_from_a_run(make_run_folder: FolderMaker) -> None:
-    """By class where flows are meant, once for the whole run where not."""
     run = load_run(make_run_folder())
     taken = {metric.name: metric.take(run) for metric in METRICS}
     by_class = {name for name, figures in taken.items() if set(figures) == {"all", "hadoop", "incast"}}
@@ -49,19 +47,16 @@ def test_every_metric_is_taken_from_a_run(make_run_folder: FolderMaker) -> None:
 
 
 def test_pause_obeyed_is_that_of_the_senders() -> None:
-    """Whatever paused them: BTS, PFC or OnRamp."""
     assert METRIC["pause_obeyed_us"].take(small_run()) == {"": 3.5}
 
 
 def test_a_tolerance_is_a_share_but_not_less_than_a_lump() -> None:
-    """Of a figure's size, whatever its sign; what is gone on one clock is never within."""
     tolerance = Tolerance(0.1, "why", least=10)
     assert [tolerance.around(value) for value in (50, 100, 1000, -1000)] == [10, 10, 100, 100]
     assert [tolerance.around(value) for value in (0, 1, 8, 20)] == [0, 0.5, 4, 10]
 
 
 def test_every_tolerance_has_a_reason_and_can_be_missed() -> None:
-    """None is so wide that a figure twice as large, or none at all, would pass for the same, however small it is."""
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     for metric in METRICS:
         assert len(metric.tolerance.reason) > 20, metric.name
@@ -82,5 +77,4 @@ def test_every_tolerance_has_a_reason_and_can_be_missed() -> None:
     ],
 )
 def test_figures_are_written_with_their_unit(name: str, value: float, text: str) -> None:
-    """As everywhere else."""
     assert METRIC[name].write(value) == text
