@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 NOTHING = "-"
-"""Stands where a figure does not exist or its sample cannot carry it."""
+"""The text for a figure that does not exist or has too few samples."""
 
 NOT_MEASURED = "not measured"
-"""Stands where a count would be that nobody read."""
+"""The text for a count that was not read."""
 
 _BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
 BYTE_SCALES: Mapping[str, float] = {unit: scale for scale, unit in _BYTE_UNITS}
-"""Of the units that `format_bytes` writes."""
+"""The sizes of the units that `format_bytes` uses, in bytes."""
 _TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
 
 
@@ -61,24 +61,24 @@ def format_count(count: int | None) -> str:
 
 
 def format_wall(seconds: float | None, packets_per_s: float | None) -> tuple[str, str]:
-    """What a run cost, and how fast it was."""
+    """Return the wall time and the packet rate of a run."""
     if seconds is None or packets_per_s is None:
         return NOT_MEASURED, ""
     return f"{seconds:.1f} s", f"{packets_per_s:,.0f} packets/s"
 
 
 def format_ratio(value: float | None) -> str:
-    """0.31x; a ratio to something that was zero does not exist."""
+    """Return a ratio such as 0.31x; None means that the base was zero or missing."""
     return NOTHING if value is None else f"{three_digits(value)}x"
 
 
 def format_share(value: float | None) -> str:
-    """3.1 %."""
+    """Return a share as a percentage, such as 3.1 %."""
     return NOTHING if value is None else f"{three_digits(value * 100)} %"
 
 
 def flatten(tree: object, path: str = "") -> dict[str, str]:
-    """A JSON tree as dotted names and short texts, in order: {"switch": {"q_th": 1}} gives {"switch.q_th": "1"}."""
+    """Return a JSON tree as dotted names and texts: {"switch": {"q_th": 1}} gives {"switch.q_th": "1"}."""
     if isinstance(tree, Mapping) and tree:
         flat: dict[str, str] = {}
         for key, value in tree.items():
@@ -92,5 +92,5 @@ def flatten(tree: object, path: str = "") -> dict[str, str]:
 
 
 def variant_of(scheme: str, program: str | None) -> str:
-    """What a run is called among others: its scheme, and the P4 program where it is not the testbed's own."""
+    """Return the name of the scheme, and of the P4 program unless it is the testbed's own."""
     return scheme if program is None else f"{scheme} ({program})"

@@ -46,8 +46,8 @@ def _ends(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
         yield LifeEvent(flow["start_us"], flow["src"], "ready", f"{size} to {flow['dst']}")
     if flow["finish_us"] is not None:
         took, ideal = format_us(flow["fct_us"]), format_us(flow["ideal_fct_us"])
-        said = f"all of it, after {took}; alone {ideal}: slowdown {format_number(flow['slowdown'])}"
-        yield LifeEvent(flow["finish_us"], flow["src"], "acknowledged", said)
+        detail = f"complete; FCT {took}, ideal {ideal}, slowdown {format_number(flow['slowdown'])}"
+        yield LifeEvent(flow["finish_us"], flow["src"], "acknowledged", detail)
 
 
 def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:

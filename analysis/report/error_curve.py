@@ -24,7 +24,7 @@ from analysis.validation.record import ValidatedRun
 
 HEADING = "## Error against lateness\n"
 PICTURE = "images/error-against-lateness.png"
-"""Beside the document."""
+"""The path of the plot, relative to the document."""
 _HEADINGS = ("D", "seed", "host lateness", "switch lateness", "peak buffer", "worst P95", "wall s", "by lateness")
 _NO_RUN = "No run with a given D is stored yet: `sudo ./runner.py validate SCENARIO --dilation D` makes them.\n"
 _LEGEND = (
@@ -36,7 +36,7 @@ _LEGEND = (
 
 
 def error_section(runs: Sequence[ValidatedRun]) -> list[str]:
-    """Its paragraphs."""
+    """Return the paragraphs of the section."""
     curves = _curves(runs)
     if not curves:
         return [HEADING, _limits(), _NO_RUN]
@@ -46,7 +46,7 @@ def error_section(runs: Sequence[ValidatedRun]) -> list[str]:
 
 
 def curve_points(runs: Sequence[ValidatedRun]) -> list[ErrorPoint]:
-    """What the picture shows, curve by curve in order of lateness."""
+    """Return the points of the plot, curve by curve in order of lateness."""
     return [
         ErrorPoint(name, run.scheme, run.lateness, abs(run.peak_error), p95)
         for name, curve in _curves(runs).items()
@@ -57,7 +57,7 @@ def curve_points(runs: Sequence[ValidatedRun]) -> list[ErrorPoint]:
 
 
 def _curves(runs: Sequence[ValidatedRun]) -> Mapping[str, list[ValidatedRun]]:
-    """By name, each in order of D."""
+    """Return the runs of each curve by name, in order of dilation."""
     curves: dict[str, list[ValidatedRun]] = {}
     for run in runs:
         curves.setdefault(f"{run.label}, {run.switch}, scale {run.scale}", []).append(run)
@@ -87,7 +87,7 @@ def _cells(run: ValidatedRun) -> tuple[str, ...]:
 
 
 def _by_lateness(lateness: float | None) -> str:
-    """The verdict that today's limits give it, whatever they were when it ran."""
+    """Return the verdict under the current limits, which may differ from those at the time of the run."""
     if lateness is None:
         return NOTHING
     if lateness > INVALID_ABOVE:
@@ -100,7 +100,7 @@ def _signed(share: float | None) -> str:
 
 
 def _let_through(runs: Sequence[ValidatedRun]) -> Iterator[str]:
-    """What the limits did let through, of all that was measured."""
+    """Yield the number of runs and the largest error within each limit."""
     parts = []
     for words, low, high, allowed in (
         ("within the first limit", -1.0, DEGRADED_ABOVE, FAITHFUL_ERROR),

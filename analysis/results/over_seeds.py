@@ -31,9 +31,9 @@ class Estimate(BaseModel):
 
     mean: Figure
     interval: Interval | None
-    """95 % confidence interval of the mean, Student's; None of one run."""
+    """95 % confidence interval of the mean (Student's t); None with a single run."""
     runs: int
-    """That have the figure."""
+    """The number of runs that have the figure."""
 
 
 class SchemeOverSeeds(BaseModel):
@@ -42,10 +42,10 @@ class SchemeOverSeeds(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     scheme: str
-    """With the program, where one was given."""
+    """The scheme, and the P4 program if the user supplied one."""
     seeds: tuple[int, ...]
     verdict: Level
-    """The worst of its runs."""
+    """The worst verdict among the scheme's runs."""
     flows_completed: int
     flows_total: int
     figures: dict[str, Estimate | None]
@@ -53,8 +53,8 @@ class SchemeOverSeeds(BaseModel):
 
 
 def over_seeds(results: Sequence[RunResult], traffic_class: str) -> tuple[SchemeOverSeeds, ...]:
-    """In order of first appearance; nothing unless the runs differ in scheme, program and seed only, and in seed at
-    all."""
+    """Return the schemes in order of first appearance, or nothing unless the runs differ only in scheme, program and
+    seed, with at least two seeds."""
     runs: dict[str, dict[int, RunResult]] = {}
     for result in results:
         runs.setdefault(result.variant, {})[result.seed] = result

@@ -20,7 +20,7 @@ from wire.input.bounded_file import FileRefused, read_bounded_text
 SWEEP_FILE = "sweep.json"
 TABLE_FILE = "results.parquet"
 AXIS = "axis."
-"""Before the name of a setting: the column with its values."""
+"""The prefix of the columns with the values of a swept setting."""
 
 _NEEDED = {
     *("job", "scheme", "seed", "verdict", "flows_total", "flows_completed", "traffic_class", "slowdown_p50"),
@@ -29,7 +29,7 @@ _NEEDED = {
 
 
 class _Program(BaseModel):
-    """What a page says of the P4 program that was given."""
+    """The P4 program that the user supplied."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -37,8 +37,8 @@ class _Program(BaseModel):
     sha256: str
 
 
-class _Told(BaseModel):
-    """What a page says of sweep.json."""
+class _SweepSettings(BaseModel):
+    """The fields of sweep.json that a page shows."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -94,7 +94,7 @@ def is_sweep(folder: Path) -> bool:
 def read_sweep_results(folder: Path) -> Sweep:
     """ResultError, which names the file, where one cannot be read or holds no job."""
     try:
-        told = _Told.model_validate_json(read_bounded_text(folder / SWEEP_FILE, MAX_FILE_BYTES))
+        told = _SweepSettings.model_validate_json(read_bounded_text(folder / SWEEP_FILE, MAX_FILE_BYTES))
         table = pl.read_parquet(folder / TABLE_FILE, glob=False)
     except (FileRefused, OSError, ValueError, ValidationError, PolarsError) as error:
         reason = next(iter(str(error).splitlines()), "nothing said")
