@@ -60,7 +60,7 @@ def test_a_program_runs_beside_ours_and_does_something_else(folder: Path, capsys
     assert own.bts_sent and ours.bts_sent and own.bts_sent > ours.bts_sent
     assert [each.holds for each in comparison.claims] == [True, False]
     assert comparison.warnings == ()
-    assert comparison.meaning[0].startswith("sfc (early) against sfc: ")
+    assert comparison.meaning[0].startswith("sfc (early) compared with sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
     given = program_given("early.json")
     assert given is not None
