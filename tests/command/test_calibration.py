@@ -86,7 +86,7 @@ def test_doctor_says_why_a_stored_file_does_not_count(capsys: pytest.CaptureFixt
 def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """It says what it goes with."""
     assert main(["doctor", "--force"]) == 2
-    assert "--force goes with --calibrate" in capsys.readouterr().err
+    assert "--force needs --calibrate" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may")

@@ -132,7 +132,7 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
     [
         (["nothing"], "no scenario 'nothing'"),
         (["incast", "--schemes", "sfc,fast"], "no scheme 'fast'"),
-        (["incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is named twice"),
+        (["incast", "--schemes", "sfc, sfc"], "--schemes: a scheme is repeated"),
         (["incast", "--schemes", ""], "no scheme ''"),
         (["incast", "--switch", "ovs"], "no switch 'ovs'"),
         (["incast", "--scale", "huge"], "no scale 'huge'"),
