@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The list of commands, and how a line becomes one of them.
+ * The list of commands, and the execution of a command line.
  */
 #include "control/control.h"
 
@@ -130,7 +130,7 @@ static int help(struct sw_command *command)
     return 0;
 }
 
-/* The row of a command of so many words behind its name; NULL after a complaint. */
+/* Finds the command that takes this number of words after its name; NULL after an error message. */
 static const struct command_row *checked_row(struct sw_command *command, const char *name, uint32_t given)
 {
     const struct command_row *row = find(name);
@@ -154,7 +154,7 @@ static int run(struct sw_command *command)
     return row ? row->run(command) : -1;
 }
 
-/* A planned command whose time has come. */
+/* Runs a planned command whose time has come. */
 static int run_planned(struct sw_switch *sw, const char *line)
 {
     struct sw_text answer = {0};
@@ -164,7 +164,8 @@ static int run_planned(struct sw_switch *sw, const char *line)
     return result;
 }
 
-/* at NS COMMAND...: plans a command for a time since the epoch; one that has passed is done as soon as time goes on. */
+/* at NS COMMAND...: plans a command for a time since the epoch. If that time has passed, the command runs as soon as
+ * the clock advances. */
 static int at(struct sw_command *command)
 {
     struct sw_text line = {0};
@@ -190,7 +191,8 @@ static int at_clear(struct sw_command *command)
     return 0;
 }
 
-/* past: how many lives of the program a loss of power has ended; past LIFE COMMAND...: reads in one of them. */
+/* past: prints the number of power losses; past LIFE COMMAND...: runs a read command on the program state that existed
+ * before a power loss. */
 static int past(struct sw_command *command)
 {
     struct sw_command inner = *command;

@@ -151,7 +151,7 @@ static int read_set(struct sw_command *command, uint32_t first, uint32_t end, co
     return 0;
 }
 
-/* PORT... [| LAG...] from words[2] on. */
+/* Reads PORT... [| LAG...] from words[2] on. */
 static int read_ports_and_lags(struct sw_command *command, struct sw_port_set *ports, struct sw_port_set *lags)
 {
     uint32_t bar = 2;

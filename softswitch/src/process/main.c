@@ -133,7 +133,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* 0, or -1 when it has complained. */
+/* Returns 0, or -1 after an error message. */
 static int take_option(struct sw_process_options *options, int id, char *word)
 {
     int64_t seed = 0;
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     struct sw_process_options options = {0};
     int result = BAD_INPUT;
 
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell, not an end */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is reported as an error instead of killing the process */
     options.ports = calloc((size_t)argc, sizeof(*options.ports));
     if (!options.ports)
         return EXIT_FAILURE;
