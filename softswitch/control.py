@@ -18,7 +18,7 @@ class CommandError(ValueError):
 
 
 class ControlClient:
-    """One connection to a switch's control socket."""
+    """A connection to a switch's control socket."""
 
     def __init__(self, path: Path | str, *, timeout_s: float = 10.0) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

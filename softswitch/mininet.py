@@ -31,7 +31,7 @@ Commands: TypeAlias = "str | Path | Sequence[str]"
 """The path of a file with simple_switch_CLI commands, or the commands themselves."""
 
 PerPort: TypeAlias = "int | float | Mapping[int, int | float | None] | None"
-"""One number for all ports, or numbers by port; None uses the link's parameters."""
+"""A number for all ports, or numbers by port; None uses the link's parameters."""
 
 
 class SoftSwitch(Switch):  # type: ignore[misc]

@@ -70,7 +70,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Union:
-    """A header union, of which at most one member is valid."""
+    """A header union; at most one member is valid."""
 
     name: str
     members: tuple[Header, ...]
@@ -224,7 +224,7 @@ Argument: TypeAlias = Expr | Named
 
 @dataclass(frozen=True)
 class Primitive:
-    """One primitive call of an action, a parser state or a deparser."""
+    """A primitive call of an action, a parser state or a deparser."""
 
     op: str
     args: tuple[Argument, ...]

@@ -47,7 +47,7 @@ static void *write_loop(void *argument)
     struct sw_writer *writer = argument;
     struct buffer taken = {0};
 
-    /* Gives the writing thread the lowest priority, also if the process runs in real time. */
+    /* Uses ordinary scheduling, so that writing yields to the switch even if the process runs in real time. */
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
     pthread_mutex_lock(&writer->lock);
     while (writer->pending.used || !writer->closing) {
