@@ -31,7 +31,7 @@ from softswitch.thrift.server import TIMEOUT_S, Server
 from softswitch.thrift.target import Digests
 
 BAD_INPUT, SWITCH_GONE = 2, 1
-MOST_TOLD = 1000
+MOST_LOGGED_LINES = 1000
 _MOST_CHARACTERS = 300
 _MOST_PORT = 65_535
 _ENDING = (signal.SIGTERM, signal.SIGINT)
@@ -61,7 +61,7 @@ def main(words: list[str]) -> int:
 
 
 async def _serve(options: argparse.Namespace, program: Program, control: ControlClient, listener: socket.socket) -> str:
-    tell = _Teller().tell
+    tell = _LineLog().write
     port: int = listener.getsockname()[1]
     publisher = await _publisher(options.notifications, tell) if program.digests else None
     address = None if publisher is None else publisher.address
@@ -129,20 +129,20 @@ def _listener(port: int) -> socket.socket:
         _refuse(f"port {port}: {error.strerror}")
 
 
-class _Teller:
+class _LineLog:
     """A writer of lines about refused calls on stderr, with a limit so that a client cannot fill the disk."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._line_count = 0
 
-    def tell(self, line: str) -> None:
-        self._told += 1
-        if self._told > MOST_TOLD:
+    def write(self, line: str) -> None:
+        self._line_count += 1
+        if self._line_count > MOST_LOGGED_LINES:
             return
         text = line.encode("unicode_escape").decode()[:_MOST_CHARACTERS]
         print(f"softswitch.thrift: {text}", file=sys.stderr, flush=True)
-        if self._told == MOST_TOLD:
-            print("softswitch.thrift: and so on; no more is told", file=sys.stderr, flush=True)
+        if self._line_count == MOST_LOGGED_LINES:
+            print("softswitch.thrift: further refusals are not shown", file=sys.stderr, flush=True)
 
 
 class _Parser(argparse.ArgumentParser):

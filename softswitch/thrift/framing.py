@@ -115,7 +115,7 @@ class _Message:
         raise Malformed(f"a value of type {kind}")
 
     async def _elements(self, kinds: tuple[int, ...], depth: int) -> list[Any]:
-        """Read the elements of a container; those of a map are alternating keys and values."""
+        """Read the elements of a container; for a map they are alternating keys and values."""
         count = await self._integer(4)
         self._count(count)
         return [await self._value(kind, depth) for _ in range(count) for kind in kinds]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of a switch that does not start; tests/softswitch/mininet tests those that do."""
+"""Tests of a switch that does not start; tests/softswitch/mininet tests switches that start."""
 
 from __future__ import annotations
 

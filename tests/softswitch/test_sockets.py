@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of sockets in the folder for temporary files: those of killed processes are removed later."""
+"""Tests of sockets in the folder for temporary files: sockets of killed processes are removed later."""
 
 from __future__ import annotations
 

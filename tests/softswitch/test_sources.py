@@ -66,7 +66,7 @@ def _cycle(graph: Mapping[str, set[str]]) -> list[str] | None:
 
 
 def _symbols(source: Path, objects: Path) -> tuple[set[str], set[str]]:
-    """Return the global symbols that a translation unit defines, and those that it uses."""
+    """Return the global symbols that a translation unit defines, and the symbols that it uses."""
     compiled = objects / f"{_name(source).replace('/', '-')}.o"
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ("-std=gnu11", "-O0", f"-I{SOURCE_DIR}", "-c", "-o")

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Packs digests into numbered messages with samples. A sample is sent only once until it is acknowledged.
 
-The messages have the same bytes as those of BMv2's learning. The module reads no clock and opens no socket.
+The message format is that of BMv2's learning, byte for byte. The module reads no clock and opens no socket.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def _percentile_ns(face: ctypes.CDLL, samples: Sequence[int], percent: int) -> i
 
 @given(st.lists(st.integers(-1000, 10**10), min_size=1, max_size=100), st.sampled_from([50, 99, 100]))
 def test_hosts_and_switches_have_equal_percentiles(face: ctypes.CDLL, samples: list[int], percent: int) -> None:
-    """Both languages use the same buckets, so equal samples give equal percentiles."""
+    """The buckets are equal in both languages, so equal samples give equal percentiles."""
     hosts = LatenessHistogram()
     for sample_ns in samples:
         hosts.record(sample_ns)

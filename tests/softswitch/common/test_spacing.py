@@ -21,7 +21,6 @@ departures = st.lists(
 
 @given(departures)
 def test_hosts_and_switches_measure_the_same_spacing(face: ctypes.CDLL, frames: list[tuple[int, int, int]]) -> None:
-    """Both languages find the same pairs, percentiles and ideal spacings."""
     face.face_clear()
     hosts = SpacingHistogram()
     wire = WireSpacing(_RATE_BPS, hosts)

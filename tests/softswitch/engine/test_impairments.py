@@ -128,7 +128,7 @@ def test_share_of_the_frames_is_reordered(engine: SwitchEngine, place: str) -> N
 
 
 def test_udp_loss_affects_only_one_port(engine: SwitchEngine) -> None:
-    """Only UDP over IPv4 to that port is lost, not similar or truncated frames."""
+    """UDP over IPv4 to that port is lost, but not similar or truncated frames."""
     _impair(engine, "in 0", "udp_loss rate_ppb=1000000000 udp_port=49791 seed=1")
     lost = _datagram(49791)
     tcp = lost[: 14 + 9] + bytes([6]) + lost[14 + 10 :]

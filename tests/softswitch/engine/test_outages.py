@@ -223,8 +223,8 @@ def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> N
         ("past 0 register_read", "too few: register_read REGISTER"),
     ],
 )
-def test_a_past_life_is_only_read(stateful: SwitchEngine, line: str, wrong: str) -> None:
-    """It is over."""
+def test_past_state_is_read_only(stateful: SwitchEngine, line: str, wrong: str) -> None:
+    """The state before a loss of power can be read but not changed."""
     stateful.command("power off")
     with pytest.raises(CommandError, match=wrong):
         stateful.command(line)

@@ -217,7 +217,7 @@ def test_resubmitted_packet_keeps_a_field_list(engine: SwitchEngine) -> None:
     [(Op.TRUNCATE_INGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 900, 300)],
 )
 def test_truncation_cuts_but_never_grows(engine: SwitchEngine, ops: Op, truncate: int, length: int) -> None:
-    """Either pass may cut a packet; packet_length in egress is still the whole length."""
+    """A packet can be truncated in either pass; packet_length in egress is still the full length."""
     [(_, _, out)] = engine.step(1, steer(2, 300, ops=ops, truncate=truncate), 0)
     assert len(out) == length
     assert report(out).packet_length == 300

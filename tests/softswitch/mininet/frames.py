@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The frames that the hosts of these tests send, and the fields read from received frames. Must know no network."""
+"""The frames that the hosts of these tests send, and the fields of received frames. It must not know the network."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of SoftSwitch in Mininet scripts, with four programs that behave like those of the P4 tutorials.
+"""Tests of SoftSwitch in Mininet scripts, with four programs that behave like the P4 tutorials' exercises.
 
 If `SFC_TESTBED_P4_TUTORIALS` names a checkout of github.com/p4lang/tutorials, its programs are tested too.
 """
@@ -81,7 +81,7 @@ def test_basic_routes_over_links_with_rate_and_delay(outcome: dict[str, Any]) ->
 
 
 def test_ecn_marks_packets_in_a_long_queue(outcome: dict[str, Any]) -> None:
-    """In a burst at a slow port, the first packets are not marked, the last is; other transports are never marked."""
+    """The first packets of a burst at a slow port are not marked, the last is; other transports are never marked."""
     marks = dict(outcome["ecn"])
     assert [number for number, _ in outcome["ecn"]] == list(range(BURST))
     assert {marks[number] for number in range(0, BURST, 4)} == {0}

@@ -95,7 +95,7 @@ def test_operator_of_every_width_truncates_as_in_p4(pipeline: Pipeline, op: int,
 @given(values=OPERANDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bits_comparisons_slices_and_casts(pipeline: Pipeline, values: dict[str, int]) -> None:
-    """These operators have a different formula for each width."""
+    """The operators tested here have a different formula for each width."""
     v = values
     results = run(pipeline, 7, v)
     assert results["r"] == cut(~(v["a"] ^ (v["b"] | 0x0FF0)), 32, False)

@@ -70,7 +70,7 @@ def test_known_values() -> None:
 
 
 def test_fields_of_invalid_headers_are_left_out(pipeline: Pipeline) -> None:
-    """As in BMv2, the checksum covers only fields of valid headers."""
+    """The checksum covers only fields of valid headers, as in BMv2."""
     sent = pipeline.send(request(22, 0, 0, 0x01020304, 0, rest=b"rest"))
     assert sent is not None
     assert int.from_bytes(sent[1][16:18], "big") == checksum(b"\1\2\3\4rest")

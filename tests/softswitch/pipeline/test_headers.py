@@ -42,7 +42,7 @@ def test_stack_overflow_is_an_error_and_keeps_the_rest_as_payload(pipeline: Pipe
 
 
 def test_making_a_union_member_valid_invalidates_the_other(pipeline: Pipeline) -> None:
-    """At most one member of a union is deparsed."""
+    """The deparser emits at most one member of a union."""
     assert send(pipeline, 2, 0, b"\x12\x34zz")[1] == b"\x02\x00\x12\x34zz"
     assert send(pipeline, 2, 8, b"\x12\x34zz")[1] == b"\x02\x08\x00\x00\x12\x34zz"
     assert send(pipeline, 3, 0, b"\x12\x34\x56\x78")[1] == b"\x03\x00\x12\x34\x56\x78"

@@ -83,7 +83,7 @@ def test_lowest_priority_number_wins_and_ties_go_to_the_older_handle(pipeline: P
 
 
 def test_ranges_and_optional_keys(pipeline: Pipeline) -> None:
-    """Both ends of a range match; an optional key matches exactly or any value."""
+    """The ends of a range match; an optional key matches exactly or any value."""
     exactly = (0x42, (1 << 48) - 1)
     assert pipeline.add("ranged", [(10, 20), 1, exactly], "set", [1], priority=1) == 0
     assert pipeline.add("ranged", [(15, 400), 1, (0, 0)], "set", [2], priority=2) == 1

@@ -76,7 +76,7 @@ def test_departures_are_never_early(tmp_path: Path) -> None:
 
 
 def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
-    """Only frames that queue behind another count; a frame after an idle wire does not."""
+    """A frame counts only if it queued behind another; a frame after an idle wire does not."""
     counters, commands = tmp_path / "statistics", tmp_path / "commands"
     commands.write_text("port_rate 2 80000\n")  # 1000 B take 100 ms, time enough to send three
     with running("--commands", commands, "--statistics", counters) as switch:
@@ -126,7 +126,7 @@ def test_a_switch_that_does_not_start_leaves_no_lateness(tmp_path: Path) -> None
 
 
 def test_control_socket_is_private_to_its_user(tmp_path: Path) -> None:
-    """Whoever can connect controls the switch, so the umask must not matter."""
+    """A process that can connect controls the switch, so the umask must not matter."""
     path = tmp_path / "control"
     before = os.umask(0)
     try:

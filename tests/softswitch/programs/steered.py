@@ -24,7 +24,7 @@ RECIRCULATION_PORT = 510
 ETHERNET_BYTES = 14
 
 SANITIZE_VARIABLE = "SFC_TEST_SANITIZE"
-"""When set in the environment, libraries are built with ASan and UBSan (and the process must preload them)."""
+"""The environment variable that selects libraries with ASan and UBSan, which the process must preload."""
 
 SANITIZED = SANITIZE_VARIABLE in os.environ
 

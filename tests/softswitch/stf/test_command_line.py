@@ -77,7 +77,7 @@ def test_bad_input_is_one_line(tmp_path: Path, program: Path | str, text: str, c
 
 
 def test_a_failed_assertion_of_the_program_ends_the_process(tmp_path: Path) -> None:
-    """As in BMv2, with the place in the source on stderr; `assume` does the same."""
+    """The place in the source is printed on stderr, as in BMv2; `assume` does the same."""
     for which, text in ((9, "assert failed: checked.p4:17"), (10, "assume failed: checked.p4:18")):
         test = tmp_path / "test.stf"
         test.write_text(f"packet 1 {which:02x}0000000000\n")

@@ -79,7 +79,7 @@ def test_a_missing_a_wrong_and_a_surplus_frame_are_failures() -> None:
 
 
 def test_missing_frame_is_reported_with_the_drops() -> None:
-    """Only drops since the last met expectation are listed."""
+    """The report lists only drops since the last met expectation."""
     dropped = "the packet of line {} was dropped by its own wish (port 1)"
     missing = "line {}: no frame came out of port {}"
     assert verdict("packet 1 dd", "expect 2 dd") == f"{missing.format(2, 2)}\n{dropped.format(1)}"

@@ -47,7 +47,7 @@ def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
 
 
 def test_masks_ranges_defaults_and_removal() -> None:
-    """Key notations beyond those of the compiler's suite, and the other table statements."""
+    """Tests the key notations that the compiler's suite lacks, and the other table statements."""
     text = "add t a:0x1&&&0xf b:1->9 act()\nsetdefault t act(p:1)\nremove all"
     assert parse(text) == [
         Add(1, "t", None, (("a", "0x1&&&0xf"), ("b", "1->9")), ActionCall("act", ()), None),

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Clients of the Thrift server, built with thriftpy2 from the server's interface.
 
-`LocalClient` calls the implementation in this process, `PortClient` a server's port. Both know no method.
+`LocalClient` calls the implementation in this process, `PortClient` a server's port. They accept any method.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def test_invalid_entry_is_refused(make_switch: MakeSwitch, words: tuple[Any, ...
     table, keys, action, data = words
     matches = [lpm(*key) for key in keys]
     assert code_of(l3.call, "bm_mt_add_entry", 0, table, matches, action, data, options()) == code
-    assert len(l3.documented) == 1
+    assert len(l3.log) == 1
     assert l3.engine.command("table_num_entries routes") == "1"
 
 
@@ -187,7 +187,7 @@ def test_counters_count_packets(make_switch: MakeSwitch) -> None:
 
 
 def test_register_values_are_truncated(make_switch: MakeSwitch) -> None:
-    """As in BMv2, written values are truncated to the register's width, and reads return the low 64 bits."""
+    """Written values are truncated to the register's width, and reads return the low 64 bits, as in BMv2."""
     program = make_switch("stateful")
     program.call("bm_register_write", 0, "In.times", 3, -1)
     program.call("bm_register_write_range", 0, "In.times", 4, 6, 9)

@@ -18,7 +18,7 @@ from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import LearnCode
 from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.softswitch.thrift.clients import PATIENCE_S, PortClient
-from tests.softswitch.thrift.conftest import Asked
+from tests.softswitch.thrift.conftest import ThriftSwitch
 from tests.softswitch.thrift.running import Served, served, start
 from tests.softswitch.thrift.test_calls import code_of
 
@@ -115,8 +115,8 @@ def test_samples_are_batched_until_full_or_timeout() -> None:
     assert [message[32:] for message in learning.messages(20.0)] == [b"bd"]
 
 
-def test_invalid_settings_are_refused(asked: Callable[[str], Asked]) -> None:
-    call = asked("stateful").call
+def test_invalid_settings_are_refused(make_switch: Callable[[str], ThriftSwitch]) -> None:
+    call = make_switch("stateful").call
     assert code_of(call, "bm_learning_ack_buffer", 0, 99, 0) == LearnCode.INVALID_LIST_ID
     assert code_of(call, "bm_learning_ack", 0, 99, 0, [1]) == LearnCode.INVALID_LIST_ID
     [digest] = Program.read(PROGRAMS / "stateful.json").digests

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from softswitch.thrift.framing import MOST_BYTES, MOST_DEPTH, MOST_ELEMENTS, Malformed
 from softswitch.thrift.interface import interface
 from tests.softswitch.thrift.clients import message_of, read
-from tests.softswitch.thrift.conftest import Asked
+from tests.softswitch.thrift.conftest import ThriftSwitch
 
 HEAD = b"\x80\x01\x00\x01\x00\x00\x00\x01x\x00\x00\x00\x07"
 KEYS = [interface().Match(type=1, lpm=interface().Lpm(b"\x0a\x00\x00\x00", 8))]
@@ -84,7 +84,7 @@ def test_any_bytes_are_a_call_or_an_end(message: bytes) -> None:
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 500), st.integers(0, 255)), max_size=4))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_call_with_wrong_bytes_is_answered(
-    asked: Callable[[str], Asked], seed: bytes, changes: list[tuple[int, int]]
+    make_switch: Callable[[str], ThriftSwitch], seed: bytes, changes: list[tuple[int, int]]
 ) -> None:
     """The answer is a result, a refusal or an error; the switch goes on."""
     message = bytearray(seed)
@@ -95,6 +95,6 @@ def test_a_call_with_wrong_bytes_is_answered(
     except (Malformed, EOFError):
         return
     assert call is not None
-    switch = asked("l3")
+    switch = make_switch("l3")
     assert switch.calls.answer(call).startswith(b"\x80\x01\x00")
     assert switch.engine.command("get_time_elapsed") == "0"

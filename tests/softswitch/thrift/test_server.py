@@ -61,7 +61,7 @@ def test_a_client_sets_up_a_running_switch(l3: Served) -> None:
 
 
 def test_server_ends_with_the_switch(l3: Served) -> None:
-    """It ends at once with a message, even while a client is connected."""
+    """The server ends at once with a message, even while a client is connected."""
     client = PortClient(l3.port)
     client("bm_get_config_md5")
     l3.switch.stop()
@@ -72,7 +72,7 @@ def test_server_ends_with_the_switch(l3: Served) -> None:
 
 
 def test_server_dies_with_its_parent(l3: Served, tmp_path: Path) -> None:
-    """When the server has ended, no process holds its end of the pipe."""
+    """The pipe of the server is closed, which shows that the server has ended."""
     script = "import subprocess, sys; subprocess.Popen(sys.argv[1:]); sys.stdin.read()"
     command = [sys.executable, "-m", "softswitch.thrift", "--control", str(tmp_path / "control")]
     command += ["--program", str(PROGRAMS / "l3.json"), "--port", "0"]
@@ -109,13 +109,13 @@ def test_failed_start_is_a_one_line_error(
 
 def test_stuck_and_surplus_clients_are_disconnected() -> None:
     """Clients that stop within a call or exceed the limit are disconnected; an idle client stays."""
-    told: list[str] = []
+    log: list[str] = []
 
     def answer(call: Call) -> bytes:
         return call.name.encode()
 
     async def crowd() -> None:
-        server = Server(socket.create_server(("127.0.0.1", 0)), answer, told.append, timeout_s=0.2)
+        server = Server(socket.create_server(("127.0.0.1", 0)), answer, log.append, timeout_s=0.2)
         serving = asyncio.ensure_future(server.serve())
         port = server.port
         clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CLIENTS)]
@@ -134,7 +134,7 @@ def test_stuck_and_surplus_clients_are_disconnected() -> None:
             writer.close()
 
     asyncio.run(crowd())
-    assert told == [
+    assert log == [
         f"more than {MOST_CLIENTS} clients: the newest is turned away",
         "a client is cut off: nothing went on for 0.2 s within a call",
     ]

@@ -88,7 +88,7 @@ def test_pause_frames_are_counted_and_never_forwarded(wire: SwitchEngine) -> Non
 
 
 def test_mac_control_can_be_left_to_the_program(wire: SwitchEngine) -> None:
-    """With MAC control off, a pause frame enters the pipeline like any frame (its address selects class 0xC2 here)."""
+    """A pause frame then enters the pipeline like any frame (its address selects class 0xC2 here)."""
     wire.command("port_mac_control 1 off")
     wire.step(1, priority_pause({3: 1}), 0)
     statistics = wire.statistics()

@@ -71,7 +71,7 @@ def sampled() -> SwitchEngine:
 
 
 def test_packet_that_finds_the_wire_idle_never_waits(sampled: SwitchEngine) -> None:
-    """Only the whole-switch row appears."""
+    """The packet appears only in the whole-switch row."""
     sampled.step(0, steer(1, 500), 10)
     sampled.advance(1_000)
     assert sampled.telemetry().tolist() == [(1_000, -1, -1, 0, 0)]

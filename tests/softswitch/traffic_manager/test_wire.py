@@ -65,7 +65,7 @@ def test_higher_class_goes_first_but_does_not_preempt(engine: SwitchEngine) -> N
 
 
 def test_wire_end_comes_before_an_arrival_of_the_same_instant(engine: SwitchEngine) -> None:
-    """At equal times a waiting packet starts before a new frame is queued, as documented."""
+    """A waiting packet starts before a frame that arrives at the same time is queued, as documented."""
     engine.command("port_rate 1 8000000000")
     engine.receive(0, steer(1, 1000, tag=1), 0)
     engine.receive(0, steer(1, 1000, tag=2), 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Shared by the programs of this folder: headers, parser, deparser and routing by destination. Names of tables and
-// actions, and the behaviour, are those of the P4 tutorials' exercises, so the same entries work with both.
+// Shared by the programs of this folder: headers, parser, deparser and routing by destination. Table and action names
+// and the behaviour are the same as in the P4 tutorials' exercises, so the same entries work with both.
 #include <core.p4>
 #include <v1model.p4>
 
