@@ -112,7 +112,7 @@ def test_damaged_cache_file_is_built_again(
         library.unlink()
     assert capfd.readouterr().err == ""
     again = build_library(PROGRAMS / "l3.json")
-    assert capfd.readouterr().err == f"{damaged} is damaged and is file_times again\n"
+    assert capfd.readouterr().err == f"{damaged} is damaged and is made again\n"
     with SwitchEngine(again) as engine:
         assert engine.command("show_tables")
     assert build_library(PROGRAMS / "l3.json") == again
