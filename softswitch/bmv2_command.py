@@ -47,8 +47,8 @@ REFUSED = {
     "--dump-packet-data": f"the switch logs no packets; {_CAPTURE}",
     "--use-files": _STF,
     "--packet-in": _STF,
-    "--debugger": "there is none; the command drops_read tells where packets ended",
-    "--debugger-addr": "there is none; the command drops_read tells where packets ended",
+    "--debugger": "there is no debugger; the command drops_read shows where packets were dropped",
+    "--debugger-addr": "there is no debugger; the command drops_read shows where packets were dropped",
     "--restore-state": "a switch starts empty; give its entries in a file, --commands FILE",
     "--no-p4": "a switch is compiled from its program; give one",
 }
@@ -91,13 +91,13 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     if options.log_console and options.log_file:
         _refuse("--log-console and --log-file exclude each other")
     if options.thrift_port is not None and importlib.util.find_spec(THRIFT_SERVER) is None:
-        _refuse("--thrift-port: there is no Thrift server here; give commands in a file, --commands FILE")
+        _refuse("--thrift-port: the Thrift server is not installed; give commands in a file, --commands FILE")
     if options.notifications_addr is not None:
         _check_notifications(options)
     if options.nanolog:
-        _say(f"--nanolog {options.nanolog}: there is no event log, the switch goes on without")
+        _say(f"--nanolog {options.nanolog}: ignored, because there is no event log")
     if target.drop_port != _DROP_PORT:
-        _refuse(f"--drop-port {target.drop_port}: a packet is dropped by port {_DROP_PORT}, no other")
+        _refuse(f"--drop-port {target.drop_port}: the drop port is always {_DROP_PORT}")
     if target.priority_queues > _QUEUES:
         _refuse(f"--priority-queues {target.priority_queues}: a port has {_QUEUES} strict-priority queues")
     return options

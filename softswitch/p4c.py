@@ -90,5 +90,5 @@ def _error_summary(process: subprocess.CompletedProcess[str]) -> str:
     """Return the first lines of p4c's output as one line, without the lines that only hold a caret."""
     lines = [" ".join(line.split()) for line in (process.stderr + process.stdout).splitlines()]
     messages = [line for line in lines if line.strip(" ^")]
-    summary = "; ".join(messages[:_SHOWN_LINES]) or f"it ended with {process.returncode} and said nothing"
+    summary = "; ".join(messages[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
     return f"{COMPILER}: {summary}"

@@ -150,7 +150,7 @@ def _keys(table: Table, values: Iterable[tuple[str, str]]) -> list[str]:
     for name, value in values:
         key = _find_key(table, name)
         if key.name in words:
-            raise StfError(f"key {key.name} is there twice")
+            raise StfError(f"key {key.name} is given twice")
         words[key.name] = _KEY_WORDS[key.kind](value, key.bits)
     return [words.get(k.name) or _anything(k) for k in table.keys]
 

@@ -236,7 +236,7 @@ class _Words:
         """Raise StfError if another word follows."""
         kind, text = self.peek()
         if kind != "end":
-            raise StfError(f"'{text}' is too much")
+            raise StfError(f"unexpected '{text}' at the end")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

@@ -171,7 +171,7 @@ def _options(words: list[str]) -> argparse.Namespace:
 
 def _port(word: str) -> int:
     if not word.isdecimal() or int(word) > _MOST_PORT:
-        raise argparse.ArgumentTypeError(f"'{word}' is no port from 0 to {_MOST_PORT}")
+        raise argparse.ArgumentTypeError(f"'{word}' is not a port from 0 to {_MOST_PORT}")
     return int(word)
 
 

@@ -86,9 +86,9 @@ class Program:
     def identifier(self, resource: int, name: str) -> int:
         """Return the id of an object in the JSON; `resource` is BMv2's number of the kind of object."""
         if not 0 <= resource < len(self._ids):
-            raise Refused(INVALID_RESOURCE_TYPE, f"no kind {resource} of things")
+            raise Refused(INVALID_RESOURCE_TYPE, f"unknown resource type {resource}")
         if name not in self._ids[resource]:
-            raise Refused(INVALID_RESOURCE_NAME, f"nothing of kind {resource} is {name!r}")
+            raise Refused(INVALID_RESOURCE_NAME, f"no resource {name!r} of type {resource}")
         return self._ids[resource][name]
 
 

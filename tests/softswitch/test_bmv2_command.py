@@ -62,7 +62,7 @@ def test_options_of_mininet_classes_are_accepted(capsys: pytest.CaptureFixture[s
     assert options.program == "basic.json"
     assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2", "--pcap", "pcaps"]
     assert capsys.readouterr().err == (
-        "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: there is no event log, the switch goes on without\n"
+        "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: ignored, because there is no event log\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_unsupported_target_options_are_refused(option: str, capsys: pytest.Capt
         (("basic.json", "--thrift-port", "70000"), "70000 is not a TCP port"),
         (("basic.json", "--device-id", "one"), "'one' is not a number"),
         (("basic.json", "-L", "loud"), "invalid choice: 'loud'"),
-        (("basic.json", "--", "--drop-port", "5"), "a packet is dropped by port 511"),
+        (("basic.json", "--", "--drop-port", "5"), "the drop port is always 511"),
         (("basic.json", "--", "--priority-queues", "9"), "8 strict-priority queues"),
         (("basic.json", "--", "--max-mc-groups", "0"), "0 is too few"),
     ],
@@ -109,7 +109,7 @@ def test_without_a_server_a_thrift_port_is_refused(
 ) -> None:
     """A switch must not forward with empty tables that no client can fill."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    assert "there is no Thrift server here" in refusal(capsys, "basic.json", "--thrift-port", "9090")
+    assert "the Thrift server is not installed" in refusal(capsys, "basic.json", "--thrift-port", "9090")
 
 
 def test_command_becomes_the_switch(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ static int at(struct sw_command *command)
         !checked_row(command, command->words[2], command->n_words - 3))
         return -1;
     if (strcmp(command->words[2], command->words[0]) == 0)
-        return sw_command_fail(command, "a planned command plans none");
+        return sw_command_fail(command, "a planned command cannot plan another");
     for (uint32_t i = 2; i < command->n_words; i++)
         sw_text_add(&line, "%s%s", i > 2 ? " " : "", command->words[i]);
     result = sw_schedule_add(&command->sw->schedule, command->sw->target.epoch_ns + (int64_t)at_ns, run_planned,
@@ -207,7 +207,7 @@ static int past(struct sw_command *command)
         return -1;
     inner.pipeline = sw_outage_past(command->sw, life);
     if (!inner.pipeline)
-        return sw_command_fail(command, "no life '%s' has ended", command->words[1]);
+        return sw_command_fail(command, "no life '%s' was ended by a power loss", command->words[1]);
     if (command->n_words < 3)
         return sw_command_fail(command, "too few words: past LIFE COMMAND...");
     inner.words = command->words + 2;
@@ -216,7 +216,7 @@ static int past(struct sw_command *command)
     if (!row)
         return -1;
     if (row->run != sw_do_register_read && row->run != sw_do_counter_read)
-        return sw_command_fail(command, "of a past life registers and counters are to be read, no more");
+        return sw_command_fail(command, "past: only register_read and counter_read are possible");
     return row->run(&inner);
 }
 

@@ -36,7 +36,7 @@ def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) ->
         ("mirroring_delete 5", "does not exist"),
         ("mc_mgrp_create 65536", "group '65536' is above 65535"),
         ("mc_mgrp_destroy 5", "does not exist"),
-        ("mc_node_create 1 2 2", "port '2' is there twice"),
+        ("mc_node_create 1 2 2", "port '2' is given twice"),
         ("mc_node_create 1 511", "port '511' is above 510"),
         ("mc_node_create 1 2 | 256", "LAG '256' is above 255"),
         ("mc_node_associate 5 0", "does not exist"),

@@ -205,7 +205,7 @@ def test_neighbour_goes_on_during_a_stall() -> None:
         ("power maybe", "'maybe' is neither 'off' nor 'on'"),
         ("stall perhaps", "'perhaps' is neither 'on' nor 'off'"),
         ("stall on many", "frames 'many' is not a number"),
-        ("past 0 register_read times 0", "no life '0' has ended"),
+        ("past 0 register_read times 0", "no life '0' was ended by a power loss"),
         ("past zero", "life 'zero' is not a number"),
     ],
 )
@@ -219,7 +219,7 @@ def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> N
     [
         ("past 0", "too few"),
         ("past 0 frobnicate", "no such command"),
-        ("past 0 register_write times 0 1", "registers and counters are to be read, no more"),
+        ("past 0 register_write times 0 1", "only register_read and counter_read are possible"),
         ("past 0 register_read", "too few: register_read REGISTER"),
     ],
 )

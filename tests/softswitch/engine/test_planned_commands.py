@@ -75,7 +75,7 @@ def test_commands_run_up_to_the_first_wrong_one(engine: SwitchEngine) -> None:
         ("at soon port_delay 1 5", "time 'soon' is not a number"),
         ("at 5 frobnicate 1", "no such command"),
         ("at 5 port_delay 1", "too few: port_delay PORT NS"),
-        ("at 5 at 6 statistics", "a planned command plans none"),
+        ("at 5 at 6 statistics", "a planned command cannot plan another"),
         ("port_link 1 sideways", "'sideways' is neither 'up' nor 'down'"),
     ],
 )

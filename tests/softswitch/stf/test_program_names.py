@@ -73,7 +73,7 @@ def test_defaults_take_arguments_in_the_actions_order() -> None:
         ("add u stop()", "no table 'u', there are: In.t"),
         ("add t jump()", "no action of table In.t 'jump', there are: In.go, In.stop"),
         ("add t d:1 stop()", "no key 'd' in table In.t"),
-        ("add t a:1 h.a:2 stop()", "key h.a is there twice"),
+        ("add t a:1 h.a:2 stop()", "key h.a is given twice"),
         ("add t b:0x0*01 stop()", "not at its end"),
         ("add t go(x:1)", r"parameters \(x, y\), each once"),
         ("add t s$0:0x* stop()", "not a plain number"),

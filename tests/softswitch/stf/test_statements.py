@@ -79,7 +79,7 @@ def test_commands_and_checks() -> None:
         ("forget 1", "no statement 'forget'"),
         ("add t k:1", "a name is missing before the end"),
         ("add t k:1 act(", "',' is missing|a name is missing"),
-        ("add t act() more", "'more' is too much"),
+        ("add t act() more", "unexpected 'more' at the end"),
         ("setdefault t act(p)", "':' is missing|a mark is missing"),
         ("check_counter c(1) flows == 1", "neither packets nor bytes"),
         ("check_counter c(1) packets = 1", "no condition"),

@@ -94,7 +94,7 @@ def test_failed_start_is_a_one_line_error(
     for arguments, words in (
         (("--control", nothing, "--program", program, "--port", "0"), f"no switch at {nothing}"),
         (("--control", control, "--program", nothing, "--port", "0"), f"{nothing}: No such file"),
-        (("--control", control, "--program", program, "--port", "99999"), "'99999' is no port"),
+        (("--control", control, "--program", program, "--port", "99999"), "'99999' is not a port"),
         (("--control", control, "--program", program, "--notifications", "tcp://x"), "'tcp://x' is not ipc://"),
         (("--control", control, "--program", Path(__file__), "--port", "0"), "is not JSON"),
         (("--control", control, "--program", program, "--port", l3.port), f"port {l3.port}: Address already"),
