@@ -26,8 +26,8 @@ from softswitch.codegen import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json
-from softswitch.parent import ends_with
-from softswitch.sockets import new_name
+from softswitch.parent import end_with_parent
+from softswitch.sockets import new_socket_path
 
 ROOT = Path(__file__).resolve().parent.parent
 THRIFT_SERVER = "softswitch.thrift"
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
         _refuse(str(error))
     if options.thrift_port is not None:
-        options.control = options.control or new_name(str(os.getpid()))
+        options.control = options.control or new_socket_path(str(os.getpid()))
         _start_server(options, program)
     os.execv(executable, ["softswitch", *switch_arguments(options)])
 
@@ -205,7 +205,7 @@ def _port(word: str) -> int:
 
 
 def _end_with(parent: int) -> None:
-    if not ends_with(parent):
+    if not end_with_parent(parent):
         _refuse(f"--end-with {parent}: the parent is process {os.getppid()}")
 
 

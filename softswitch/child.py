@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from softswitch.control import CommandError, ControlClient
-from softswitch.sockets import DIGESTS, new_name
+from softswitch.sockets import DIGESTS, new_socket_path
 
 EXECUTABLE = Path(__file__).resolve().parent / "simple_switch"
 _LONGEST_SOCKET_BYTES = 107
@@ -52,7 +52,7 @@ class SwitchProcess:
         log: Path | None = None,
     ) -> None:
         self.name = name
-        self.control = new_name(name)
+        self.control = new_socket_path(name)
         if len(os.fsencode(self.control)) > _LONGEST_SOCKET_BYTES:
             raise SwitchError(f"{name}: {self.control} is too long for a socket; set TMPDIR to a shorter folder")
         self._digests = self.control.with_suffix(DIGESTS)

@@ -37,6 +37,6 @@ def delay_ns(link: Mapping[str, Any]) -> int | None:
     return round(float(match[1]) * _NS_OF[match[2]])
 
 
-def not_modelled(link: Mapping[str, Any]) -> list[str]:
+def unsupported_parameters(link: Mapping[str, Any]) -> list[str]:
     """Return the link parameters that the switch does not implement, as `name=value`."""
     return [f"{name}={link[name]}" for name in _NOT_MODELLED if link.get(name)]

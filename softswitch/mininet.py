@@ -138,7 +138,7 @@ class SoftSwitch(Switch):  # type: ignore[misc]
     def _settings(self, port: int, interface: Any) -> list[str]:
         """Return the control commands that set rate and delay of a port's wire."""
         parameters: Mapping[str, Any] = interface.params
-        if ignored := links.not_modelled(parameters):
+        if ignored := links.unsupported_parameters(parameters):
             warn(
                 f"\n{self.name}: {interface.name} has no {', '.join(ignored)}: a SoftSwitch's wire has rate and delay\n"
             )

@@ -11,7 +11,7 @@ import signal
 _PR_SET_PDEATHSIG = 1
 
 
-def ends_with(parent: int) -> bool:
+def end_with_parent(parent: int) -> bool:
     """Ask the kernel to send SIGTERM when the thread that started this process ends. The request survives exec.
 
     Return False if process `parent` is not (or no longer) the parent of this process.

@@ -23,7 +23,7 @@ _SETTLED_S = 10.0
 """The age below which a socket is never removed: its owner may not listen yet."""
 
 
-def new_name(owner: str) -> Path:
+def new_socket_path(owner: str) -> Path:
     """Return an unused path for a control socket, after removing unused sockets in the same folder."""
     remove_dead()
     return Path(tempfile.gettempdir(), f"{_PREFIX}{owner}-{secrets.token_hex(4)}{CONTROL}")

@@ -22,7 +22,7 @@ from typing import NoReturn
 from compiled.visible import visible
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
-from softswitch.parent import ends_with
+from softswitch.parent import end_with_parent
 from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls
 from softswitch.thrift.digests.publisher import SCHEME, Publisher
@@ -187,7 +187,7 @@ def _end(*_: object) -> NoReturn:
 
 def _die_with_parent() -> None:
     """Arrange to end with the parent process, so that a restarted switch finds its port free."""
-    if not ends_with(os.getppid()):
+    if not end_with_parent(os.getppid()):
         sys.exit(0)
 
 

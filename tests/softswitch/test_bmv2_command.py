@@ -30,10 +30,10 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Return the one-line error for refused options."""
     with pytest.raises(SystemExit) as caught:
         read_options(words)
-    said = capsys.readouterr()
-    assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert said.err.startswith("simple_switch: ")
-    return said.err
+    captured = capsys.readouterr()
+    assert (caught.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert captured.err.startswith("simple_switch: ")
+    return captured.err
 
 
 def until(holds: Callable[[], bool]) -> bool:

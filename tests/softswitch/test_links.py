@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from softswitch.links import delay_ns, not_modelled, rate_bps
+from softswitch.links import delay_ns, rate_bps, unsupported_parameters
 
 
 @pytest.mark.parametrize(("bw", "bits_per_s"), [(None, None), (10, 10_000_000), (0.5, 500_000), ("1", 1_000_000)])
@@ -49,7 +49,7 @@ def test_invalid_rate_is_refused(bw: object) -> None:
 
 
 def test_unsupported_link_parameters_are_listed() -> None:
-    assert not_modelled({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
+    assert unsupported_parameters({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
         "loss=2",
         "max_queue_size=100",
     ]

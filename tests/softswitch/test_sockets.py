@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from command.app import main
-from softswitch.sockets import is_free, new_name, remove_dead
+from softswitch.sockets import is_free, new_socket_path, remove_dead
 from testbed.system import run_ids
 
 
@@ -37,7 +37,7 @@ def _left(path: Path, *, is_old: bool = True) -> socket.socket:
 
 def test_new_name_removes_sockets_without_a_listener(folder: Path) -> None:
     """Sockets in use, young sockets and other files are not removed."""
-    dead, digests, young = folder / "softswitch-s1-0.control", folder / "softswitch-s1-0.digests", new_name("s2")
+    dead, digests, young = folder / "softswitch-s1-0.control", folder / "softswitch-s1-0.digests", new_socket_path("s2")
     for path in (dead, digests):
         _left(path).close()
     _left(young, is_old=False).close()
@@ -46,7 +46,7 @@ def test_new_name_removes_sockets_without_a_listener(folder: Path) -> None:
     expected = {"softswitch-s3-0.control", "softswitch-notes.control", young.name}
     with _left(folder / "softswitch-s3-0.control"):
         assert is_free(dead) and not is_free(folder / "softswitch-s3-0.control")
-        name = new_name("s4")
+        name = new_socket_path("s4")
         assert {path.name for path in folder.iterdir()} == expected
         assert name.parent == folder and name.name.startswith("softswitch-s4-") and is_free(name)
         assert remove_dead() == 0

@@ -41,7 +41,7 @@ class Publisher:
     async def open(self) -> None:
         """Create the socket. Raise OSError if the path is in use or the socket cannot be created."""
         if not is_free(self._path):
-            raise FileExistsError(0, "somebody else listens there")
+            raise FileExistsError(0, "another process listens there")
         self._server = await asyncio.start_unix_server(self._serve, self._path)
 
     def close(self) -> None:

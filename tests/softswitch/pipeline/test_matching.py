@@ -60,12 +60,12 @@ def test_longest_prefix_agrees_with_a_search_through_all(entries: list[tuple[int
         assert code == (-errno.EEXIST if (exact, prefix, length) in model else len(model))
         model.setdefault((exact, prefix, length), number)
     for exact, address, _ in entries:
-        found = [
+        matches = [
             (length, number)
             for (key, prefix, length), number in model.items()
             if key == exact and prefix == address >> (128 - length) << (128 - length)
         ]
-        assert result(pipeline, request(1, b=exact, d=address)) == max(found)[1]
+        assert result(pipeline, request(1, b=exact, d=address)) == max(matches)[1]
     pipeline.close()
 
 

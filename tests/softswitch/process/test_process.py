@@ -257,21 +257,21 @@ def test_switch_dies_with_its_parent() -> None:
         outer.close()
         sys.stdin.read()
     """
-    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with mine:
+    test_end, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with test_end:
         parent = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(script), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, "-c", textwrap.dedent(script), str(child_end.fileno())],
+            pass_fds=[child_end.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        theirs.close()
+        child_end.close()
         assert parent.stdout is not None
         assert parent.stdout.readline() == "ready\n"
         parent.kill()
-        mine.settimeout(PATIENCE_S)
-        assert mine.recv(1) == b""
+        test_end.settimeout(PATIENCE_S)
+        assert test_end.recv(1) == b""
         parent.communicate()
 
 

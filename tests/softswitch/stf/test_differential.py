@@ -90,11 +90,11 @@ def masked(frame: bytes) -> bytes:
 
 def compare(program: Path, commands: list[str], stream: list[tuple[int, bytes]]) -> None:
     """Run both targets frame by frame; on the first difference, fail with all inputs so far."""
-    with EngineTarget(program) as ours, bmv2.Bmv2Target(program) as theirs:
+    with EngineTarget(program) as engine, bmv2.Bmv2Target(program) as reference:
         for line in commands:
-            assert accepts(ours, line) == accepts(theirs, line), line
+            assert accepts(engine, line) == accepts(reference, line), line
         for number, (port, frame) in enumerate(stream):
-            got, wanted = by_port(ours.send(port, frame)), by_port(theirs.send(port, frame))
+            got, wanted = by_port(engine.send(port, frame)), by_port(reference.send(port, frame))
             if got != wanted:
                 pytest.fail(f"{commands}\nframe {number} into port {port}: {frame.hex()}\nours {got}\nBMv2 {wanted}")
 

@@ -237,10 +237,10 @@ def test_members_and_groups(make_switch: MakeSwitch) -> None:
     program.call("bm_mt_indirect_ws_set_default_group", 0, table, group)
     assert [ports_of(program, bytes([which]) + bytes(80)) for which in (9, 10, 11)] == [[2], [4], [4]]
     entries = program.call("bm_mt_get_entries", 0, table)
-    assert [(each.action.member, each.action.group) for each in entries] == [(members[0], None), (None, group)]
+    assert [(entry.action.member, entry.action.group) for entry in entries] == [(members[0], None), (None, group)]
     assert program.call("bm_mt_get_default_entry", 0, table).group == group
     listed = program.call("bm_mt_act_prof_get_members", 0, profile)
-    assert [(each.handle, each.action, each.data) for each in listed] == [
+    assert [(member.handle, member.action, member.data) for member in listed] == [
         (0, "In.pick", [b"\x00\x02"]),
         (1, "In.pick", [b"\x00\x04"]),
     ]
@@ -261,7 +261,7 @@ def test_members_and_groups(make_switch: MakeSwitch) -> None:
     program.call("bm_mt_act_prof_remove_member_from_group", 0, profile, members[1], group)
     program.call("bm_mt_act_prof_delete_group", 0, profile, group)
     program.call("bm_mt_act_prof_delete_member", 0, profile, members[0])
-    assert [each.handle for each in program.call("bm_mt_act_prof_get_members", 0, profile)] == [members[1]]
+    assert [member.handle for member in program.call("bm_mt_act_prof_get_members", 0, profile)] == [members[1]]
 
 
 def test_mirroring_sessions(make_switch: MakeSwitch) -> None:

@@ -88,8 +88,8 @@ def test_notifications_socket_in_use_is_left_alone(learner: Served, tmp_path: Pa
         assert other.stdout is not None
         assert other.stdout.readline().startswith("ready ")
         other.terminate()
-        said = other.communicate(timeout=PATIENCE_S)[1]
-    assert said == f"softswitch.thrift: no notifications at {where}: somebody else listens there\n"
+        errors = other.communicate(timeout=PATIENCE_S)[1]
+    assert errors == f"softswitch.thrift: no notifications at {where}: another process listens there\n"
     assert (tmp_path / "digests").is_socket()
     learner.server.terminate()
     assert learner.server.wait(PATIENCE_S) == 0
