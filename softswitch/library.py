@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""softswitch's shared object as ctypes sees it: structures and functions, and nothing of what they are for."""
+"""The ctypes declarations of softswitch's shared object: its structures and functions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 def load(library: Path) -> ctypes.CDLL:
-    """Return the shared object with the types of its functions. CacheRefused if the system does not load it."""
+    """Load the shared object and declare its functions. Raise CacheRefused if the system cannot load it."""
     try:
         loaded = ctypes.CDLL(str(library))
     except OSError as error:
