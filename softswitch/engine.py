@@ -24,7 +24,9 @@ from softswitch.library import EMIT, Config, Outbox, Text, load
 
 __all__ = [
     "DEPARTURE",
+    "DEPARTURE_RECORD",
     "ENTRY",
+    "ENTRY_RECORD",
     "TELEMETRY_RECORD",
     "CommandError",
     "Departure",
@@ -44,6 +46,14 @@ TELEMETRY_RECORD = np.dtype(
     ]
 )
 """One row of queue telemetry as C writes it, in this process and in files; meaning in `src/traffic/telemetry.h`."""
+
+DEPARTURE_RECORD = np.dtype(
+    [("due_ns", "<i8"), ("offset", "<u4"), ("length", "<u4"), ("port", "<i4"), ("engine", "<i4")]
+)
+"""`DEPARTURE` as rows of an array."""
+
+ENTRY_RECORD = np.dtype([("time_ns", "<i8"), ("engine", "<u4"), ("port", "<u4"), ("length", "<i8")])
+"""`ENTRY` as rows of an array."""
 
 Departure: TypeAlias = tuple[int, int, bytes]
 """(port, due_ns, frame)"""
@@ -315,6 +325,16 @@ class Fabric:
         """Takes the frames that met watched ports since the call before: those that arrived, each with when it was
         handed over, then those that left, each with when it is across its link, which may lie ahead."""
         return self._running().seen()
+
+    def log_departures(self) -> None:
+        """Log every frame that leaves a switch from now on, for `logged_departures`."""
+        self._running().library.sw_fabric_log_departures(self._running().handle)
+
+    def logged_departures(self) -> npt.NDArray[Any]:
+        """Return the log of `log_departures` as DEPARTURE_RECORD; a frame's time is when it has crossed its link."""
+        loop = self._running()
+        log = Outbox.from_address(loop.library.sw_fabric_departures(loop.handle))
+        return np.frombuffer(ctypes.string_at(log.items, log.count * DEPARTURE.size), DEPARTURE_RECORD)
 
     def next_timer_ns(self) -> int | None:
         """The next event of any switch, None without one."""
