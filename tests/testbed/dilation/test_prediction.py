@@ -139,3 +139,8 @@ def test_the_page_gives_the_shortest_base_rtt_of_a_machine_without_a_calibration
     shortest_ns = built_in(2).latest_wakeup_ns / LATE_SHARE
     page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
     assert f"a base RTT then takes {shortest_ns / 1e6:.0f} ms of wall time at least" in page
+
+
+def test_a_run_with_more_senders_gets_a_larger_dilation() -> None:
+    few, many = (_plan("sfc", f"degree={degree}").config.dilation for degree in (2, 14))
+    assert few < many
