@@ -45,17 +45,16 @@ def calibrate(*, is_forced: bool) -> None:
     say(f"stored in {path}")
 
 
-def calibrate_first(plans: Sequence[RunPlan]) -> bool:
+def calibrate_first(plans: Sequence[RunPlan]) -> None:
     """Measure the targets of live runs with an automatic dilation that were never measured here.
 
-    Return whether the plans are outdated now. A measurement that fails is one line, and the built-in costs stay.
+    A measurement that fails is one line, and the built-in costs stay.
     """
     chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
     measured = known().costs.switches
     missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
     for switch in missing:
         _calibrate_quickly(switch)
-    return bool(missing)
 
 
 def _calibrate_quickly(switch: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from command.output import complain
 from command.seeds import named
-from testbed.load.prediction import LATE_SHARE
+from testbed.dilation.prediction import LATE_SHARE
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 

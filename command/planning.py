@@ -14,9 +14,10 @@ from pathlib import Path
 import typer
 
 from command.calibration import calibrate_first
-from command.output import EXIT_INVALID, complain, console
+from command.output import EXIT_INVALID, complain, console, errors
 from command.progress import LiveProgress
 from compiled.first_use import prepare
+from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
@@ -85,9 +86,13 @@ def checked(
     check_room(plans, out, times=times)
     if compiles:
         prepare()
-    if calibrate_first(plans):
-        plans = [plan_run(request) for request in requests]
+    calibrate_first(plans)
     build_programs(plans)
+    if all(plan.config.clock == "virtual" for plan in plans):
+        return plans
+    with errors.status("dry run in virtual time, to choose the dilation"):
+        plans = [with_dilation(plan) for plan in plans]
+    check_room(plans, out, times=times)
     return plans
 
 

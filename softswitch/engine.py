@@ -24,7 +24,9 @@ from softswitch.library import EMIT, Config, Outbox, Text, load
 
 __all__ = [
     "DEPARTURE",
+    "DEPARTURE_RECORD",
     "ENTRY",
+    "ENTRY_RECORD",
     "TELEMETRY_RECORD",
     "CommandError",
     "Departure",
@@ -44,6 +46,14 @@ TELEMETRY_RECORD = np.dtype(
     ]
 )
 """A row of queue telemetry as the C code writes it, in memory and in files; see `src/traffic/telemetry.h`."""
+
+DEPARTURE_RECORD = np.dtype(
+    [("due_ns", "<i8"), ("offset", "<u4"), ("length", "<u4"), ("port", "<i4"), ("engine", "<i4")]
+)
+"""`DEPARTURE` as rows of an array."""
+
+ENTRY_RECORD = np.dtype([("time_ns", "<i8"), ("engine", "<u4"), ("port", "<u4"), ("length", "<i8")])
+"""`ENTRY` as rows of an array."""
 
 Departure: TypeAlias = tuple[int, int, bytes]
 """A frame that leaves a single engine: (port, due_ns, frame)."""
@@ -326,6 +336,16 @@ class Fabric:
         they reach the far end of the link, which may be in the future.
         """
         return self._running().seen()
+
+    def log_departures(self) -> None:
+        """Log every frame that leaves a switch from now on, for `logged_departures`."""
+        self._running().library.sw_fabric_log_departures(self._running().handle)
+
+    def logged_departures(self) -> npt.NDArray[Any]:
+        """Return the log of `log_departures` as DEPARTURE_RECORD; a frame's time is when it has crossed its link."""
+        loop = self._running()
+        log = Outbox.from_address(loop.library.sw_fabric_departures(loop.handle))
+        return np.frombuffer(ctypes.string_at(log.items, log.count * DEPARTURE.size), DEPARTURE_RECORD)
 
     def next_timer_ns(self) -> int | None:
         """Return the time of the next event of any switch, or None without one."""

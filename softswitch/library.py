@@ -69,6 +69,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_watch": (ctypes.c_int, (_HANDLE, _U32, _U32)),
     "sw_fabric_seen": (ctypes.c_void_p, (_HANDLE, ctypes.c_bool)),
     "sw_fabric_forget_seen": (None, (_HANDLE,)),
+    "sw_fabric_log_departures": (None, (_HANDLE,)),
+    "sw_fabric_departures": (ctypes.c_void_p, (_HANDLE,)),
 }
 
 

@@ -48,6 +48,11 @@ int sw_fabric_watch(struct sw_fabric *fabric, uint32_t index, uint32_t port);
 const struct sw_outbox *sw_fabric_seen(const struct sw_fabric *fabric, bool leaves);
 void sw_fabric_forget_seen(struct sw_fabric *fabric);
 
+/* From now on logs the time, switch and port of every frame that leaves a switch, for a caller that counts frames. */
+void sw_fabric_log_departures(struct sw_fabric *fabric);
+/* The log, whose records have no bytes. The pointer stays valid. */
+const struct sw_outbox *sw_fabric_departures(const struct sw_fabric *fabric);
+
 /* Hands over a frame from outside; `time_ns` must not be before the time already run. Returns < 0 if the frame is
  * refused (and counted). */
 int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,
