@@ -70,7 +70,7 @@ def test_doctor_shows_what_is_stored(capsys: pytest.CaptureFixture[str]) -> None
     assert "switch (soft) 6.0 us 20.0 us 3.0 % of a core 0 %" in said
     assert "late wake-ups of an agent: P50 50 us, P99 200 us, max 400 us" in said
     assert f"Measured exactly, on 2026-11-22 12:00 UTC on {cores()} cores" in said
-    assert "It counts for --dilation auto" in said
+    assert "--dilation auto uses this calibration" in said
 
 
 def test_doctor_notes_that_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:

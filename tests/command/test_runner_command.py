@@ -39,7 +39,7 @@ def _runner(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         (["run", "incast", "--seed", "pi"], "--seed"),
         (["run", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
         (["compare", "incast", "--clock", "virtual", "--retry"], "--retry: the virtual clock is never late"),
-        (["compare", "incast", "--clock", "virtual", "--strict"], "--strict: there are no claims to hold; --claims"),
+        (["compare", "incast", "--clock", "virtual", "--strict"], "--strict needs claims: add --claims"),
         (["run", "incast", "--set", "degree"], "key=value"),
         (["run", "incast", "--set", "degree=100000"], "degree 100000 is above"),
         (["run", "incast", "--set", "message_bytes=-1"], "message_bytes"),

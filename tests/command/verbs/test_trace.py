@@ -83,9 +83,9 @@ def test_what_was_not_captured_is_said(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["999"], "no flow 999; there are 1 to 8"),
+        (["999"], "no flow 999; flows are 1 to 8"),
         (["0"], "greater than or equal to 1"),
-        (["1", "--packet", "150"], "no packet 150 of flow 1; there are 0 to 149"),
+        (["1", "--packet", "150"], "no packet 150 in flow 1; packets are 0 to 149"),
     ],
 )
 def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,7 +139,7 @@ def test_after_ctrl_c_one_line_says_what_is_kept(
         (["incast", "--dilation", "0"], "--dilation is auto or a whole number"),
         (["incast", "--seed", "-1"], "--seed must be between"),
         (["incast", "--set", "degree=0"], "degree: must be at least 1"),
-        (["incast", "--out", ""], "--out: the name of a folder"),
+        (["incast", "--out", ""], "--out: a folder name is required"),
         (["testbed-hol", "--switch", "bmv2"], "testbed-hol pfc+dcqcn: --switch bmv2 cannot do pfc"),
         (["incast", "sfc"], "unexpected extra argument"),
     ],

@@ -63,8 +63,8 @@ def test_changed_code_runs_the_jobs_again_and_says_so(changed: str, tree: Path, 
         source.write("\n")
     other = _sweep(tree, tmp_path)
     assert "1 run now, 0 already complete" in other.stdout
-    assert "other code" in other.stderr
-    assert "other code" not in again.stderr
+    assert "other versions of the code" in other.stderr
+    assert "other versions of the code" not in again.stderr
     assert len(list((tmp_path / "a" / "jobs").glob("*/result.json"))) == 2
     assert pl.read_parquet(tmp_path / "a" / "results.parquet").height == 1
 
