@@ -31,7 +31,7 @@ from wire.dilation import Dilation
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BINS_PER_RTT = 8
+BINS_PER_RTT = 32
 MOST_WORK = 120_000
 """Packets of a dry run: at most two to three seconds on one core. Longer runs are cut to their busiest window."""
 _MESSAGE_WORK = 4
@@ -48,14 +48,20 @@ class Traffic:
     bin_ns: float
     numbers: Integers
     """The number of each row's bin."""
-    sent: Floats
-    """Frames that each end of a link sends: first the hosts, then the switch ports, in the topology's order."""
     hosts: Floats
     """Frames that each host sends or receives."""
     switches: Floats
     """Frames that each switch sends."""
     begun: Floats
     """Messages that begin at each host; a message counts at both its ends."""
+    frames: tuple[Integers, Integers]
+    """The row of each frame, and the end of a link that sends the frame: first the hosts, then the switch ports, in the
+    topology's order."""
+    end_count: int
+
+    def links(self) -> Floats:
+        """Return the frames that each end of a link sends; one column per end."""
+        return _table(*self.frames, (len(self.numbers), self.end_count))
 
 
 def dry_run(plan: RunPlan) -> Traffic:
@@ -132,15 +138,17 @@ def _traffic(log: FrameLog, plan: RunPlan) -> Traffic:
     model_ns: Floats = np.concatenate((wall_ns / plan.dilation.factor, columns.start_ns))
     numbers, rows = np.unique((model_ns / bin_ns).astype(np.int64), return_inverse=True)
     frame_rows, flow_rows = rows[: len(end)], rows[len(end) :]
-    sent = _table(frame_rows, end, (len(numbers), host_count + len(ends.switch)))
-    begun_shape = (len(numbers), host_count)
+    host_at_end = np.concatenate((np.arange(host_count), host_of_end))[end]
+    at_host, from_switch = host_at_end >= 0, end >= host_count
+    of_hosts, of_switches = (len(numbers), host_count), (len(numbers), len(topology.switches))
     return Traffic(
         bin_ns=bin_ns,
         numbers=numbers,
-        sent=sent,
-        hosts=sent[:, :host_count] + sent[:, host_count + plugs],
-        switches=sent[:, host_count:] @ np.equal.outer(ends.switch, np.arange(len(topology.switches))),
-        begun=_table(flow_rows, columns.src, begun_shape) + _table(flow_rows, columns.dst, begun_shape),
+        hosts=_table(frame_rows[at_host], host_at_end[at_host], of_hosts),
+        switches=_table(frame_rows[from_switch], ends.switch[end[from_switch] - host_count], of_switches),
+        begun=_table(flow_rows, columns.src, of_hosts) + _table(flow_rows, columns.dst, of_hosts),
+        frames=(frame_rows, end),
+        end_count=host_count + len(ends.switch),
     )
 
 
