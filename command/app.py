@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of verbs. Only the module of the one that is typed is imported, so that `list` costs no plotting library.
+"""The table of verbs. Only the module of the typed verb is imported, so that `list` loads no plotting library.
 
-Exit codes are those of `command.output.EXIT_CODES`: 0 done, 1 unexpected, 2 bad input, 3 not to be trusted, 4 a claim
-does not hold and --strict was given, 130 interrupted.
+Exit codes are those of `command.output.EXIT_CODES`: 0 done, 1 unexpected error, 2 bad input, 3 not to be trusted,
+4 a claim does not hold and --strict was given, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -39,34 +39,34 @@ from testbed.interrupt import has_raised, raising
 from testbed.system.limits import check_process, hear_processor_time
 
 VERBS: Mapping[str, str] = {
-    "run": "Run a scenario once and report on it.",
-    "compare": "Run a scenario under several schemes with the same flows and compare.",
-    "reproduce": "Run experiments of the paper: what it says, what was measured, whether it holds.",
-    "validate": "Run the same flows live and on the virtual clock, and say how far apart the figures are.",
-    "sweep": "Run every combination of a file of axes; a sweep that was cut short goes on where it stood.",
-    "cli": "Start a network and give Mininet's prompt on it.",
-    "list": "Show scenarios, schemes and topologies.",
-    "report": "Write the report of a run, an experiment or a validation anew, or that of a comparison of several runs.",
-    "trace": "Tell the life of one flow of a run: sent, queued, BTS, paused, resumed, acknowledged.",
-    "export": "Write a run for other tools: as the HPCC simulator's files, or as a timeline for Perfetto.",
-    "doctor": "Say what this machine can do and what is missing.",
-    "clean": "End what dead runs left behind: processes, namespaces, sockets. Results stay.",
+    "run": "Run a scenario once and write a report.",
+    "compare": "Run the same flows under several schemes and compare the results.",
+    "reproduce": "Repeat experiments of the paper and check its claims.",
+    "validate": "Run the same flows live and in virtual time, and report how far the results differ.",
+    "sweep": "Run every combination of the settings in a file; an interrupted sweep resumes.",
+    "cli": "Start a live network and open the Mininet prompt.",
+    "list": "List scenarios, schemes, topologies and their settings.",
+    "report": "Write the report of stored runs again, or compare several stored runs.",
+    "trace": "Print the history of one flow: sent, queued, BTS, paused, resumed, acknowledged.",
+    "export": "Convert a stored run to files of the HPCC simulator or a Perfetto timeline.",
+    "doctor": "Check what this machine supports and how to install what is missing.",
+    "clean": "Remove processes, namespaces and sockets of runs that were killed; results stay.",
 }
 """Name -> help. The verb is the function `verb` of the module `command.verbs.NAME`."""
 
 _HELP = "--help"
 _WITHOUT_TABLES = ("list", "doctor", "clean", _HELP)
-"""These load no library that needs much of the machine."""
+"""Verbs that load no large library."""
 
 _ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
-"""Where bash, and where other shells, put the line in which somebody has pressed Tab."""
+"""Environment variables with the line to complete: bash's, and that of other shells."""
 
 _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_LOCALID")
-"""Where those that start MPI programs tell a process its place on its machine, best first."""
+"""Environment variables in which MPI launchers give a process its rank on its machine; the first one set counts."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
-    """The command with the verbs that are among these words; of the others it knows what they are for."""
+    """Return the command with the verbs among these words; the other verbs have only their help line."""
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
     for name, summary in VERBS.items():
         function = _guarded(import_module(f"command.verbs.{name}").verb) if name in words else _not_typed
@@ -75,17 +75,17 @@ def app_for(words: Sequence[str]) -> typer.Typer:
 
 
 def _not_typed() -> None:
-    """Stands for a verb in the list of all; never called, because to call a verb is to type it."""
+    """Take the place of a verb that was not typed, in the list of verbs. Never called."""
 
 
 def _exit_codes() -> str:
-    """As the end of `--help`; the first mark keeps its lines."""
+    """Return the end of `--help`; the first character keeps the line breaks."""
     rows = [f"{code:>5}  {meaning}" for code, meaning in EXIT_CODES.items()]
     return "\n".join(["\b", "Exit codes:", *rows])
 
 
 def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return a verb that Ctrl-C ends in our words and not in Typer's. Code before the verb has started nothing."""
+    """Return a verb whose interruption by Ctrl-C prints our message instead of Typer's."""
 
     @wraps(verb)
     def guarded(*arguments: Any, **options: Any) -> None:
@@ -125,7 +125,7 @@ def main(words: Sequence[str]) -> int:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
         message, status = _failed(error, words)
-    if status == EXIT_BAD_INPUT and _is_said_by_another(words):
+    if status == EXIT_BAD_INPUT and _is_reported_by_another(words):
         return EXIT_DONE
     _tell(message)
     return status
@@ -138,40 +138,40 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _show_help() -> int:
-    """Print the help where no verb was typed, as Typer does: on stderr, as bad input."""
+    """Print the help to stderr if no verb was typed, and return the exit code for bad input."""
     with redirect_stdout(sys.stderr):
         app_for(())([_HELP], standalone_mode=False)
     return EXIT_BAD_INPUT
 
 
 def _to_complete() -> list[str]:
-    """The words of a line that a shell asks about; to know a verb's options, its module must be loaded."""
+    """Return the words of the line that a shell asks to complete."""
     return next((os.environ[name].split() for name in _ASKED_BY_SHELLS if name in os.environ), [])
 
 
-def _is_said_by_another(words: Sequence[str]) -> bool:
-    """Of `mpirun`'s processes on a machine the first refuses what all are given; MPI may be just what is missing."""
+def _is_reported_by_another(words: Sequence[str]) -> bool:
+    """Whether another of `mpirun`'s processes on this machine prints the message about bad input."""
     place = next((os.environ[name] for name in _PLACES if name in os.environ), "0")
     return place != "0" and any(word.startswith("--exchange") for word in words)
 
 
 def _check_limits(words: Sequence[str]) -> None:
-    """Before the libraries load that would abort without a word."""
+    """Check the limits of this process, because some libraries abort without a message when they reach one."""
     hear_processor_time()
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it cannot keep its cache of fonts does not matter
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a read-only font cache does not matter
     if not any(word in _WITHOUT_TABLES for word in words[:1]):
         check_process()
 
 
 def _failed(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
-    from testbed.system.out_of_room import out_of_room  # slow to load, and wanted only here
+    from testbed.system.out_of_room import out_of_room  # slow to import, rarely needed
 
-    said = out_of_room(error)
-    return (said, EXIT_INVALID) if said is not None else (unexpected(error, words), EXIT_UNEXPECTED)
+    message = out_of_room(error)
+    return (message, EXIT_INVALID) if message is not None else (unexpected(error, words), EXIT_UNEXPECTED)
 
 
 def _check_text(words: Sequence[str]) -> None:
-    """Names of files may be any bytes, but reports and configurations are text."""
+    """Raise UsageError for a word that is not UTF-8: file names may be any bytes, but reports are text."""
     for word in words:
         try:
             word.encode()
@@ -180,7 +180,7 @@ def _check_text(words: Sequence[str]) -> None:
 
 
 def _tell(message: str) -> None:
-    """Print a refusal as one line of bounded length."""
+    """Print an error message as one line of bounded length."""
     line = visible(message)
     cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
     complain(f"runner.py: {cut}", "red")

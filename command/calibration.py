@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calibrations on the terminal: the exact one, the quick one before a first live run, and what is stored."""
+"""Calibrations on the terminal: the exact one, the quick one before a first live run, and the stored one."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _WITHOUT = "the first live run with --dilation auto measures for some ten second
 
 
 def calibrate(*, is_forced: bool) -> None:
-    """Measure exactly, store and show. UsageError where this machine cannot, or is busy and nobody forces it."""
+    """Measure exactly, store and print. UsageError if this machine cannot, or is busy and `is_forced` is false."""
     capabilities.require("real", "soft", has_virtual=False)
     check_process()
     from testbed.calibration.exact import check_idle, measured  # loads Mininet, which is there now
 
     before = check_idle(is_forced=is_forced)
-    prepare()  # what is measured is what will run
+    prepare()  # measure the compiled engine
     with interruptible() as interrupt:
         try:
             with errors.status("calibrating, which takes about a minute") as status:
@@ -40,22 +40,21 @@ def calibrate(*, is_forced: bool) -> None:
         try:
             path = store(found)
         except OSError as error:
-            raise RunError(f"what was measured could not be stored: {error}") from error
+            raise RunError(f"the calibration could not be stored: {error}") from error
     _show(found)
     say(f"stored in {path}")
 
 
-def calibrate_first(plans: Sequence[RunPlan]) -> bool:
+def calibrate_first(plans: Sequence[RunPlan]) -> None:
     """Measure the targets of live runs with an automatic dilation that were never measured here.
 
-    Return whether the plans are outdated now. A measurement that fails is one line, and the built-in costs stay.
+    A measurement that fails is one line, and the built-in costs stay.
     """
     chosen = [plan.config for plan in plans if plan.config.clock == "real" and plan.config.is_dilation_automatic]
     measured = known().costs.switches
     missing = [switch for switch in dict.fromkeys(config.switch for config in chosen) if switch not in measured]
     for switch in missing:
         _calibrate_quickly(switch)
-    return bool(missing)
 
 
 def _calibrate_quickly(switch: str) -> None:
@@ -79,12 +78,12 @@ def _calibrate_quickly(switch: str) -> None:
 
 
 def print_calibration() -> None:
-    """Print what is stored, when it was measured, and whether it counts here."""
+    """Print the stored calibration, when it was measured, and whether it applies to this machine."""
     stored = known()
     if stored.calibration is not None:
         _show(stored.calibration)
         edited = "" if stored.calibration.is_of_this_code else "The code of hosts and switches has changed since. "
-        say(f"It counts for --dilation auto. {edited}{AGAIN}.")
+        say(f"--dilation auto uses this calibration. {edited}{AGAIN}.")
         return
     say(f"This machine is not calibrated: {_why_not(stored)}{_WITHOUT}; {AGAIN}.")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is said of a live run's dilation before it starts."""
+"""The line about a live run's dilation that is printed before it starts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 from command.output import complain
 from command.seeds import named
-from testbed.load.prediction import LATE_SHARE
+from testbed.dilation.prediction import LATE_SHARE
 from testbed.plan.config import RunConfig
 from testbed.plan.plan import RunPlan
 
 
 def dilation_line(config: RunConfig) -> str | None:
-    """The factor, what is predicted with it, and how that is known; None where nothing was predicted."""
+    """Return the dilation, the predicted load and lateness, and their source; None without a prediction."""
     choice = config.dilation_choice
     if choice is None:
         return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What nobody expected: the traceback goes to a file, a line about it to the terminal."""
+"""Unexpected errors: the traceback is written to a file, and one line names it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testbed.system.code import ROOT
 
 
 def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
-    """A new file, for its owner's eyes only, with what was typed and the traceback; None where none can be written."""
+    """Write the command and the traceback to a new file that only its owner can read; None if that is impossible."""
     lines = [f"runner.py {shlex.join(words)}\n\n", *traceback.format_exception(error)]
     try:
         with tempfile.NamedTemporaryFile(
@@ -28,17 +28,17 @@ def save_traceback(error: BaseException, words: Sequence[str]) -> Path | None:
 
 
 def unexpected(error: BaseException, words: Sequence[str]) -> str:
-    """One line that says what happened and where the rest of it is."""
+    """Return one line with the kind of error and the file with its traceback."""
     saved = save_traceback(error, words)
     where = "its traceback could not be saved" if saved is None else f"its traceback is in {saved}"
     return (
         f"unexpected {_said(error)}{_place(error)}; {where}; "
-        "unless that is code of yours, please report it with that file and the command"
+        "if this is not in code of your own, please report it with that file and the command"
     )
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line of this tree, which may be what the user has added to it."""
+    """Return the innermost line in this source tree, which may be code that the user added."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = ROOT / frame.filename  # compiled code has relative names
         if path.is_file() and path.is_relative_to(ROOT) and not path.relative_to(ROOT).parts[0].startswith("."):
@@ -47,7 +47,7 @@ def _place(error: BaseException) -> str:
 
 
 def _said(error: BaseException) -> str:
-    """The kind of error, and the first line of its text if it has one."""
+    """Return the kind of error and the first line of its message."""
     kind = type(error).__name__
     try:
         first = next(iter(str(error).splitlines()), "")

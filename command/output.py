@@ -27,18 +27,18 @@ EXIT_INTERRUPTED = 130
 
 EXIT_CODES: Mapping[int, str] = {
     EXIT_DONE: "done",
-    EXIT_UNEXPECTED: "an error nobody expected: one line, its traceback is in the file it names",
-    EXIT_BAD_INPUT: "bad input: one line, nothing was started or written",
-    EXIT_INVALID: "not to be trusted: a verdict is invalid, a job or a line of --exec failed, stored files are damaged",
-    EXIT_CLAIM: "--strict: a claim does not hold (reproduce, compare), a figure misses its tolerance (validate)",
-    EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM, whatever the verdict: one line says what was kept",
+    EXIT_UNEXPECTED: "unexpected error: one line that names the file with the traceback",
+    EXIT_BAD_INPUT: "bad input: one line; nothing was started or written",
+    EXIT_INVALID: "not to be trusted: an invalid verdict, a failed job or --exec line, or damaged files",
+    EXIT_CLAIM: "--strict: a claim does not hold (reproduce, compare), or a result is out of tolerance (validate)",
+    EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM: one line reports what was kept",
 }
-"""Where two apply, the higher one is given. README.md and `--help` show this table."""
+"""Exit codes and their meaning; if two apply, the higher one is used. README.md and `--help` show this table."""
 
 _ESCAPES = "backslashreplace"
 
 LONGEST_LINE = 500
-"""Characters of a refusal, so that a file of one long line does not fill the screen."""
+"""Longest error message, in characters, so that a file with one long line does not fill the screen."""
 
 
 class TextConsole(Console):
@@ -48,11 +48,11 @@ class TextConsole(Console):
     """
 
     def __init__(self, *, stderr: bool = False, markup: bool = False) -> None:
-        """`markup` is for a caller that escapes the text of others with `rich.markup.escape`."""
+        """`markup` is for callers that escape foreign text with `rich.markup.escape`."""
         super().__init__(stderr=stderr, markup=markup, emoji=False, highlight=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the pieces of a text, a table or any other renderable, without a control character of theirs."""
+        """Yield the segments of a renderable, with its control characters escaped."""
         shown = _visible_text(renderable) if isinstance(renderable, Text) else renderable  # escapes are wrapped, too
         for segment in super().render(shown, options):
             yield segment if segment.control else segment._replace(text=visible(segment.text, keep="\n"))
@@ -72,7 +72,7 @@ def _visible_text(text: Text) -> Text:
 
 
 def allow_any_encoding() -> None:
-    """Let the standard streams take every character, whatever their encoding.
+    """Let the standard streams accept every character in any encoding.
 
     A character that the encoding of the output lacks, such as µ in ASCII, is printed as an escape.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From the words of `run`, `compare` and the rest to plans that have been checked before anything is created."""
+"""Plans from the options of the verbs, checked before anything is created."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from pathlib import Path
 import typer
 
 from command.calibration import calibrate_first
-from command.output import EXIT_INVALID, complain, console
+from command.output import EXIT_INVALID, complain, console, errors
 from command.progress import LiveProgress
 from compiled.first_use import prepare
+from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import Clock, StoredRun, execute
@@ -37,7 +38,7 @@ EXCHANGES = ("memory", _MPI)
 
 
 def clock_of(text: str) -> ClockName:
-    """A clock by its name."""
+    """Return the clock of a name. UsageError if there is none."""
     for clock in CLOCKS:
         if text == clock:
             return clock
@@ -45,7 +46,7 @@ def clock_of(text: str) -> ClockName:
 
 
 def dilation_of(text: str) -> int | None:
-    """A factor, or None for `auto`."""
+    """Return a dilation, or None for `auto`. UsageError for other text."""
     if text == "auto":
         return None
     if re.fullmatch("[0-9]{1,20}", text) and 1 <= int(text) <= MAX_DILATION:
@@ -54,12 +55,12 @@ def dilation_of(text: str) -> int | None:
 
 
 def places_of(text: str) -> tuple[str, ...]:
-    """The words of `--pcap`; nothing typed is no place."""
+    """Return the places of `--pcap`. UsageError for an empty place."""
     if not text:
         return ()
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise UsageError(f"--pcap: places are names with a comma between two of them, not {shown(text)}")
+        raise UsageError(f"--pcap: places are names separated by commas, not {shown(text)}")
     return names
 
 
@@ -74,8 +75,8 @@ def checked(
 ) -> list[RunPlan]:
     """Return all plans, or raise UsageError before anything is created or compiled.
 
-    There must be room for each of them `times` times, and `workers` processes must be able to share it. The engine is
-    not compiled where that has its time elsewhere. `has_virtual` as in `capabilities.require`.
+    There must be disk space for `times` runs of each, and `workers` processes must be able to share each run.
+    `compiles` is false if the caller compiles the engine later. `has_virtual` as in `capabilities.require`.
     """
     plans = [plan_run(request) for request in requests]
     for plan in plans:
@@ -85,43 +86,47 @@ def checked(
     check_room(plans, out, times=times)
     if compiles:
         prepare()
-    if calibrate_first(plans):
-        plans = [plan_run(request) for request in requests]
+    calibrate_first(plans)
     build_programs(plans)
+    if all(plan.config.clock == "virtual" for plan in plans):
+        return plans
+    with errors.status("dry run in virtual time, to choose the dilation"):
+        plans = [with_dilation(plan) for plan in plans]
+    check_room(plans, out, times=times)
     return plans
 
 
 def _asked_of_machine(plan: RunPlan) -> tuple[str, str, int, str | None]:
-    """As `capabilities.require` takes it."""
+    """Return the arguments of `capabilities.require`."""
     return plan.config.clock, plan.config.switch, plan.mtu_bytes, plan.config.hosts
 
 
 def shared_out(plan: RunPlan, workers: int) -> Clock | None:
-    """What runs a plan on so many processes; None if that is the plan's clock itself. UsageError if they cannot."""
+    """Return the clock that runs a plan on several processes; None for one. UsageError if they cannot share it."""
     if workers == 1:
         return None
     if plan.config.clock != "virtual":
-        raise UsageError("--workers: only a run on the virtual clock can be shared out")
+        raise UsageError("--workers: only a run in virtual time can use several processes")
     shares(plan.topology, plan.columns, workers)
     raise_open_files(needs_of(plan).descriptors + open_files(workers), f"--workers {workers}")
     return partial(simulate_shared, workers=workers)
 
 
 def ranks_of(exchange: str, workers: int) -> Ranks | None:
-    """Those of `--exchange mpi`, once all are there: only the first comes back from here. None for another exchange."""
+    """Return the MPI ranks on the first rank; the others serve it and end here. None without `--exchange mpi`."""
     if exchange not in EXCHANGES:
         raise UsageError(f"no exchange {exchange!r}; there are {', '.join(EXCHANGES)}")
     if exchange != _MPI:
         return None
     if workers != 1:
-        raise UsageError("--workers: with --exchange mpi, mpirun -n says how many there are")
-    ranks = join(prepare)  # that begins the process again, which none can once MPI has started
+        raise UsageError("--workers: with --exchange mpi, mpirun -n sets the number of processes")
+    ranks = join(prepare)  # restarts the process, which is impossible once MPI has started
     if ranks.mine > 0:
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # the first decides
+            signal.signal(number, signal.SIG_IGN)  # the first rank handles them
         serve(ranks)
         raise typer.Exit
-    atexit.register(ranks.dismiss)  # whatever ends the command before a run begins
+    atexit.register(ranks.dismiss)  # also if the command ends before a run begins
     ranks.check()
     return ranks
 
@@ -129,11 +134,13 @@ def ranks_of(exchange: str, workers: int) -> Ranks | None:
 def over_ranks(plan: RunPlan, ranks: Ranks) -> Clock:
     """Return the clock that runs a plan on MPI processes, and print a line about them. UsageError if they cannot."""
     if plan.config.clock != "virtual":
-        raise UsageError("--exchange mpi: only a run on the virtual clock can be shared out")
+        raise UsageError("--exchange mpi: only a run in virtual time can use several processes")
     racks = len({host.switch for host in plan.topology.hosts})
     if ranks.count > racks:
-        raise UsageError(f"mpirun -n {ranks.count}: the network has {racks} racks, and a rack is not divided")
-    line = f"shared out by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}"
+        raise UsageError(
+            f"mpirun -n {ranks.count}: the network has {racks} racks, so at most {racks} processes can share it"
+        )
+    line = f"run shared by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}"
     complain(line)
     return partial(simulate_over_ranks, ranks=ranks)
 
@@ -143,7 +150,7 @@ def _count(number: int, what: str, more: str) -> str:
 
 
 def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None = None) -> StoredRun:
-    """Runs a plan, with progress on the terminal unless it is to be quiet."""
+    """Run a plan, with progress on the terminal unless `quiet`."""
     if quiet:
         return execute(plan, out, Silent(), clock)
     with LiveProgress(f"{plan.config.scenario} {plan.config.variant}", console) as progress:
@@ -151,7 +158,7 @@ def execute_plan(plan: RunPlan, out: Path, *, quiet: bool, clock: Clock | None =
 
 
 def end_by_outcome(runs: Sequence[StoredRun]) -> None:
-    """Ends the command with 130 if the last run was interrupted, else with 3 if one cannot be trusted."""
+    """End the command with 130 if the last run was interrupted, or with 3 if a verdict is invalid."""
     if runs[-1].interrupted:
         raise Interrupted(runs[-1].kept)
     if any(run.result.verdict == "invalid" for run in runs):

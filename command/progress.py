@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live progress of a run on a terminal: hosts up, flows done, buffer of the hottest switch."""
+"""Live progress of a run on a terminal: hosts up, flows done, buffer of the fullest switch."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from compiled.visible import visible
 
-_ENDING = "interrupted: what was measured is kept once the queues are empty; Ctrl-C again drops it"
+_ENDING = "interrupted: results are saved as soon as the queues are empty; press Ctrl-C again to discard them"
 
 
 class LiveProgress:
-    """Shows one line a run; gone when the run is over, so that its result stands alone."""
+    """One progress line per run, removed when the run is over."""
 
     def __init__(self, title: str, console: Console) -> None:
         self._progress = Progress(
@@ -58,7 +58,7 @@ class LiveProgress:
 
 
 class JobProgress:
-    """Shows how many of many runs are done."""
+    """A progress line that counts completed runs."""
 
     def __init__(self, console: Console, unit: str) -> None:
         self._progress = Progress(

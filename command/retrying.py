@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--retry`: a live run that was late once more, at the D that would have done."""
+"""`--retry`: repeat a late live run at a dilation that would have been on time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tell(line: str) -> None:
 
 
 def execute_retrying(request: RunRequest, plan: RunPlan, out: Path, *, quiet: bool, retry: bool) -> StoredRun:
-    """Runs a plan, made of the request, and what `retry` adds to it: the last run. Late ones keep their folders."""
+    """Run a plan, with `retry` again if it was late, and return the last run. Late runs keep their folders."""
     run = execute_plan(plan, out, quiet=quiet)
     for _ in range(MOST_RETRIES if retry else 0):
         again = None if run.interrupted else retry_of(request, run.folder, run.result)
@@ -29,7 +29,7 @@ def execute_retrying(request: RunRequest, plan: RunPlan, out: Path, *, quiet: bo
         try:
             [plan] = checked([again], out)
         except UsageError as error:
-            tell(f"not tried again at D = {run.result.faithful_dilation}: {error}")
+            tell(f"not repeated at D = {run.result.faithful_dilation}: {error}")
             break
         tell(told(run.folder, run.result))
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--seeds`: several at once, and runs by the names that tell them apart."""
+"""`--seeds`, and names that distinguish the runs of several seeds."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _RANGE = re.compile(r"([0-9]{1,19})(?:\.\.([0-9]{1,19}))?")
 
 
 def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:
-    """What `--seed` or `--seeds` says, else 1."""
+    """Return the seeds of `--seed` or `--seeds`; 1 without either."""
     if seeds is None:
         return [1 if seed is None else seed]
     if seed is not None:
-        raise UsageError("--seed and --seeds: give one of them")
+        raise UsageError("--seed and --seeds cannot be combined")
     return _several(seeds)
 
 
 def named(plans: Sequence[RunPlan]) -> list[str]:
-    """Schemes and programs, with their seeds where there are several."""
+    """Return a name for each plan: scheme and program, with the seed if there are several seeds."""
     has_seeds = len({plan.config.seed for plan in plans}) > 1
     return [f"{plan.config.variant}{f', seed {plan.config.seed}' if has_seeds else ''}" for plan in plans]
 
 
 def _several(text: str) -> list[int]:
-    """`1..5` is 1 to 5, `1,3,7..9` those. UsageError for anything else, a seed that is there twice among it."""
+    """Return the seeds of text such as `1..5` or `1,3,7..9`. UsageError for other text and for repeated seeds."""
     found: list[int] = []
     for word in text.split(","):
         match = _RANGE.fullmatch(word.strip())
@@ -47,5 +47,5 @@ def _several(text: str) -> list[int]:
         check_seed(last)
         found += range(first, last + 1)
     if len(set(found)) < len(found):
-        raise UsageError(f"--seeds {shown(text)}: a seed is there twice")
+        raise UsageError(f"--seeds {shown(text)}: a seed is repeated")
     return found

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What can be wrong with folders that verbs read from and write into, as refusals of one line."""
+"""Errors of folders that verbs read from or write to, as one line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from testbed.system.out_of_room import out_of_room
 
 @contextmanager
 def refused_in_one_line(folder: Path) -> Iterator[None]:
-    """UsageError for results that cannot be read and pages that cannot be written."""
+    """Raise UsageError for results that cannot be read and pages that cannot be written."""
     try:
         yield
     except ResultError as error:
         raise UsageError(str(error)) from error
     except (UsageError, RunError, Interrupted):
-        raise  # a refusal already, whatever led to it
+        raise  # has a message already
     except Exception as error:
         said = out_of_room(error, [folder])
         if said is None and isinstance(error, OSError):
@@ -33,7 +33,7 @@ def refused_in_one_line(folder: Path) -> Iterator[None]:
 
 
 def check_page(folder: Path) -> None:
-    """UsageError where a page cannot be put, before anything is written."""
+    """Raise UsageError if the page cannot be written, before anything is written."""
     page = folder / REPORT_FILE
     if page.is_dir() and not page.is_symlink():
-        raise UsageError(f"{page}: a folder is where the page should be")
+        raise UsageError(f"{page} is a folder, and the report would have this name")

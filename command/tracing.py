@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One flow of a stored run: what its traces and captures tell of it, and what nobody recorded."""
+"""The history of one flow of a stored run, from its traces and captures."""
 
 from __future__ import annotations
 
@@ -28,48 +28,48 @@ from topologies.model import Port, Topology
 from wire.constants import DEFAULT_PAYLOAD_BYTES
 
 _MOST_SWITCHES = 8
-"""Beyond the racks of a flow, that are worth being named."""
+"""Switches outside the racks of a flow that a suggested command names at most."""
 _EACH_ALONE = -1.0
 
 
 @dataclass(frozen=True)
 class FlowLife:
-    """What there is to tell."""
+    """The events of a flow."""
 
     flow: Mapping[str, Any]
     events: list[LifeEvent]
     notes: list[str]
-    """What is not known, and what would have to be recorded, as sentences."""
+    """Sentences about events that were not recorded, and how to record them."""
     problems: list[str]
 
 
 def newest_run(parent: Path) -> Path:
-    """The folder whose result was written last."""
+    """Return the run folder with the newest result. UsageError if there is none."""
     results = list(parent.glob(f"*/{RESULT_FILE}"))
     if not results:
-        raise UsageError(f"there is no run in {parent}; name its folder with --run")
+        raise UsageError(f"no runs in {parent}; use --run FOLDER")
     return max(results, key=lambda path: path.stat().st_mtime_ns).parent
 
 
 def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
-    """Of a flow by its number; of one of its packets, if that is asked for. UsageError."""
+    """Return the history of a flow, or of one of its packets. UsageError for an unknown flow or packet."""
     rows = run.flows.filter(run.flows["flow_id"] == number)
     if rows.is_empty():
-        known = f"there are 1 to {run.flows.height}" if run.flows.height else "there are none that can be read"
+        known = f"flows are 1 to {run.flows.height}" if run.flows.height else "no flow is readable"
         raise UsageError(f"{run.folder}: no flow {number}; {known}")
     row = rows.row(0, named=True)
     events = stored_events(row, run.signals, run.goodput)
     try:
         topology, listed = stored_flows(run.folder, run.config)
     except UsageError as error:
-        problem = f"its captures cannot be told apart: {error}"
+        problem = f"its captures cannot be assigned to flows: {error}"
         return FlowLife(row, events, [], [*run.problems, problem])
     flows = number_flows(listed.requests)
     if number > len(flows) or (flows[number - 1].src, flows[number - 1].dst) != (row["src"], row["dst"]):
-        raise UsageError(f"{run.folder}: flows.parquet and the list of flows are not of one run")
+        raise UsageError(f"{run.folder}: flows.parquet and the flow list are from different runs")
     wire = _on_wire(flows, flows[number - 1], topology, _payload_bytes(run))
     if packet is not None and packet >= wire.packets:
-        raise UsageError(f"{run.folder}: no packet {packet} of flow {number}; there are 0 to {wire.packets - 1}")
+        raise UsageError(f"{run.folder}: no packet {packet} in flow {number}; packets are 0 to {wire.packets - 1}")
     seen, problems = _seen(run, topology, wire)
     packets = packet_events(seen, topology, str(row["src"]), str(row["dst"]))
     if packet is None:
@@ -87,7 +87,7 @@ def _payload_bytes(run: Run) -> int:
 
 
 def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_bytes: int) -> FlowOnWire:
-    """Messages of one queue pair go one after the other, their PSNs as well."""
+    """Return how the flow's packets are recognised. The PSNs of messages on one QP continue from message to message."""
     before = (
         each.size_bytes
         for each in flows[: flow.flow_id - 1]
@@ -104,7 +104,7 @@ def _on_wire(flows: Sequence[Flow], flow: Flow, topology: Topology, payload_byte
 
 
 def _seen(run: Run, topology: Topology, wire: FlowOnWire) -> tuple[dict[Port, list[Sighting]], list[str]]:
-    """By what was captured; and what cannot be read."""
+    """Return the captured packets of the flow by port, and a sentence for each unreadable capture."""
     words = run.config.get("captures")
     found: dict[Port, list[Sighting]] = {}
     problems: list[str] = []
@@ -123,20 +123,20 @@ def _notes(run: Run, row: Mapping[str, Any], topology: Topology, seen: Mapping[P
     unseen = unseen_ports(seen, topology)
     if any(end.node in topology.switch for end in seen):
         return [
-            f"{switch}: what waited there and what was lost is not known, since ports "
-            f"{', '.join(map(str, ports))} were not captured (--pcap {switch} captures all)."
+            f"{switch}: waiting times and losses are unknown, because ports {', '.join(map(str, ports))} were not "
+            f"captured (--pcap {switch} captures all)."
             for switch, ports in unseen.items()
         ]
     places = _places(row, topology)
     again = run.command if not run.config.get("captures") else "the run"
     return [
-        "Which packet waited in which queue, and where one was lost, nobody recorded: that takes captures of hosts and "
-        f"switches. Again with them: {again} --pcap {shlex.quote(places)}"
+        "Queueing and loss of single packets were not recorded: this needs captures of hosts and switches. "
+        f"To record them: {again} --pcap {shlex.quote(places)}"
     ]
 
 
 def _places(row: Mapping[str, Any], topology: Topology) -> str:
-    """The ends of a flow and the switches between them."""
+    """Return the hosts of a flow and the switches between them, separated by commas."""
     source, destination = topology.host[row["src"]], topology.host[row["dst"]]
     between = [] if source.switch == destination.switch else [each for each in topology.switches if not each.is_tor]
     names = [source.name, source.switch, *(each.name for each in between[:_MOST_SWITCHES])]

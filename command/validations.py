@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live runs against virtual ones on the terminal."""
+"""The comparison of live and virtual runs on the terminal."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m softswitch PROGRAM.json -i PORT@IFACE ...`: builds a P4 program's switch and becomes it.
+"""Builds the switch of a P4 program and becomes it: `python -m softswitch PROGRAM.json -i PORT@IFACE ...`.
 
-Owns nothing but the order: build, then replace this process, so that its parent and its signals are the switch's. All
-options after the program are the executable's own (`--help` lists them); they must not be read here.
+The build comes first. Then the executable replaces this process, so that the switch keeps its parent and its signals.
+All options after the program belong to the executable (`--help` lists them) and are not read here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BAD_INPUT = 2
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Becomes the switch, or exits with 2 and one line."""
+    """Replace this process with the switch, or exit with status 2 and a one-line message."""
     if not arguments or arguments[0].startswith("-"):
         _refuse(USAGE)
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The options of BMv2's simple_switch in front of softswitch: builds the program, then becomes the switch.
+"""A command with the options of BMv2's simple_switch: builds the program, then becomes the switch.
 
-Whoever starts `simple_switch` may start this instead: the process that was started is the switch, and its signals are
-the switch's. An option that asks for what is not here is refused in one line; those that change nothing are taken.
+A script that starts `simple_switch` can start this command instead: the process is replaced by the switch, so signals
+reach the switch. Options for missing features are refused with a one-line message; options without effect are accepted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from softswitch.codegen import CodegenError
 from softswitch.codegen.load.program import JSON_MAJOR, JSON_MINOR_NEWEST
 from softswitch.control import ControlClient
 from softswitch.p4c import CompileError, program_json
-from softswitch.parent import ends_with
-from softswitch.sockets import new_name
+from softswitch.parent import end_with_parent
+from softswitch.sockets import new_socket_path
 
 ROOT = Path(__file__).resolve().parent.parent
 THRIFT_SERVER = "softswitch.thrift"
@@ -35,7 +35,7 @@ BAD_INPUT = 2
 _DROP_PORT = 511
 _QUEUES = 8
 _NOTIFICATIONS = "ipc:///tmp/bmv2-{}-notifications.ipc"
-"""As BMv2: where digests go unless it is said."""
+"""BMv2's default address for digests."""
 _LISTENS_S = 300.0
 _POLL_S = 0.02
 _CAPTURE = "--pcap has every frame of every port"
@@ -47,8 +47,8 @@ REFUSED = {
     "--dump-packet-data": f"the switch logs no packets; {_CAPTURE}",
     "--use-files": _STF,
     "--packet-in": _STF,
-    "--debugger": "there is none; the command drops_read tells where packets ended",
-    "--debugger-addr": "there is none; the command drops_read tells where packets ended",
+    "--debugger": "there is no debugger; the command drops_read shows where packets were dropped",
+    "--debugger-addr": "there is no debugger; the command drops_read shows where packets were dropped",
     "--restore-state": "a switch starts empty; give its entries in a file, --commands FILE",
     "--no-p4": "a switch is compiled from its program; give one",
 }
@@ -59,11 +59,11 @@ REFUSED_OF_TARGET = {
     "--cpu-port": _NO_P4RUNTIME,
 }
 _USAGE = "simple_switch -i PORT@IFACE [-i ...] [OPTION...] PROGRAM.json [-- OPTION...]"
-_WITHOUT_EFFECT = "taken, changes nothing"
+_WITHOUT_EFFECT = "accepted, has no effect"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Becomes the switch, or exits with 2 and one line."""
+    """Replace this process with the switch, or exit with status 2 and a one-line message."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     options = read_options(sys.argv[1:] if arguments is None else arguments)
@@ -77,13 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (BuildError, CacheRefused, CodegenError, CompileError, OSError) as error:
         _refuse(str(error))
     if options.thrift_port is not None:
-        options.control = options.control or new_name(str(os.getpid()))
+        options.control = options.control or new_socket_path(str(os.getpid()))
         _start_server(options, program)
     os.execv(executable, ["softswitch", *switch_arguments(options)])
 
 
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
-    """Checked; what stands behind `--` is the target's, as with BMv2. Exits with 2 and one line for what is wrong."""
+    """Return the checked options; words after `--` are target options, as in BMv2. Exit with status 2 on an error."""
     words = list(arguments)
     end = words.index("--") if "--" in words else len(words)
     options = _general_parser().parse_args(words[:end])
@@ -91,13 +91,13 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     if options.log_console and options.log_file:
         _refuse("--log-console and --log-file exclude each other")
     if options.thrift_port is not None and importlib.util.find_spec(THRIFT_SERVER) is None:
-        _refuse("--thrift-port: there is no Thrift server here; give commands in a file, --commands FILE")
+        _refuse("--thrift-port: the Thrift server is not installed; give commands in a file, --commands FILE")
     if options.notifications_addr is not None:
         _check_notifications(options)
     if options.nanolog:
-        _say(f"--nanolog {options.nanolog}: there is no event log, the switch goes on without")
+        _say(f"--nanolog {options.nanolog}: ignored, because there is no event log")
     if target.drop_port != _DROP_PORT:
-        _refuse(f"--drop-port {target.drop_port}: a packet is dropped by port {_DROP_PORT}, no other")
+        _refuse(f"--drop-port {target.drop_port}: the drop port is always {_DROP_PORT}")
     if target.priority_queues > _QUEUES:
         _refuse(f"--priority-queues {target.priority_queues}: a port has {_QUEUES} strict-priority queues")
     return options
@@ -111,8 +111,8 @@ def _check_notifications(options: argparse.Namespace) -> None:
 
 
 def switch_arguments(options: argparse.Namespace) -> list[str]:
-    """The words for the switch itself."""
-    words = [word for each in options.interface for word in ("-i", each)]
+    """Return the command-line words for the switch executable."""
+    words = [word for interface in options.interface for word in ("-i", interface)]
     for name in ("commands", "control", "pcap"):
         if value := getattr(options, name):
             words += [f"--{name}", str(value)]
@@ -120,14 +120,14 @@ def switch_arguments(options: argparse.Namespace) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Complains in one line."""
+    """An argument parser that reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         _refuse(message)
 
 
 class _Refuse(argparse.Action):
-    """An option of BMv2 that is refused, with the reason as its help."""
+    """The action of a BMv2 option that is refused; its help text is the reason."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         _refuse(f"{self.option_strings[0]}: {self.help}")
@@ -144,31 +144,33 @@ def _general_parser() -> argparse.ArgumentParser:
         "simple_switch", usage=_USAGE, description="softswitch, under the options of BMv2's simple_switch."
     )
     parser.epilog = (
-        f"Behind '--': --drop-port {_DROP_PORT}, --priority-queues 1 to {_QUEUES}, --max-mc-groups N, "
-        "--max-l1-entries N, --max-l2-entries N; they change nothing."
+        f"After '--': --drop-port {_DROP_PORT}, --priority-queues 1 to {_QUEUES}, --max-mc-groups N, "
+        "--max-l1-entries N, --max-l2-entries N; they have no effect."
     )
-    parser.add_argument("program", metavar="PROGRAM.json", help="what p4c makes of a P4 program, or the .p4 itself")
+    parser.add_argument("program", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
     parser.add_argument("-i", "--interface", action="append", default=[], metavar="PORT@IFACE", help="a port, 0 to 509")
+    parser.add_argument("--thrift-port", type=_port, metavar="N", help="TCP port for simple_switch_CLI; default: none")
+    parser.add_argument("--log-file", metavar="FILE", help="write the switch's output to FILE.txt")
     parser.add_argument(
-        "--thrift-port", type=_port, metavar="N", help="listen for simple_switch_CLI there; else nowhere"
+        "--log-console", action="store_true", help="write the switch's output to the terminal (the default)"
     )
-    parser.add_argument("--log-file", metavar="FILE", help="what the switch says goes to FILE.txt")
-    parser.add_argument("--log-console", action="store_true", help="what it says goes to the terminal, as without")
-    notifications = "digests are sent there, ipc://PATH; unless given ipc:///tmp/bmv2-N-notifications.ipc of device N"
+    notifications = "socket for digests, ipc://PATH; default: ipc:///tmp/bmv2-N-notifications.ipc for device N"
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help=notifications)
-    parser.add_argument("--nanolog", metavar="ADDRESS", help="taken with a warning: there is no event log")
-    pcap = "write each port's frames to DIR/IFACE_in.pcap and DIR/IFACE_out.pcap; without DIR here"
+    parser.add_argument("--nanolog", metavar="ADDRESS", help="accepted with a warning: there is no event log")
+    pcap = "write each port's frames to DIR/IFACE_in.pcap and DIR/IFACE_out.pcap; default DIR: the current folder"
     parser.add_argument("--pcap", nargs="?", const=".", metavar="DIR", help=pcap)
-    parser.add_argument("--commands", metavar="FILE", help="lines of simple_switch_CLI to run before the first frame")
-    parser.add_argument("--control", metavar="SOCKET", help="listen for such lines on this Unix socket")
-    parser.add_argument("--realtime", action="store_true", help="run before all ordinary processes (SCHED_RR)")
-    parser.add_argument("--end-with", type=_number, metavar="PID", help="end when the parent, process PID, does")
+    parser.add_argument("--commands", metavar="FILE", help="simple_switch_CLI commands to run at the start")
+    parser.add_argument("--control", metavar="SOCKET", help="listen for commands on this Unix socket")
+    parser.add_argument("--realtime", action="store_true", help="run with real-time priority (SCHED_RR)")
+    parser.add_argument("--end-with", type=_number, metavar="PID", help="end when the parent process PID ends")
     parser.add_argument("-v", "--version", action="version", version="softswitch of the SFC Testbed")
     parser.add_argument("--json-version", action="version", version=f"{JSON_MAJOR}.{JSON_MINOR_NEWEST}")
     levels = ("trace", "debug", "info", "warn", "error", "off")
     parser.add_argument("-L", "--log-level", choices=levels, help=_WITHOUT_EFFECT)
     parser.add_argument("--log-flush", action="store_true", help=_WITHOUT_EFFECT)
-    parser.add_argument("--device-id", type=_number, default=0, metavar="N", help="what clients of the server are told")
+    parser.add_argument(
+        "--device-id", type=_number, default=0, metavar="N", help="device ID that the Thrift server reports"
+    )
     for name in ("--log-file-max-size", "--log-file-max-files", "--max-port-count"):
         parser.add_argument(name, type=_number, metavar="N", help=_WITHOUT_EFFECT)
     _add_refused(parser, REFUSED)
@@ -203,7 +205,7 @@ def _port(word: str) -> int:
 
 
 def _end_with(parent: int) -> None:
-    if not ends_with(parent):
+    if not end_with_parent(parent):
         _refuse(f"--end-with {parent}: the parent is process {os.getppid()}")
 
 
@@ -215,7 +217,7 @@ def _log_to(path: Path) -> None:
 
 
 def _start_server(options: argparse.Namespace, program: Path) -> None:
-    """The Thrift server as a child: it waits until the switch listens, and ends with it."""
+    """Start the Thrift server as a child process, which waits until the switch listens and ends with the switch."""
     try:
         socket.create_server(("127.0.0.1", options.thrift_port)).close()
     except OSError as error:
@@ -231,16 +233,16 @@ def _start_server(options: argparse.Namespace, program: Path) -> None:
         words = ["-m", THRIFT_SERVER, "--control", str(control), "--program", str(program.absolute())]
         words += ["--port", str(options.thrift_port), "--device-id", str(options.device_id)]
         words += ["--notifications", options.notifications_addr or _NOTIFICATIONS.format(options.device_id)]
-        os.chdir(ROOT)  # where `-m` looks first: not in whatever folder this was called in, least of all as root
+        os.chdir(ROOT)  # `-m` looks in the current folder first, which may hold untrusted files while we run as root
         os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": path})
     except OSError as error:
         _say(f"the Thrift server: {error}")
     finally:
-        os._exit(1)  # whatever happens: there must not be two of us
+        os._exit(1)  # the forked child must never go on as a second switch
 
 
 def _wait_for(control: Path) -> None:
-    """Until somebody listens there. OSError when nobody does for long."""
+    """Wait until the switch listens on its control socket. Raise OSError when it does not within `_LISTENS_S`."""
     deadline_s = time.monotonic() + _LISTENS_S
     while True:
         try:

@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Builds a P4 program: BMv2 JSON to C to a shared object or an executable, cached by content.
 
-Owns compiler flags and the cache. It must not know what generated code contains, nor how the result is used.
+Owns compiler flags and the cache. It must not know what generated code contains or how the result is used.
 
-The cache holds generated C, objects (shared by all programs), libraries and executables, each named by a hash of
-everything that went into it and by its content (`compiled.kept`). So nothing in it is ever stale, a damaged file is
-made again, and two processes may build at once.
+The cache holds generated C, objects (shared by all programs), libraries and executables. Each file is named by a hash
+of all its inputs and by its content (`compiled.kept`). Therefore no file is ever stale, a damaged file is built again,
+and two processes may build at the same time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from softswitch.codegen import generate
 
 HERE = Path(__file__).resolve().parent
 SOURCE_DIR = HERE / "src"
-"""Where the C stands, and what its `#include`s start from."""
+"""The folder of the C sources, which is also their include path."""
 
 MAIN_SOURCE = SOURCE_DIR / "process" / "main.c"
 GENERATOR_DIR = HERE / "codegen"
@@ -40,7 +40,7 @@ _LIBRARIES = ("-lm", "-lpthread")
 _SHOWN_ERROR_LINES = 20
 _FILE_TOO_LARGE = signal.strsignal(signal.SIGXFSZ) or ""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, errno.EMFILE)
-"""A compiler says what the system refused it in words alone."""
+"""Lack of resources, recognised by text: a compiler reports these errors only in its messages."""
 
 
 class BuildError(Exception):
@@ -48,7 +48,7 @@ class BuildError(Exception):
 
 
 def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
-    """The path of a shared object with the whole switch for a program, built unless it is in the cache.
+    """Return the path of a shared object with the whole switch for a program, built unless it is in the cache.
 
     Raises CodegenError for a program that cannot be turned into C, BuildError when the compiler fails,
     CacheRefused, and OSError.
@@ -57,12 +57,12 @@ def build_library(json_path: Path, *, sanitize: bool = False) -> Path:
 
 
 def build_executable(json_path: Path, *, sanitize: bool = False) -> Path:
-    """The path of an executable with the whole switch for a program; errors as build_library."""
+    """Return the path of an executable with the whole switch for a program; raises the errors of build_library."""
     return _built(json_path, sanitize=sanitize, executable=True)
 
 
 def _built(json_path: Path, *, sanitize: bool, executable: bool) -> Path:
-    """Build a program, and a second time if the cache is removed meanwhile. CacheRefused if that happens twice."""
+    """Build a program; build again if the cache is removed meanwhile. Raise CacheRefused if that happens twice."""
     with suppress(CacheGone):
         return _Builder.here(sanitize).link(json_path, executable=executable)
     try:
@@ -73,7 +73,7 @@ def _built(json_path: Path, *, sanitize: bool, executable: bool) -> Path:
 
 @dataclass(frozen=True)
 class _Builder:
-    """A compiler with its flags, and the digest of all that every object depends on."""
+    """A compiler with its flags, and the digest of the inputs that all objects share."""
 
     compiler: tuple[str, ...]
     flags: tuple[str, ...]
@@ -90,14 +90,14 @@ class _Builder:
         return _Builder(compiler, flags, _digest(*parts), private_cache())
 
     def generate(self, json_path: Path) -> Path:
-        """The generated C, in the cache by what it is made of: the program and the generator."""
+        """Return the path of the generated C, cached by a hash of the program and of the generator's sources."""
         sources = [path.read_text(encoding="utf-8") for path in sorted(GENERATOR_DIR.rglob("*.py"))]
         program = hashlib.sha256(json_path.read_bytes()).hexdigest()
         name = f"{json_path.stem}-{_digest(json_path.name, program, *sources)}"
         return kept_file(self.cache, name, ".c", lambda part: part.write_text(generate(json_path), encoding="utf-8"))
 
     def link(self, json_path: Path, *, executable: bool) -> Path:
-        """Return the linked program from the cache, or link it from objects; missing objects are compiled."""
+        """Return the path of the linked program from the cache, or link it after compiling missing objects."""
         sources = [self.generate(json_path), *sorted(SOURCE_DIR.rglob("*.c"))]
         if not executable:
             sources = [s for s in sources if s != MAIN_SOURCE]
@@ -107,9 +107,9 @@ class _Builder:
             raise CacheGone(f"{self.cache} was removed while it was used") from error
         kind, suffix = (("-pie",), "") if executable else (("-shared", *_OWN_SYMBOLS), ".so")
         name = f"{json_path.stem}-{_digest(self.base, *names)}"
-        found = whole_file(self.cache, name, suffix)
-        if found is not None:
-            return found
+        cached = whole_file(self.cache, name, suffix)
+        if cached is not None:
+            return cached
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             objects = list(pool.map(self._object, sources, names))
 
@@ -119,7 +119,7 @@ class _Builder:
         try:
             return make_file(self.cache, name, suffix, make)
         except BuildError as error:
-            if all(each.exists() for each in objects):
+            if all(path.exists() for path in objects):
                 raise
             raise CacheGone(f"{self.cache} was emptied while it was used") from error
 
@@ -142,15 +142,17 @@ def _version(compiler: tuple[str, ...]) -> str:
 
 
 def _run(command: tuple[str, ...]) -> str:
-    """Standard output of a compiler command."""
+    """Run a compiler command and return its standard output."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+        process = subprocess.run(
+            command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+        )
     except FileNotFoundError:
         raise BuildError(f"no C compiler '{command[0]}': install one or set CC") from None
-    if done.returncode != 0:
-        lines = "\n".join(done.stderr.splitlines()[:_SHOWN_ERROR_LINES])
+    if process.returncode != 0:
+        lines = "\n".join(process.stderr.splitlines()[:_SHOWN_ERROR_LINES])
         for number in _NO_ROOM:
-            if os.strerror(number) in done.stderr or (number == errno.EFBIG and _FILE_TOO_LARGE in done.stderr):
+            if os.strerror(number) in process.stderr or (number == errno.EFBIG and _FILE_TOO_LARGE in process.stderr):
                 raise OSError(number, f"{os.strerror(number)} for the C compiler", str(cache_dir()))
         raise BuildError(f"{shlex.join(command)} failed:\n{lines}")
-    return done.stdout
+    return process.stdout

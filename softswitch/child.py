@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch as a child of this process: started, waited for, spoken to, ended; it never outlives its parent.
+"""Runs a switch as a child process: starts it, sends it commands and ends it. The switch never outlives its parent.
 
-Must not know Mininet, nor what a program or a command means.
+Must not know Mininet or the meaning of programs and commands.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ from pathlib import Path
 from typing import IO
 
 from softswitch.control import CommandError, ControlClient
-from softswitch.sockets import DIGESTS, new_name
+from softswitch.sockets import DIGESTS, new_socket_path
 
 EXECUTABLE = Path(__file__).resolve().parent / "simple_switch"
 _LONGEST_SOCKET_BYTES = 107
-"""Of a path in sockaddr_un."""
+"""The longest path that fits in sockaddr_un."""
 _START_S = 300.0
-"""The C compiler may have to build the program first."""
+"""Time limit for the start; the C compiler may have to build the program first."""
 _SERVER_S = 30.0
-"""For a Thrift server to listen once the switch does."""
+"""Time limit for the Thrift server to listen after the switch is ready."""
 _STOP_S = 10.0
 
 
 class SwitchError(Exception):
-    """A switch that does not start, does not answer or refuses a command: its name and why."""
+    """A switch does not start, does not answer or refuses a command; the message names the switch and the reason."""
 
 
 class SwitchProcess:
-    """One switch that forwards.
+    """A running switch.
 
-    `arguments` are those of `softswitch/simple_switch`. The command `inside` starts it, if given: one that becomes what
-    it starts. What the switch complains of goes to `log`, or is kept for the error alone. Raises SwitchError.
+    `arguments` are options of `softswitch/simple_switch`. `inside` is a command prefix such as `mnexec` that replaces
+    itself with the switch. Errors of the switch go to the file `log`; without one they appear only in the text of
+    SwitchError, which the constructor raises when the switch does not start.
     """
 
     def __init__(
@@ -51,22 +52,22 @@ class SwitchProcess:
         log: Path | None = None,
     ) -> None:
         self.name = name
-        self.control = new_name(name)
+        self.control = new_socket_path(name)
         if len(os.fsencode(self.control)) > _LONGEST_SOCKET_BYTES:
             raise SwitchError(f"{name}: {self.control} is too long for a socket; set TMPDIR to a shorter folder")
         self._digests = self.control.with_suffix(DIGESTS)
         self._client: ControlClient | None = None
         self._errors: IO[bytes] = log.open("w+b") if log else os.fdopen(os.memfd_create("errors"), "w+b")
-        own = ["--end-with", str(os.getpid()), "--control", str(self.control)]
+        options = ["--end-with", str(os.getpid()), "--control", str(self.control)]
         if thrift_port is not None:
-            own += ["--thrift-port", str(thrift_port), "--notifications-addr", f"ipc://{self._digests}"]
+            options += ["--thrift-port", str(thrift_port), "--notifications-addr", f"ipc://{self._digests}"]
         self._process = subprocess.Popen(
-            [*inside, sys.executable, str(EXECUTABLE), *own, *arguments],
+            [*inside, sys.executable, str(EXECUTABLE), *options, *arguments],
             bufsize=0,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            start_new_session=True,  # Ctrl-C is for whoever started the network
+            start_new_session=True,  # Ctrl-C must reach only the script that started the network
         )
         try:
             self._wait_for_line("ready", _START_S)
@@ -82,7 +83,7 @@ class SwitchProcess:
         return self._process.pid
 
     def command(self, line: str) -> str:
-        """What a control command prints. Raises SwitchError."""
+        """Run a control command and return its output. Raises SwitchError."""
         assert self._client is not None
         try:
             return self._client.command(line)
@@ -92,7 +93,7 @@ class SwitchProcess:
             raise SwitchError(f"{self.name}: {self._last_words() or f'it does not answer ({error})'}") from error
 
     def close(self) -> None:
-        """Ends it, by force if it does not listen, and removes what it left. May be called again."""
+        """End the switch, by force if it ignores SIGTERM, and remove its sockets. May be called again."""
         if self._process.poll() is None:
             self._process.terminate()
         try:
@@ -109,13 +110,13 @@ class SwitchProcess:
             path.unlink(missing_ok=True)
 
     def _wait_for_line(self, wanted: str, seconds: float) -> None:
-        said = self._process.stdout
-        assert said is not None
+        output = self._process.stdout
+        assert output is not None
         deadline_s = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
-            selector.register(said, selectors.EVENT_READ)
+            selector.register(output, selectors.EVENT_READ)
             while selector.select(max(0.0, deadline_s - time.monotonic())):
-                line = said.readline().decode(errors="replace")
+                line = output.readline().decode(errors="replace")
                 if line == f"{wanted}\n":
                     return
                 if not line:
@@ -125,7 +126,7 @@ class SwitchProcess:
         raise SwitchError(f"{self.name}: {self._last_words() or 'it was not ready in time'}")
 
     def _last_words(self) -> str:
-        """All that it has complained of, or how it ended."""
+        """Return all error output of the switch, or its exit status if there is none."""
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace").strip()
         status = self._process.poll()

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Control of a running switch over its Unix socket.
 
-Owns the wire format (a line of request; lines of answer; then `OK` or `ERROR <text>`); must not know the commands.
+Owns the wire format: one line of request, lines of answer, then `OK` or `ERROR <text>`. It must not know the commands.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from types import TracebackType
 
 
 class CommandError(ValueError):
-    """A command that the switch refused; its text is one line naming the word that is wrong."""
+    """The switch refused a command; the message is one line that names the wrong word."""
 
 
 class ControlClient:
-    """One connection to a switch's control socket."""
+    """A connection to a switch's control socket."""
 
     def __init__(self, path: Path | str, *, timeout_s: float = 10.0) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -31,7 +31,7 @@ class ControlClient:
         self._file = self._socket.makefile("rwb")
 
     def command(self, line: str) -> str:
-        """Runs one command and returns what it prints; CommandError when refused, ConnectionError when cut off."""
+        """Run one command and return its output. Raise CommandError if it is refused, ConnectionError if cut off."""
         if "\n" in line:
             raise CommandError("a command is one line")
         self._file.write(line.encode() + b"\n")
@@ -47,12 +47,12 @@ class ControlClient:
         raise ConnectionError("the switch closed its control socket")
 
     def fileno(self) -> int:
-        """To wait on; readable between commands only when the switch has closed."""
+        """Return the socket's descriptor; between commands it is readable only once the switch has closed."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Ends the connection."""
-        with suppress(OSError):  # what could not be told to a dead switch is still in the buffer
+        """Close the connection."""
+        with suppress(OSError):  # flushing a command that a dead switch never read fails
             self._file.close()
         self._socket.close()
 

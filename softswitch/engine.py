@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The switch in this process: softswitch's C engine for the virtual clock and for tests.
+"""Runs softswitch's C engine inside this process, for the virtual clock and for tests.
 
-Owns the ctypes face of `src/switch/{fabric,switch}.h`; must not know what a program does, nor read a clock.
-Times are integers, nanoseconds on the caller's clock. Not thread-safe: one engine or fabric belongs to one thread.
+Owns the ctypes interface to `src/switch/{fabric,switch}.h`. It must not know what a program does or read a clock.
+Times are integers in nanoseconds on the caller's clock. An engine or fabric may be used by one thread only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from softswitch.library import EMIT, Config, Outbox, Text, load
 
 __all__ = [
     "DEPARTURE",
+    "DEPARTURE_RECORD",
     "ENTRY",
+    "ENTRY_RECORD",
     "TELEMETRY_RECORD",
     "CommandError",
     "Departure",
@@ -43,23 +45,31 @@ TELEMETRY_RECORD = np.dtype(
         ("high_water_bytes", "<u8"),
     ]
 )
-"""One row of queue telemetry as C writes it, in this process and in files; meaning in `src/traffic/telemetry.h`."""
+"""A row of queue telemetry as the C code writes it, in memory and in files; see `src/traffic/telemetry.h`."""
+
+DEPARTURE_RECORD = np.dtype(
+    [("due_ns", "<i8"), ("offset", "<u4"), ("length", "<u4"), ("port", "<i4"), ("engine", "<i4")]
+)
+"""`DEPARTURE` as rows of an array."""
+
+ENTRY_RECORD = np.dtype([("time_ns", "<i8"), ("engine", "<u4"), ("port", "<u4"), ("length", "<i8")])
+"""`ENTRY` as rows of an array."""
 
 Departure: TypeAlias = tuple[int, int, bytes]
-"""(port, due_ns, frame)"""
+"""A frame that leaves a single engine: (port, due_ns, frame)."""
 
 EdgeDeparture: TypeAlias = tuple[int, int, int, bytes]
-"""(engine_index, port, due_ns, frame)"""
+"""A frame that leaves a fabric: (engine_index, port, due_ns, frame)."""
 
 SeenFrame: TypeAlias = tuple[int, int, int, bool, bytes]
-"""(time_ns, engine_index, port, whether it leaves there, frame)"""
+"""A frame at a watched port: (time_ns, engine_index, port, whether the frame leaves the switch there, frame)."""
 
 _NEVER = 2**63 - 1
 DEPARTURE = struct.Struct("=qIIii")
-"""Of many that come at once: due_ns, where its bytes begin among all, how many they are, port, engine."""
+"""The record of a departure in a batch: due_ns, offset of the frame in the batch's bytes, length, port, engine."""
 ENTRY = struct.Struct("=qIIq")
-"""Of many that are handed over at once: time_ns, engine, port, how many bytes they are, behind those of the one before.
-"""
+"""The record of a frame in a batch of arrivals: time_ns, engine, port, frame length. The bytes of all frames follow
+each other in the order of the records."""
 
 
 def _contents(outbox: Outbox) -> tuple[bytes, bytes]:
@@ -70,7 +80,7 @@ def _contents(outbox: Outbox) -> tuple[bytes, bytes]:
 
 
 class _Loop:
-    """A fabric in C: what a lone engine and a `Fabric` have in common."""
+    """The C fabric behind a single engine or a `Fabric`."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -80,18 +90,18 @@ class _Loop:
         self._outbox = Outbox.from_address(library.sw_fabric_outbox(self.handle))
 
     def add(self, engine: SwitchEngine) -> int:
-        """Puts an engine in; its index."""
+        """Add an engine and return its index."""
         index: int = self.library.sw_fabric_add(self.handle, engine._handle, engine._library.sw_switch_layout())
         if index < 0:
             raise ValueError(f"{engine.path} was built from other softswitch sources than the first engine")
         return index
 
     def departed(self) -> tuple[bytes, bytes]:
-        """What the call before left in the outbox: a `DEPARTURE` each, and the frames."""
+        """Return the outbox contents after the last call: the `DEPARTURE` records and the bytes of the frames."""
         return _contents(self._outbox)
 
     def departures(self) -> list[EdgeDeparture]:
-        """The same taken apart."""
+        """Return the outbox contents after the last call as a list of tuples."""
         items, frames = self.departed()
         return [
             (index, port, due_ns, frames[offset : offset + length])
@@ -99,30 +109,30 @@ class _Loop:
         ]
 
     def seen(self) -> list[SeenFrame]:
-        """Takes the frames that met watched ports."""
-        found: list[SeenFrame] = []
+        """Return the frames seen at watched ports and forget them."""
+        frames_seen: list[SeenFrame] = []
         for leaves in (False, True):
             items, frames = _contents(Outbox.from_address(self.library.sw_fabric_seen(self.handle, leaves)))
-            found += [
+            frames_seen += [
                 (due_ns, index, port, leaves, frames[offset : offset + length])
                 for due_ns, offset, length, port, index in DEPARTURE.iter_unpack(items)
             ]
         self.library.sw_fabric_forget_seen(self.handle)
-        return found
+        return frames_seen
 
     def next_timer_ns(self) -> int | None:
-        """The next event inside, None without one."""
+        """Return the time of the next internal event, or None without one."""
         next_ns: int = self.library.sw_fabric_next_ns(self.handle)
         return None if next_ns == _NEVER else next_ns
 
     def close(self) -> None:
-        """Frees it; engines stay."""
+        """Free the C fabric; its engines stay open."""
         self.library.sw_fabric_destroy(self.handle)
         self.handle = None
 
 
 class SwitchEngine:
-    """One switch running one program.
+    """A switch that runs one program.
 
     `library` comes from `softswitch.build.build_library`. Every port below 510 has a device. P4 timestamps are
     microseconds since `epoch_ns`; `seed` feeds the program's random(); `sample_ns` is the telemetry interval, None for
@@ -143,12 +153,15 @@ class SwitchEngine:
         self._owner = self._loop
 
     def command(self, line: str) -> str:
-        """Runs one control command (`simple_switch_CLI` syntax); raises CommandError naming the word that is wrong."""
+        """Run one control command (`simple_switch_CLI` syntax). Raise CommandError that names the wrong word."""
         [answer] = self.commands((line,))
         return answer
 
     def commands(self, lines: Iterable[str]) -> list[str]:
-        """Runs them one after the other, all at one instant, sooner than each by itself; what each answers."""
+        """Run control commands in order, all at the present instant, and return their answers.
+
+        One call with many lines is faster than many calls of `command`.
+        """
         execute, text, answers = self._library.sw_control_execute, self._ready_text(), []
         try:
             for line in lines:
@@ -162,18 +175,18 @@ class SwitchEngine:
         return answers
 
     def receive(self, port: int, frame: bytes, now_ns: int) -> None:
-        """Hands over a frame whose last bit reached the port's ingress delay line at `now_ns`."""
+        """Hand over a frame whose last bit reached the port's ingress delay line at `now_ns`."""
         loop = self._alone()
         if self._library.sw_fabric_receive(loop.handle, 0, port, frame, len(frame), now_ns) == -22:
             raise ValueError(f"no port {port}")
 
     def advance(self, now_ns: int) -> list[Departure]:
-        """Runs everything due by `now_ns`; the frames that started on a wire, each with the time it arrives across."""
+        """Run everything due by `now_ns`. Return the frames that started on a wire, with their arrival times."""
         loop = self._alone()
         return self._departures(loop, self._library.sw_fabric_drain(loop.handle, now_ns))
 
     def step(self, port: int, frame: bytes, now_ns: int) -> list[Departure]:
-        """`receive` and `advance` to the same time in one call."""
+        """Call `receive` and `advance` for the same time at once."""
         loop = self._alone()
         count = self._library.sw_fabric_step(loop.handle, 0, port, frame, len(frame), now_ns)
         return self._departures(loop, count)
@@ -183,31 +196,35 @@ class SwitchEngine:
         return [departure[1:] for departure in loop.departures()] if count else []
 
     def next_timer_ns(self) -> int | None:
-        """When `advance` has something to do next, None for never."""
+        """Return the time at which `advance` next has work to do, or None for never."""
         return self._alone().next_timer_ns()
 
     def telemetry(self) -> npt.NDArray[Any]:
-        """Takes the rows of the intervals that have ended, as TELEMETRY_RECORD."""
+        """Return the rows of the intervals that have ended, as TELEMETRY_RECORD, and forget them."""
         self._library.sw_fabric_settle(self._owner.handle)
         return self.ready_telemetry()
 
     def ready_telemetry(self) -> npt.NDArray[Any]:
-        """Takes the rows that were made already: a switch makes them when time passes for it.
+        """Return the rows that exist already and forget them; a switch writes rows when its clock advances.
 
-        Letting no time pass, it changes no later row, wherever among the events of an instant it is called.
+        This call does not advance the clock. It therefore changes no later row, even if called between two events of
+        the same instant.
         """
         address = ctypes.c_void_p()
         count = self._library.sw_switch_telemetry(self._handle, ctypes.byref(address))
         return np.frombuffer(ctypes.string_at(address, count * TELEMETRY_RECORD.itemsize), TELEMETRY_RECORD)
 
     def statistics(self) -> dict[str, Any]:
-        """Counters since creation; keys in `src/switch/statistics.c`."""
+        """Return the counters since creation; `src/switch/statistics.c` lists the keys."""
         self._library.sw_switch_statistics(self._handle, self._ready_text())
         values: dict[str, Any] = json.loads(ctypes.string_at(self._text.bytes, self._text.length))
         return values
 
     def digests(self) -> list[tuple[int, bytes]]:
-        """Takes the digests that the program has sent: (index of the digest, its fields, big-endian, byte-padded)."""
+        """Return the digests that the program has sent and forget them: (digest index, fields).
+
+        The fields are big-endian, each padded to whole bytes.
+        """
         taken: list[tuple[int, bytes]] = []
 
         def emit(_context: int, digest: int, address: int, length: int) -> None:
@@ -217,7 +234,7 @@ class SwitchEngine:
         return taken
 
     def close(self) -> None:
-        """Frees the switch. A fabric that holds it must be closed before."""
+        """Free the switch. A fabric that holds it must be closed first."""
         if not self._handle:
             return
         if self._loop:
@@ -235,7 +252,7 @@ class SwitchEngine:
         self.close()
 
     def _ready_text(self) -> Any:
-        """An empty text for an answer, with the switch's clock at the present."""
+        """Bring the switch's clock up to date and return an empty text buffer for an answer."""
         self._library.sw_fabric_settle(self._owner.handle)
         text = ctypes.byref(self._text)
         self._library.sw_text_clear(text)
@@ -247,7 +264,7 @@ class SwitchEngine:
         return self._loop
 
     def _join(self, loop: _Loop) -> int:
-        """Leaves its own loop for a fabric's."""
+        """Move this engine from its own C fabric to a shared one and return its index there."""
         self._alone().close()
         self._loop = None
         self._owner = loop
@@ -255,11 +272,12 @@ class SwitchEngine:
 
 
 class Fabric:
-    """Switches joined by links, run in C in global time order; only departures at edge ports come out.
+    """Switches joined by links, run in C in global time order. Only departures at edge ports reach the caller.
 
-    The contract that keeps it causal: a caller that knows how long an answer takes at least runs for so long, and then
-    hands over all that was answered meanwhile; no time of that lies before what was run. Equal times: switch events
-    first (engine added first, then `src/switch/switch.h`), then what the caller hands over.
+    Causality is the caller's duty: it must not hand over a frame for a time that was run already. A caller whose
+    hosts take at least T to answer runs the fabric for T, then hands over all answers to that step.
+    At equal times switch events come before the caller's frames. Among switch events the engine added first runs first,
+    then the order of `src/switch/switch.h` applies.
     """
 
     def __init__(self) -> None:
@@ -267,7 +285,7 @@ class Fabric:
         self._loop: _Loop | None = None
 
     def add(self, engine: SwitchEngine) -> int:
-        """Puts an engine in (connect does so by itself) and returns its index; it must not hold packets yet."""
+        """Add an engine that holds no packets yet and return its index; `connect` calls this itself."""
         for index, known in enumerate(self._engines):
             if known is engine:
                 return index
@@ -278,50 +296,63 @@ class Fabric:
         return len(self._engines) - 1
 
     def connect(self, engine_a: SwitchEngine, port_a: int, engine_b: SwitchEngine, port_b: int) -> None:
-        """Joins two ports, both directions; rates and delays are those of the ports."""
+        """Join two ports in both directions; the ports' own rates and delays apply."""
         a, b = self.add(engine_a), self.add(engine_b)
         if self._running().library.sw_fabric_connect(self._running().handle, a, port_a, b, port_b) < 0:
             raise ValueError(f"engine {a} port {port_a} and engine {b} port {port_b} cannot be joined")
 
     def receive(self, engine: int, port: int, frame: bytes, now_ns: int) -> None:
-        """Hands a frame to an edge port."""
+        """Hand a frame to an edge port."""
         loop = self._running()
         if loop.library.sw_fabric_receive(loop.handle, engine, port, frame, len(frame), now_ns) == -22:
             raise ValueError(f"no engine {engine} or no port {port}")
 
     def put(self, entries: bytes, frames: bytes) -> None:
-        """Hands over many frames, an `ENTRY` each; in any order, since a switch sorts by time and port."""
+        """Hand over many frames with one `ENTRY` each, in any order: a switch sorts them by time and port."""
         loop = self._running()
         if loop.library.sw_fabric_put(loop.handle, entries, len(entries) // ENTRY.size, frames, len(frames)):
             raise ValueError("entries that do not fit their frames or these engines")
 
     def run(self, until_ns: int) -> tuple[bytes, bytes]:
-        """Runs all events up to then. Departures in the order in which their packets started on the wire, as
-        `DEPARTURE` each, and their frames."""
+        """Run all events up to `until_ns`. Return the `DEPARTURE` records, in the order in which the packets started on
+        the wire, and the bytes of the frames."""
         loop = self._running()
         return loop.departed() if loop.library.sw_fabric_drain(loop.handle, until_ns) else (b"", b"")
 
     def advance(self, until_ns: int) -> list[EdgeDeparture]:
-        """The same, taken apart."""
+        """Run all events up to `until_ns` and return the departures as a list of tuples."""
         loop = self._running()
         return loop.departures() if loop.library.sw_fabric_drain(loop.handle, until_ns) else []
 
     def watch(self, engine: int, port: int) -> None:
-        """From now on `seen` gives every frame that arrives at a port or leaves by it."""
+        """Record every frame that arrives at a port or leaves by it from now on, for `seen`."""
         if self._running().library.sw_fabric_watch(self._running().handle, engine, port) < 0:
             raise ValueError(f"no engine {engine} or no port {port}")
 
     def seen(self) -> list[SeenFrame]:
-        """Takes the frames that met watched ports since the call before: those that arrived, each with when it was
-        handed over, then those that left, each with when it is across its link, which may lie ahead."""
+        """Return the frames seen at watched ports since the last call and forget them.
+
+        Arrivals come first, with the time at which they were handed over. Departures follow, with the time at which
+        they reach the far end of the link, which may be in the future.
+        """
         return self._running().seen()
 
+    def log_departures(self) -> None:
+        """Log every frame that leaves a switch from now on, for `logged_departures`."""
+        self._running().library.sw_fabric_log_departures(self._running().handle)
+
+    def logged_departures(self) -> npt.NDArray[Any]:
+        """Return the log of `log_departures` as DEPARTURE_RECORD; a frame's time is when it has crossed its link."""
+        loop = self._running()
+        log = Outbox.from_address(loop.library.sw_fabric_departures(loop.handle))
+        return np.frombuffer(ctypes.string_at(log.items, log.count * DEPARTURE.size), DEPARTURE_RECORD)
+
     def next_timer_ns(self) -> int | None:
-        """The next event of any switch, None without one."""
+        """Return the time of the next event of any switch, or None without one."""
         return self._running().next_timer_ns()
 
     def close(self) -> None:
-        """Frees the fabric and closes its engines."""
+        """Free the fabric and close its engines."""
         if self._loop:
             self._loop.close()
             self._loop = None

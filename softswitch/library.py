@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""softswitch's shared object as ctypes sees it: structures and functions, and nothing of what they are for."""
+"""The ctypes declarations of softswitch's shared object: its structures and functions."""
 
 from __future__ import annotations
 
@@ -69,11 +69,13 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sw_fabric_watch": (ctypes.c_int, (_HANDLE, _U32, _U32)),
     "sw_fabric_seen": (ctypes.c_void_p, (_HANDLE, ctypes.c_bool)),
     "sw_fabric_forget_seen": (None, (_HANDLE,)),
+    "sw_fabric_log_departures": (None, (_HANDLE,)),
+    "sw_fabric_departures": (ctypes.c_void_p, (_HANDLE,)),
 }
 
 
 def load(library: Path) -> ctypes.CDLL:
-    """Return the shared object with the types of its functions. CacheRefused if the system does not load it."""
+    """Load the shared object and declare its functions. Raise CacheRefused if the system cannot load it."""
     try:
         loaded = ctypes.CDLL(str(library))
     except OSError as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a Mininet script asks of a link, in softswitch's units. Knows the words of Mininet's TCLink, not Mininet."""
+"""Converts the link parameters of Mininet's TCLink to softswitch's units, without importing Mininet."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from typing import Any
 
 _BITS_PER_MEGABIT = 1_000_000
 _NS_OF = {"": 1_000, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "ns": 1}
-"""A number without a unit is microseconds, as for `tc`."""
+"""Nanoseconds by unit. A number without a unit is in microseconds, as for `tc`."""
 _DELAY = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(|s|ms|us|ns)(?:ecs?)?")
 _NOT_MODELLED = ("jitter", "loss", "max_queue_size")
 
 
 def rate_bps(link: Mapping[str, Any]) -> int | None:
-    """Of a link with `bw`, which is in Mb/s. ValueError for what is no rate."""
-    wished = link.get("bw")
-    if wished is None:
+    """Return the rate of a link from its `bw` in Mb/s, or None without one. Raise ValueError for an invalid rate."""
+    bandwidth = link.get("bw")
+    if bandwidth is None:
         return None
-    rate = round(float(wished) * _BITS_PER_MEGABIT)
+    rate = round(float(bandwidth) * _BITS_PER_MEGABIT)
     if rate <= 0:
-        raise ValueError(f"bw={wished} is not a rate in Mb/s")
+        raise ValueError(f"bw={bandwidth} is not a rate in Mb/s")
     return rate
 
 
 def delay_ns(link: Mapping[str, Any]) -> int | None:
-    """Of a link with `delay`, such as "5ms". ValueError for what is no delay."""
-    wished = link.get("delay")
-    if wished is None:
+    """Return the delay of a link from its `delay`, such as "5ms", or None. Raise ValueError for an invalid delay."""
+    delay = link.get("delay")
+    if delay is None:
         return None
-    found = _DELAY.fullmatch(str(wished).strip())
-    if found is None:
-        raise ValueError(f"delay={wished} is not a time such as '5ms'")
-    return round(float(found[1]) * _NS_OF[found[2]])
+    match = _DELAY.fullmatch(str(delay).strip())
+    if match is None:
+        raise ValueError(f"delay={delay} is not a time such as '5ms'")
+    return round(float(match[1]) * _NS_OF[match[2]])
 
 
-def not_modelled(link: Mapping[str, Any]) -> list[str]:
-    """What is asked of a link and not done by the switch."""
+def unsupported_parameters(link: Mapping[str, Any]) -> list[str]:
+    """Return the link parameters that the switch does not implement, as `name=value`."""
     return [f"{name}={link[name]}" for name in _NOT_MODELLED if link.get(name)]

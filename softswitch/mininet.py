@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""softswitch as a switch of anybody's Mininet script.
+"""A Mininet switch class that runs softswitch, for any Mininet script.
 
     net = Mininet(controller=None)
     net.addSwitch("s1", cls=SoftSwitch, program="basic.json", commands="s1-commands.txt", rates_bps={2: 500_000})
 
-Needs Mininet, a C compiler and this package, nothing else of the project.
+Needs Mininet, a C compiler and this package, but no other part of the project.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from softswitch.p4c import CompileError, program_json
 __all__ = ["SoftSwitch", "SwitchError"]
 
 Commands: TypeAlias = "str | Path | Sequence[str]"
-"""The path of a file with lines of simple_switch_CLI, or the lines."""
+"""The path of a file with simple_switch_CLI commands, or the commands themselves."""
 
 PerPort: TypeAlias = "int | float | Mapping[int, int | float | None] | None"
-"""One number for all ports, or numbers by port; None leaves it to the link."""
+"""A number for all ports, or numbers by port; None uses the link's parameters."""
 
 
 class SoftSwitch(Switch):  # type: ignore[misc]
     """A switch that runs a P4 program (v1model).
 
-    `program`: BMv2 JSON, or a `.p4` where p4c-bm2-ss is on the PATH. `commands` are run at every start. `rates_bps` and
-    `delays_ns`: of the wire that leaves by a port; where they say nothing, `bw` and `delay` of the port's link hold
-    (those of a TCLink reach the host's end only, since a switch of packet sockets goes past `tc`), and without them a
-    wire is infinitely fast. `thrift_port`: for simple_switch_CLI. `log_file`: what the switch complains of. `realtime`:
-    run before ordinary processes, which keeps delays on a busy machine.
+    `program`: BMv2 JSON, or a `.p4` if p4c-bm2-ss is on the PATH. `commands`: control commands that run at every start.
+    `rates_bps` and `delays_ns`: rate and delay of the outgoing wire of each port. For a port without a value, `bw` and
+    `delay` of the port's link apply. The switch must apply them itself, because its packet sockets bypass `tc`. Without
+    any value the wire is infinitely fast. `thrift_port`: TCP port for simple_switch_CLI. `log_file`: file for error
+    output. `realtime`: run with real-time priority, which keeps delays exact on a busy machine.
 
-    All of these are attributes, read by `start`. The process ends with the thread that started it, however that ends.
+    All of these are attributes that `start` reads. The switch process always ends with the thread that started it.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SoftSwitch(Switch):  # type: ignore[misc]
         super().__init__(name, **params)
 
     def start(self, controllers: Any) -> None:
-        """Returns once it forwards and its commands have run. Raises SwitchError, in one line."""
+        """Start the switch; return once it forwards and its commands have run. Raises SwitchError with one line."""
         self._end()
         if self.inNamespace and self.thrift_port is not None:
             raise SwitchError(f"{self.name}: thrift_port cannot be reached in a namespace of the switch's own")
@@ -92,29 +92,29 @@ class SoftSwitch(Switch):  # type: ignore[misc]
             raise
 
     def stop(self, deleteIntfs: bool = True) -> None:
-        """Ends the process; `start` begins with empty tables and registers."""
+        """End the process; the next `start` begins with empty tables and registers."""
         self._end()
         super().stop(deleteIntfs)
 
     def terminate(self) -> None:
-        """Also when Mininet drops a switch that it never stopped."""
+        """End the process of a switch that Mininet drops without calling `stop`."""
         self._end()
         super().terminate()
 
     def commands(self, *lines: str) -> list[str]:
-        """What each control command prints. Raises SwitchError for the first that is refused."""
+        """Run control commands and return their outputs. Raises SwitchError for the first refused command."""
         if self._process is None:
             raise SwitchError(f"{self.name} is not running")
         return [self._process.command(line) for line in lines]
 
     @property
     def switch_pid(self) -> int | None:
-        """The process that forwards; `pid` is that of Mininet's shell."""
+        """The PID of the switch process; `pid` is the PID of Mininet's shell."""
         return None if self._process is None else self._process.pid
 
     @property
     def control_socket(self) -> Path | None:
-        """Where it takes commands, see softswitch.control."""
+        """The path of the switch's control socket (see softswitch.control)."""
         return None if self._process is None else self._process.control
 
     def _end(self) -> None:
@@ -123,7 +123,7 @@ class SoftSwitch(Switch):  # type: ignore[misc]
             self._process = None
 
     def _inside(self) -> list[str]:
-        """What enters the switch's own namespace, if it has one."""
+        """Return the command prefix that enters the switch's own namespace, if it has one."""
         return ["mnexec", "-a", str(self.pid)] if self.inNamespace else []
 
     def _arguments(self, ports: Mapping[int, Any]) -> list[str]:
@@ -136,15 +136,15 @@ class SoftSwitch(Switch):  # type: ignore[misc]
             raise SwitchError(f"{self.name}: {error}") from error
 
     def _settings(self, port: int, interface: Any) -> list[str]:
-        """The wire of a port as control commands."""
-        wished: Mapping[str, Any] = interface.params
-        if unheard := links.not_modelled(wished):
+        """Return the control commands that set rate and delay of a port's wire."""
+        parameters: Mapping[str, Any] = interface.params
+        if ignored := links.unsupported_parameters(parameters):
             warn(
-                f"\n{self.name}: {interface.name} has no {', '.join(unheard)}: a SoftSwitch's wire has rate and delay\n"
+                f"\n{self.name}: {interface.name} has no {', '.join(ignored)}: a SoftSwitch's wire has rate and delay\n"
             )
         try:
-            rate_bps = _of_port(self.rates_bps, port, links.rate_bps(wished))
-            delay_ns = _of_port(self.delays_ns, port, links.delay_ns(wished))
+            rate_bps = _port_value(self.rates_bps, port, links.rate_bps(parameters))
+            delay_ns = _port_value(self.delays_ns, port, links.delay_ns(parameters))
         except ValueError as error:
             raise SwitchError(f"{self.name}: rate or delay of {interface.name}: {error}") from error
         lines = [] if rate_bps is None else [f"port_rate {port} {rate_bps}"]
@@ -165,14 +165,14 @@ class SoftSwitch(Switch):  # type: ignore[misc]
                 raise SwitchError(f"{error} ({self.first_commands}:{number})") from None
 
 
-def _of_port(setting: PerPort, port: int, of_link: int | None) -> int | None:
-    """ValueError for what is no number."""
-    own = setting.get(port) if isinstance(setting, Mapping) else setting
-    return of_link if own is None else round(float(own))
+def _port_value(setting: PerPort, port: int, link_value: int | None) -> int | None:
+    """Return the setting of a port, or the link's value without one. Raise ValueError if it is not a number."""
+    value = setting.get(port) if isinstance(setting, Mapping) else setting
+    return link_value if value is None else round(float(value))
 
 
 def _make_frames_whole(interface: Any) -> None:
-    """Both ends of a port's link, the far one wherever its node is."""
+    """Turn off the offloads at both ends of a port's link, also if the far node has its own namespace."""
     ends = [interface]
     if interface.link is not None:
         ends = [interface.link.intf1, interface.link.intf2]
@@ -185,5 +185,5 @@ def _make_frames_whole(interface: Any) -> None:
 
 @cache
 def _json_of(program: Path, _modified_ns: int) -> Path:
-    """Compiled once for all switches of a script."""
+    """Return the BMv2 JSON of a program, compiled once for all switches of a script."""
     return program_json(program)

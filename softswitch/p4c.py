@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""P4 sources to BMv2 JSON, by p4c where it is installed. Must not know what is made of the JSON.
+"""Compiles P4 sources to BMv2 JSON with p4c, if it is installed. Must not know how the JSON is used.
 
-What was compiled is kept in the cache by what p4c's preprocessor makes of the source: a long one takes p4c seconds.
+Results are cached by a hash of the preprocessed source, because p4c takes seconds for a long program.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from compiled.kept import CacheGone, discard, kept_file
 COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")
 _PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
-"""p4c makes a shell's command of the names that its preprocessor is to read (docs/security.md)."""
+"""The file names that are safe for p4c, which passes them to its preprocessor through a shell (docs/security.md)."""
 _SHOWN_LINES = 3
 _DIGITS = 24
 
 
 class CompileError(Exception):
-    """There is no program, and why, in one line."""
+    """A program cannot be compiled; the message is one line with the reason."""
 
 
 def program_folder() -> Path:
-    """Return the folder where compiled P4 programs are kept. CacheRefused, OSError."""
+    """Return the folder of compiled P4 programs in the cache. Raises CacheRefused and OSError."""
     folder = private_cache() / PROGRAMS
     if not folder.is_dir():
         discard(folder)
@@ -39,26 +39,26 @@ def program_folder() -> Path:
 
 
 def program_json(program: Path) -> Path:
-    """A program's BMv2 JSON: the file itself, or what is made of a `.p4`. Raises CompileError and OSError."""
+    """Return the path of a program's BMv2 JSON, after compiling a `.p4`. Raises CompileError and OSError."""
     if program.suffix != ".p4":
         return program
-    program.stat()  # the system says in a line what p4c would say in four
+    program.stat()  # for a missing file the system's message is one line, p4c's is four
     return compile_source(program)
 
 
 def compile_source(source: Path, includes: Sequence[Path] = ()) -> Path:
-    """The BMv2 JSON of a P4 source, in the cache; what it includes is sought beside it, then in these folders.
+    """Compile a P4 source and return the path of its BMv2 JSON in the cache.
 
-    Raises CompileError.
+    Included files are searched for beside the source, then in the folders `includes`. Raises CompileError.
     """
     if shutil.which(COMPILER) is None:
         raise CompileError(f"no {COMPILER} on the PATH to compile it; a compiled .json needs none")
     for name in (source.name, *map(str, includes)):
         if not _PLAIN.fullmatch(name):
             raise CompileError(f"p4c takes names of letters, digits and . _ / + @ % : = , - alone, not {name!r}")
-    # Called where the source lies, so that errors and the program's own notes have short names.
-    sought = [word for folder in includes for word in ("-I", str(folder))]
-    words = [COMPILER, *LANGUAGE, *sought, f"./{source.name}"]
+    # p4c runs in the folder of the source, so that its messages and the JSON's source positions have short names.
+    include_options = [word for folder in includes for word in ("-I", str(folder))]
+    words = [COMPILER, *LANGUAGE, *include_options, f"./{source.name}"]
     folder = source.absolute().parent
     try:
         name = f"source-{_digest(words, folder)}"
@@ -68,27 +68,27 @@ def compile_source(source: Path, includes: Sequence[Path] = ()) -> Path:
 
 
 def _digest(words: list[str], folder: Path) -> str:
-    """Of all that decides what p4c makes: its version, how it is called, the source with everything it includes."""
+    """Return a digest of all inputs of p4c: its version, its options and the source with all included files."""
     parts = [" ".join(words)]
     for option in ("--version", "-E"):
-        parts.append(_called([*words, option], folder).stdout)
+        parts.append(_run_compiler([*words, option], folder).stdout)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
 
 
 def _compile(words: list[str], folder: Path, part: Path) -> None:
-    """Have p4c write the BMv2 JSON to a file. Raises CompileError."""
-    done = _called([*words, "-o", str(part)], folder)
-    if done.returncode != 0 or not part.exists():
-        raise CompileError(_said(done))
+    """Run p4c to write the BMv2 JSON to a file. Raises CompileError."""
+    process = _run_compiler([*words, "-o", str(part)], folder)
+    if process.returncode != 0 or not part.exists():
+        raise CompileError(_error_summary(process))
 
 
-def _called(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _run_compiler(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="backslashreplace", check=False)
 
 
-def _said(done: subprocess.CompletedProcess[str]) -> str:
-    """The first lines, without those that only point."""
-    lines = [" ".join(line.split()) for line in (done.stderr + done.stdout).splitlines()]
-    telling = [line for line in lines if line.strip(" ^")]
-    shown = "; ".join(telling[:_SHOWN_LINES]) or f"it ended with {done.returncode} and said nothing"
-    return f"{COMPILER}: {shown}"
+def _error_summary(process: subprocess.CompletedProcess[str]) -> str:
+    """Return the first lines of p4c's output as one line, without the lines that only hold a caret."""
+    lines = [" ".join(line.split()) for line in (process.stderr + process.stdout).splitlines()]
+    messages = [line for line in lines if line.strip(" ^")]
+    summary = "; ".join(messages[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
+    return f"{COMPILER}: {summary}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Processes that do not outlive the one that started them. As `hosts.io.parent`, which stands above."""
+"""Ends a process together with its parent; a copy of `hosts.io.parent`, which this lower layer must not import."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import signal
 _PR_SET_PDEATHSIG = 1
 
 
-def ends_with(parent: int) -> bool:
-    """Has the kernel send SIGTERM when the thread that started this process ends, also to what it becomes.
+def end_with_parent(parent: int) -> bool:
+    """Ask the kernel to send SIGTERM when the thread that started this process ends. The request survives exec.
 
-    False where process `parent` is not, or no longer, the one that started it.
+    Return False if process `parent` is not (or no longer) the parent of this process.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     return os.getppid() == parent

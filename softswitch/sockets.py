@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Names for sockets of switches that nobody has named, in the folder for temporary files; and what became of them.
+"""Names sockets of switches in the folder for temporary files, and removes sockets that are no longer used.
 
-Whoever makes one removes it. Of one that was killed with all that belongs to it the socket stays: whoever makes the
-next one removes it, and so does `runner.py clean`.
+The process that creates a socket removes it. A socket left by a killed process is removed when the next name is
+created, or by `runner.py clean`.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from pathlib import Path
 CONTROL, DIGESTS = ".control", ".digests"
 _PREFIX = "softswitch-"
 _SETTLED_S = 10.0
-"""A socket has its name for a moment before somebody listens on it."""
+"""The age below which a socket is never removed: its owner may not listen yet."""
 
 
-def new_name(owner: str) -> Path:
-    """A path for a control socket that nobody has; dead ones beside it are removed."""
+def new_socket_path(owner: str) -> Path:
+    """Return an unused path for a control socket, after removing unused sockets in the same folder."""
     remove_dead()
     return Path(tempfile.gettempdir(), f"{_PREFIX}{owner}-{secrets.token_hex(4)}{CONTROL}")
 
 
 def remove_dead() -> int:
-    """Removes this user's sockets on which nobody listens, and says how many there were."""
+    """Remove this user's sockets without a listener and return how many were removed."""
     removed = 0
     for suffix in (CONTROL, DIGESTS):
         for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{suffix}"):
-            with suppress(OSError):  # gone meanwhile
-                found = path.lstat()
-                is_ours = stat.S_ISSOCK(found.st_mode) and found.st_uid == os.geteuid()
-                if is_ours and time.time() - found.st_mtime > _SETTLED_S and is_free(path):
+            with suppress(OSError):  # another process may have removed the file
+                status = path.lstat()
+                is_ours = stat.S_ISSOCK(status.st_mode) and status.st_uid == os.geteuid()
+                if is_ours and time.time() - status.st_mtime > _SETTLED_S and is_free(path):
                     path.unlink()
                     removed += 1
     return removed
 
 
 def is_free(path: Path) -> bool:
-    """Whether nobody listens there: there is nothing, or a socket that somebody dead has left."""
+    """Whether no process listens at a path: no file is there, or only the socket of a process that has ended."""
     with socket.socket(socket.AF_UNIX) as probe:
-        probe.setblocking(False)  # one with many clients waiting would hold us
+        probe.setblocking(False)  # connecting would block if the listener's queue is full
         try:
             probe.connect(str(path))
         except (FileNotFoundError, ConnectionRefusedError):

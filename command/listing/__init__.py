@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What `list` shows: settings as rows, and the tables made of them."""
+"""The tables that `list` shows."""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Settings as rows: name, unit, default, meaning. Read from the models themselves, so that none can be forgotten.
+"""Settings as table rows: name, unit, default and meaning, read from the models.
 
-Of a pydantic model the meaning is a field's description, of a dataclass the string below the field in its source: there
-it stands for who reads the code, and Python itself forgets it.
+The meaning is the description of a pydantic field, or the string below a dataclass field in the source code.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _KINDS: Mapping[type, str] = {bool: "true, false", int: "integer", float: "numbe
 
 @dataclass(frozen=True)
 class Setting:
-    """A row."""
+    """A row of a settings table."""
 
     name: str
     unit: str
@@ -35,7 +34,7 @@ class Setting:
 
 
 def model_settings(model: type[BaseModel]) -> list[Setting]:
-    """Of a pydantic model; where a subclass only changes a default, the meaning is its parent's."""
+    """Return the settings of a pydantic model. A field without a description has that of its parent's field."""
     return [
         Setting(name, unit_of(name, field.annotation), as_typed(field.default), _description(model, name))
         for name, field in model.model_fields.items()
@@ -43,7 +42,7 @@ def model_settings(model: type[BaseModel]) -> list[Setting]:
 
 
 def record_settings(record: type[Any]) -> list[Setting]:
-    """Of a dataclass whose fields have a string below them."""
+    """Return the settings of a dataclass whose fields have a string below them."""
     hints, meanings = get_type_hints(record), _strings_below(record)
     found = []
     for field in fields(record):
@@ -54,7 +53,7 @@ def record_settings(record: type[Any]) -> list[Setting]:
 
 
 def unit_of(name: str, annotation: Any) -> str:
-    """Of what the name ends with, else what kind of value it is; a choice is spelled out."""
+    """Return the unit at the end of a name, or else the kind of value, with the options of a choice."""
     options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     kinds = [each for each in options if each is not type(None)]
     unit = _UNITS.get(name.rpartition("_")[2]) or ", ".join(_kind(each) for each in kinds)
@@ -62,7 +61,7 @@ def unit_of(name: str, annotation: Any) -> str:
 
 
 def as_typed(value: Any) -> str:
-    """As it would stand after `=`."""
+    """Return a value as it is typed after `=`."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value)) if abs(value) < 1e15 else str(value)
     return value if isinstance(value, str) else json.dumps(value)
@@ -72,7 +71,7 @@ def _kind(annotation: Any) -> str:
     origin = get_origin(annotation)
     if origin is Literal:
         return ", ".join(map(str, get_args(annotation)))
-    if hasattr(annotation, "__metadata__"):  # Annotated: its bounds are no kind
+    if hasattr(annotation, "__metadata__"):  # Annotated: skip the bounds
         return _kind(get_args(annotation)[0])
     if origin is tuple:
         return "list"
@@ -88,7 +87,7 @@ def _description(model: type[BaseModel], name: str) -> str:
 
 
 def _strings_below(record: type[Any]) -> dict[str, str]:
-    """Field -> the string that follows it, of the class as it is written; compiled modules keep their sources."""
+    """Return the string below each field of a class, from its source code."""
     source = _ROOT / f"{record.__module__.replace('.', '/')}.py"
     tree = ast.parse(source.read_text(encoding="utf-8"))
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == record.__name__)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables of `list` for the terminal: scenarios, schemes and topologies with every setting that they have."""
+"""Tables of `list`: scenarios, schemes and topologies with all their settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topologies.shapes import SHAPES
 
 
 def names_table(title: str, rows: Sequence[tuple[str, str]]) -> RenderableType:
-    """Words and what they mean."""
+    """Return a table of names and their meanings."""
     table = Table(title=title, title_style="bold", show_header=False, box=None, padding=(0, 3, 0, 0))
     table.add_column()
     table.add_column(ratio=PROSE)
@@ -31,7 +31,7 @@ def names_table(title: str, rows: Sequence[tuple[str, str]]) -> RenderableType:
 
 
 def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> RenderableType:
-    """Settings as they are typed after `--set`; the meaning takes what width is left."""
+    """Return a table of settings as they are typed after `--set`; the meaning takes the remaining width."""
     table = Table(title=title, title_style="bold", box=None, padding=(0, 2, 0, 0))
     for heading, widest in (("--set", 32), ("unit", 10), ("default", 13)):
         table.add_column(heading, max_width=widest)
@@ -43,7 +43,7 @@ def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> Rend
 
 
 def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
-    """Its settings at every scale, its networks, and how to run it."""
+    """Yield the settings of a scenario at every scale, its networks, and a command to try."""
     yield Group(Text(f"{scenario.name}: {scenario.summary}", style="bold"), "")
     rows = [replace(each, default=_at_scales(each, scenario)) for each in model_settings(scenario.workload)]
     yield settings_table("workload", "", rows)
@@ -55,7 +55,7 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
 
 
 def scheme_tables() -> Iterator[RenderableType]:
-    """Schemes with what each sets, rate controls, and every setting of switches."""
+    """Yield the schemes with the settings that each changes, the rate controls, and all switch settings."""
     yield names_table(
         "schemes",
         [(each.name, f"{each.summary}. Sets {_sets(each.switch, each.transport)}") for each in SCHEMES.values()],
@@ -63,13 +63,13 @@ def scheme_tables() -> Iterator[RenderableType]:
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
     yield settings_table("switches", "switch.", _switch_settings())
     yield Text(
-        "Any in bytes may be given in BDP (switch.q_th_bdp=4) or in data packets (switch.trim_queue_packets=8), any in "
-        "ns in base RTTs (switch.suppression_rtt=1).\n"
+        "Settings in bytes can also be given in BDP (switch.q_th_bdp=4) or data packets (switch.trim_queue_packets=8), "
+        "settings in ns in base RTTs (switch.suppression_rtt=1).\n"
     )
 
 
 def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
-    """The suffixes, the default said."""
+    """Return the suffixes and their meanings, with the schemes that use each by default."""
     return [
         (
             f"+{each.name}",
@@ -82,7 +82,7 @@ def rate_control_rows(*, with_settings: bool = False) -> list[tuple[str, str]]:
 
 
 def _default_of(control: str) -> str:
-    """Which schemes have a rate control where no suffix names one."""
+    """Return a remark that names the schemes which use a rate control by default."""
     names = [scheme.name for scheme in SCHEMES.values() if scheme.congestion == control]
     if not names:
         return ""
@@ -91,7 +91,7 @@ def _default_of(control: str) -> str:
 
 
 def topology_tables() -> Iterator[RenderableType]:
-    """Each shape with its settings."""
+    """Yield each topology with its settings."""
     for name, shape in SHAPES.items():
         title = f"{name}: {(shape.__doc__ or '').splitlines()[0]}"
         yield settings_table(title, "topology.", model_settings(shape))
@@ -99,7 +99,7 @@ def topology_tables() -> Iterator[RenderableType]:
 
 
 def _switch_settings() -> list[Setting]:
-    """What follows from the network has its multiple as default."""
+    """Return the switch settings; the default of one derived from the network is a multiple of BDP or base RTT."""
     units = {"bdp": ("bytes", "BDP"), "rtt": ("ns", "base RTT")}
     follows = {}
     for name, value in FROM_NETWORK.items():
@@ -124,7 +124,7 @@ def _scale(scale: Scale) -> str:
     others = [*_words("switch.", scale.switch), *_words("transport.", scale.transport)]
     parts = [
         " ".join([f"topology {scale.topology}", *parameters]),
-        f"at most {scale.duration_ms:g} ms of model time",
+        f"at most {scale.duration_ms:g} ms of simulated time",
         *others,
         *(f"--fault {each}" for each in scale.faults),
     ]

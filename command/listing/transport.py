@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables of the hosts' settings: those of the NIC, and the parameters of every algorithm."""
+"""Tables of the hosts' settings: the NIC, and the parameters of every algorithm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from testbed.plan.network_settings import FOLLOW_FROM_NETWORK
 
 
 def transport_tables() -> Iterator[RenderableType]:
-    """The NIC's settings, then a table for each algorithm that has parameters."""
+    """Yield the NIC's settings, then a table for each algorithm with parameters."""
     rows = [
         replace(each, default="from the network") if each.name in FOLLOW_FROM_NETWORK else each
         for each in record_settings(TransportSettings)

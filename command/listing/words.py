@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Words that may be typed where a name is wanted, and what each means: for the shell's completion.
+"""Names for the shell's completion, with their meanings.
 
-The tables are loaded when a shell asks, so that no command pays for it.
+The tables are imported when a shell asks, so that no other command waits for them.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from __future__ import annotations
 from typing import TypeAlias, get_args
 
 Words: TypeAlias = list[tuple[str, str]]
-"""A word and its meaning, which some shells show."""
+"""Names and their meanings, which some shells show."""
 
 
 def scenarios() -> Words:
-    """All that can be run."""
+    """Return all scenarios."""
     from scenarios.catalogue import SCENARIOS
 
     return [(each.name, each.summary) for each in SCENARIOS.values()]
 
 
 def scenarios_or_all() -> Words:
-    """Where `all` stands for every one."""
+    """Return all scenarios and `all`."""
     return [*scenarios(), ("all", "every scenario")]
 
 
 def experiments_or_all() -> Words:
-    """Those of the paper."""
+    """Return the experiments of the paper and `all`."""
     from reproduction.catalogue import EXPERIMENTS
 
     return [*((each.name, each.title) for each in EXPERIMENTS.values()), ("all", "every experiment")]
 
 
 def schemes(incomplete: str) -> Words:
-    """Schemes; behind a `+` the rate controls of the one before it."""
+    """Return the schemes; after a `+`, the scheme with each rate control."""
     from scenarios.schemes import CONGESTION_SUFFIXES, SCHEMES
 
     scheme, plus, _ = incomplete.partition("+")
@@ -43,34 +43,34 @@ def schemes(incomplete: str) -> Words:
 
 
 def scheme_lists(incomplete: str) -> Words:
-    """The last of several schemes with commas between them; none that is there."""
+    """Return completions of the last scheme in a comma-separated list, without those already in the list."""
     before, comma, last = incomplete.rpartition(",")
     return [(f"{before}{comma}{name}", summary) for name, summary in schemes(last) if name not in before.split(",")]
 
 
 def topologies() -> Words:
-    """Shapes of networks."""
+    """Return the topologies."""
     from topologies.shapes import SHAPES
 
     return [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()]
 
 
 def scales() -> list[str]:
-    """Sizes of scenarios."""
+    """Return the scales of scenarios."""
     from scenarios.model.scenario import ScaleName
 
     return list(get_args(ScaleName))
 
 
 def switches() -> list[str]:
-    """Targets, and the word for the one that is taken unless another is named."""
+    """Return the switch targets and `auto`."""
     from testbed.plan.switch_targets import SWITCH_TARGETS
 
     return ["auto", *SWITCH_TARGETS]
 
 
 def clocks() -> list[str]:
-    """What time a run goes by."""
+    """Return the clocks."""
     from testbed.plan.request import ClockName
 
     return list(get_args(ClockName))

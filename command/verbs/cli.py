@@ -29,14 +29,14 @@ MAX_SCRIPT_BYTES = 1_000_000
 
 def verb(
     *,
-    topology: Annotated[str, typer.Option(help="Network, see `list`.", autocompletion=words.topologies)] = "clos",
+    topology: Annotated[str, typer.Option(help="Topology, see `list`.", autocompletion=words.topologies)] = "clos",
     scheme: Annotated[
-        str, typer.Option(help="Scheme that switches and hosts begin with.", autocompletion=words.schemes)
+        str, typer.Option(help="Scheme of the switches and hosts at the start.", autocompletion=words.schemes)
     ] = "sfc",
     switch: SwitchName = "auto",
     p4: P4Program = None,
     dilation: Annotated[
-        int, typer.Option(min=1, max=MAX_DILATION, help="How much slower than the model the network runs.")
+        int, typer.Option(min=1, max=MAX_DILATION, help="Time dilation factor D of the network.")
     ] = NETWORK_DILATION,
     settings: Settings = None,
     hosts: HostsImage = None,
@@ -45,11 +45,11 @@ def verb(
         typer.Option(
             "--exec",
             metavar="FILE",
-            help="Execute these lines (`-`: stdin) instead of asking for them; exit with 3 at the first that fails.",
+            help="Run the commands in this file (`-`: stdin) instead of a prompt; exit with 3 at the first failure.",
         ),
     ] = None,
 ) -> None:
-    """Starts a network with a prompt."""
+    """Start a live network with a prompt."""
     request = RunRequest(
         "none",
         scheme,
@@ -67,7 +67,7 @@ def verb(
     prepare()
     build_programs([plan])
 
-    from testbed.live.prompt.start import open_prompt  # Mininet may not be there, which has just been asked
+    from testbed.live.prompt.start import open_prompt  # loads Mininet, which is installed as checked above
 
     if not open_prompt(request, console, lines):
         raise typer.Exit(EXIT_INVALID)

@@ -55,7 +55,7 @@ def verb(
     schemes: Annotated[
         str,
         typer.Option(
-            help="Schemes, separated by commas; the first is the base of ratios.", autocompletion=words.scheme_lists
+            help="Schemes, separated by commas; ratios are relative to the first.", autocompletion=words.scheme_lists
         ),
     ] = "irn,sfc",
     switch: SwitchName = "auto",
@@ -63,9 +63,13 @@ def verb(
     clock: ClockName = "real",
     dilation: DilationFactor = "auto",
     scale: ScaleName = "ci",
-    seed: Annotated[int | None, typer.Option(help="Seed of all chance.", show_default="1")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="1")] = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Several, such as 1..5 or 1,3,7: means and intervals.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Several seeds, such as 1..5 or 1,3,7: the table gives means and confidence intervals.",
+            show_default=False,
+        ),
     ] = None,
     duration: Duration = None,
     settings: Settings = None,
@@ -79,7 +83,7 @@ def verb(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
-    """Runs a scenario under each scheme with each P4 program, with each seed."""
+    """Run a scenario with every combination of scheme, P4 program and seed, and compare."""
     request = RunRequest(
         scenario_of(scenario, flows),
         switch=switch,
@@ -94,12 +98,12 @@ def verb(
         hosts=hosts,
     )
     if strict and claims is None:
-        raise UsageError("--strict: there are no claims to hold; --claims FILE.py names some")
+        raise UsageError("--strict needs claims: add --claims FILE.py")
     claimed = () if claims is None else read_claims(claims)
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
-    # Seed by seed, so that an interruption leaves whole comparisons.
+    # All schemes of a seed before the next seed, so that an interruption leaves complete comparisons.
     names = [name.strip() for name in schemes.split(",")]
     programs = programs_given(p4 or ()) or [None]
     requests = [
@@ -116,7 +120,7 @@ def verb(
         held = judged(claimed, [run.folder for run in runs])
         page = write_comparison_report([run.folder for run in runs], folder, missing, held)
         give_to_caller(folder)
-    with interruptible():  # all is stored: what is left is to say so
+    with interruptible():  # everything is stored by now
         comparison = compare([run.result for run in runs], missing, held)
         if json:
             say_json(comparison.model_dump_json(indent=2) + "\n")
@@ -133,7 +137,7 @@ def verb(
 def _run_all(
     requests: Sequence[RunRequest], plans: Sequence[RunPlan], out: Path, *, quiet: bool, retry: bool
 ) -> tuple[list[StoredRun], list[str]]:
-    """The runs until an interruption, and the schemes that it left out. Interrupted when there is no run at all."""
+    """Return the runs up to an interruption, and the names of those that did not run. Interrupted if none ran."""
     runs: list[StoredRun] = []
     names = named(plans)
     for request, plan in zip(requests, plans, strict=True):
@@ -151,7 +155,7 @@ def _run_all(
 
 @contextmanager
 def _kept(runs: Sequence[StoredRun], missing: Sequence[str]) -> Iterator[None]:
-    """Ctrl-C where nothing is measured: what there is, is the runs before."""
+    """Report a Ctrl-C outside a run: the completed runs are kept."""
     try:
         yield
     except KeyboardInterrupt as error:

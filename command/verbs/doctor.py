@@ -21,16 +21,18 @@ def verb(
     *,
     measure: Annotated[
         bool,
-        typer.Option("--calibrate", help="Measure what this machine carries (a minute, root), for --dilation auto."),
+        typer.Option(
+            "--calibrate", help="Measure the speed of this machine for --dilation auto; takes a minute, needs root."
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Calibrate although the machine is busy.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Calibrate even if the machine is busy.")] = False,
 ) -> None:
-    """Print every capability and whether it is there, and what was measured of this machine."""
+    """Print which capabilities this machine has, and its calibration."""
     if measure:
         calibrate(is_forced=force)
         return
     if force:
-        raise UsageError("--force goes with --calibrate")
+        raise UsageError("--force needs --calibrate")
     table = Table(box=None, padding=(0, 3, 0, 0))
     table.add_column("what")
     for heading in ("needed for", "state"):
@@ -46,4 +48,4 @@ def _state(capability: Capability) -> Text:
     if capability.is_unknown:
         return Text.assemble(("unknown", "yellow"), ": only root can tell; sudo ./runner.py doctor")
     missing = capability.probe()
-    return Text("there", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")
+    return Text("available", "green") if missing is None else Text.assemble(("missing", "yellow"), f": {missing}")

@@ -39,11 +39,11 @@ def verb(
         typer.Option(
             metavar="DIR",
             parser=folder_of,
-            help="Default: the run folder; for hpcc its folder `hpcc`.",
+            help="Output folder; by default the run folder, for hpcc its subfolder `hpcc`.",
         ),
     ] = None,
 ) -> None:
-    """Write a run for other tools."""
+    """Convert a stored run for other tools."""
     if out is not None:
         check_output(out)
     with refused_in_one_line(folder):
@@ -55,7 +55,7 @@ def verb(
 
 
 def _export_timeline(folder: Path, out: Path) -> None:
-    """Write the timeline. Each file of the run that cannot be read is a line on stderr."""
+    """Write the timeline. Every unreadable file of the run is a line on stderr."""
     exported = export_perfetto(folder, out)
     say(str(exported.path))
     for problem in exported.problems:

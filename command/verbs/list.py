@@ -25,13 +25,16 @@ from wire.input.validation import shown
 
 def verb(
     scenario: Annotated[
-        str | None, typer.Argument(help="Show its settings.", show_default=False, autocompletion=words.scenarios)
+        str | None,
+        typer.Argument(help="Scenario whose settings are shown.", show_default=False, autocompletion=words.scenarios),
     ] = None,
     *,
-    schemes: Annotated[bool, typer.Option("--schemes", help="Show schemes with all settings of them.")] = False,
+    schemes: Annotated[
+        bool, typer.Option("--schemes", help="Show schemes with all settings of switches and hosts.")
+    ] = False,
     topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
 ) -> None:
-    """Prints the tables that this testbed is made of."""
+    """Print tables of names and settings."""
     if scenario is not None and scenario not in SCENARIOS:
         raise UsageError(_unknown(scenario))
     parts = [
@@ -44,7 +47,7 @@ def verb(
 
 
 def _schemes() -> Iterator[RenderableType]:
-    from command.listing.transport import transport_tables  # the hosts' settings load more than names need
+    from command.listing.transport import transport_tables  # slow to import
 
     yield from scheme_tables()
     yield from transport_tables()
@@ -53,7 +56,7 @@ def _schemes() -> Iterator[RenderableType]:
 def _unknown(name: str) -> str:
     for option, table in (("--schemes", SCHEMES), ("--topologies", SHAPES)):
         if name.partition("+")[0] in table:
-            return f"{name} is no scenario: ./runner.py list {option} shows it"
+            return f"{name} is not a scenario: ./runner.py list {option} shows it"
     return f"no scenario {shown(name)}; there are {', '.join(SCENARIOS)}{nearest(name, SCENARIOS)}"
 
 
@@ -64,4 +67,4 @@ def _overview() -> Iterator[RenderableType]:
     yield names_table("rate control of a scheme", rate_control_rows())
     yield names_table("faults", [(each.kind, each.summary) for each in FAULTS.values()])
     yield names_table("topologies", [(name, (shape.__doc__ or "").splitlines()[0]) for name, shape in SHAPES.items()])
-    yield Text("Every setting, with unit, default and meaning: list SCENARIO, list --schemes, list --topologies.")
+    yield Text("All settings with units and defaults: ./runner.py list SCENARIO, list --schemes, list --topologies.")

@@ -37,17 +37,18 @@ from testbed.execution.unfinished import finish_run
 
 def verb(
     folders: Annotated[
-        list[Path], typer.Argument(help="Run folders, or one of `reproduce`, `sweep`, `validate`.", show_default=False)
+        list[Path],
+        typer.Argument(help="Run folders, or one folder of `reproduce`, `sweep` or `validate`.", show_default=False),
     ],
     *,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder of a comparison's report.")
+        Path | None, typer.Option(metavar="DIR", parser=folder_of, help="Folder for the report of a comparison.")
     ] = None,
     claims: ClaimsFile = None,
 ) -> None:
-    """Writes a page from what is stored, as far as it can be read. Each file that cannot is a line on stderr."""
+    """Write a report from stored results. Every unreadable file is a line on stderr."""
     if claims is not None and len(folders) == 1:
-        raise UsageError("--claims: name several runs; an experiment has its own claims")
+        raise UsageError("--claims needs several runs; an experiment has its own claims")
     claimed = () if claims is None else read_claims(claims)
     with refused_in_one_line(folders[0]):
         if len(folders) == 1 and is_reproduction(folders[0]):
@@ -63,7 +64,7 @@ def verb(
 
 
 def _end(problems: list[str], *, is_invalid: bool = False) -> None:
-    """A line on stderr for each problem; exit 3 if there is one, or if what was reported cannot be trusted anyway."""
+    """Print each problem on stderr; exit with 3 if there is any, or if the reported results are invalid."""
     for problem in problems:
         warn(problem)
     if problems or is_invalid:

@@ -35,25 +35,27 @@ from wire.input.validation import shortened
 def verb(
     experiment: Annotated[
         str,
-        typer.Argument(help="Experiment of the paper, or `all`; see `list`.", autocompletion=words.experiments_or_all),
+        typer.Argument(help="Experiment of the paper, or `all`, see `list`.", autocompletion=words.experiments_or_all),
     ],
     *,
     scale: ScaleName = "ci",
     clock: Annotated[
         str | None,
-        typer.Option(help="Clock instead of the scale's own.", show_default=False, autocompletion=words.clocks),
+        typer.Option(
+            help="Clock, real or virtual; by default virtual.", show_default=False, autocompletion=words.clocks
+        ),
     ] = None,
     out: Out = Path("runs"),
     workers: Workers = None,
     scheduler: SchedulerAddress = None,
     retry: Retry = False,
-    seed: Annotated[int | None, typer.Option(help="Seed instead of the scale's own, 1.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; by default 1.", show_default=False)] = None,
     settings: Settings = None,
     p4: P4Program = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     json: Json = False,
 ) -> None:
-    """Runs experiments and holds their claims against what was measured."""
+    """Run experiments and check the paper's claims against the results."""
     chosen = None if clock is None else clock_of(clock)
     names = _experiments(experiment)
     changed = settings_of(names, settings or ())
@@ -101,8 +103,8 @@ def _jobs(
 
 
 def settings_of(names: Sequence[str], settings: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The settings of each experiment. One asked for by name has all of them, to be refused where they are not its own;
-    of several each has those that it knows. UsageError for a setting that none of them knows."""
+    """Return the settings of each experiment. A single experiment gets all of them and refuses those it does not have;
+    of several, each gets the settings that it has. UsageError for a setting that no experiment has."""
     if len(names) == 1:
         return {names[0]: tuple(settings)}
     parse_overrides(settings)
@@ -116,11 +118,11 @@ def settings_of(names: Sequence[str], settings: Sequence[str]) -> dict[str, tupl
 
 
 def say_left_out(changed: Mapping[str, Sequence[str]], settings: Sequence[str]) -> None:
-    """Print on stderr which experiments have a setting, if the other experiments run without it."""
+    """Print on stderr which experiments have a setting, if other experiments run without it."""
     for setting in settings:
         with_it = [name for name, own in changed.items() if setting in own]
         if len(with_it) < len(changed):
-            line = f"--set {setting}: of {', '.join(with_it)}; the others have no such setting and run without it"
+            line = f"--set {setting}: used by {', '.join(with_it)}; the other experiments have no such setting"
             complain(line)
 
 

@@ -61,7 +61,8 @@ def verb(
     scheme: Annotated[
         str,
         typer.Option(
-            help="Scheme, see `list`; +none or +window chooses the rate control.", autocompletion=words.schemes
+            help="Scheme, see `list`; a suffix such as +dcqcn or +hpcc sets the congestion control.",
+            autocompletion=words.schemes,
         ),
     ] = "sfc",
     switch: SwitchName = "auto",
@@ -84,7 +85,7 @@ def verb(
     retry: Retry = False,
     json: Json = False,
 ) -> None:
-    """Runs a scenario once."""
+    """Run a scenario once."""
     request = RunRequest(
         scenario_of(scenario, flows),
         scheme=scheme,
@@ -105,7 +106,7 @@ def verb(
     if retry:
         check_retry(request.clock)
     ranks = ranks_of(exchange, workers)
-    request = replace(request, program=program_given(p4))  # here, where of several ranks only the first is left
+    request = replace(request, program=program_given(p4))  # not before: only the first MPI rank gets here
     [plan] = checked([request], out, workers=workers, compiles=ranks is None)
     clock_of_workers = shared_out(plan, workers) if ranks is None else over_ranks(plan, ranks)
     say_dilations([plan])
@@ -113,7 +114,7 @@ def verb(
         run = execute_retrying(request, plan, out, quiet=json, retry=retry)
     else:
         run = execute_plan(plan, out, quiet=json, clock=clock_of_workers)
-    with interruptible():  # all is stored: what is left is to say so
+    with interruptible():  # everything is stored by now
         if json:
             say_json(run.result.to_json())
         else:

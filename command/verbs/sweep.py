@@ -26,14 +26,19 @@ from testbed.sweep.sweep import JOBS, jobs_of, read_sweep, results_table, sweep_
 
 
 def verb(
-    file: Annotated[Path, typer.Argument(help="YAML of scenario, schemes, seeds and axes.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="YAML file with scenario, schemes, seeds and axes, see docs/workloads.md.", show_default=False
+        ),
+    ],
     *,
     p4: P4Program = None,
     out: Out = Path("runs"),
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
 ) -> None:
-    """Runs what is not done yet of a sweep."""
+    """Run the jobs of a sweep that are not complete yet."""
     sweep = read_sweep(file)
     program = program_given(p4)
     jobs = jobs_of(sweep, program)
@@ -41,29 +46,31 @@ def verb(
     check_output(out)
     with refused_in_one_line(folder):
         check_no_link(folder, folder / JOBS)
-    results_table(folder, jobs)  # what is there must be readable before anything is compiled
+    results_table(folder, jobs)  # stored results must be readable before anything is compiled
     checked([jobs[0].request], out, times=max(1, len(unfinished(folder, jobs))))
     with JobProgress(errors, "runs") as progress:
         done = run_sweep(sweep, jobs, out, executor_for(scheduler, workers), progress.tell)
     _tell(done, len(jobs))
     if done.is_interrupted:
-        kept = f"{done.ran + done.found} of {done.runs} runs are done and in {done.table.parent}"
-        raise Interrupted(f"{kept}; the same command goes on with the rest")
+        kept = f"{done.ran + done.found} of {done.runs} runs are complete, in {done.table.parent}"
+        raise Interrupted(f"{kept}; repeat the command to run the rest")
     if done.failures or done.invalid:
         raise typer.Exit(EXIT_INVALID)
 
 
 def _tell(done: SweepSummary, jobs: int) -> None:
     runs = "" if done.runs == jobs else f", {done.runs} runs"
-    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} found done, {len(done.failures)} failed")
+    say(f"{jobs} jobs{runs}: {done.ran} run now, {done.found} already complete, {len(done.failures)} failed")
     for sentence in done.shared:
         say(sentence)
     if done.other_versions:
-        warn(f"{done.other_versions} runs were there from other code or library versions and were not used")
+        warn(
+            f"{done.other_versions} stored runs are from other versions of the code or its libraries and were not used"
+        )
     for failure in done.failures:
         complain(f"! {failure}", "red")
     if done.invalid:
-        say(f"{done.invalid} runs are invalid, as the table says")
+        say(f"{done.invalid} runs are invalid, see the table")
     say(f"results: {done.table}")
     if done.page is not None:
         say(of_sweep(read_sweep_results(done.page.parent)))

@@ -20,17 +20,18 @@ _RUNS = Path("runs")
 
 def verb(
     flow: Annotated[
-        int, typer.Argument(min=1, max=2**32 - 1, help="Number of the flow, as in flows.parquet.", show_default=False)
+        int, typer.Argument(min=1, max=2**32 - 1, help="Flow number, as in flows.parquet.", show_default=False)
     ],
     *,
     run: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Run folder.", show_default="the newest in runs")
+        Path | None, typer.Option(metavar="FOLDER", help="Run folder.", show_default="newest in runs")
     ] = None,
     packet: Annotated[
-        int | None, typer.Option(min=0, metavar="NUMBER", help="One packet of it, from 0.", show_default=False)
+        int | None,
+        typer.Option(min=0, metavar="NUMBER", help="Only this packet of the flow, counted from 0.", show_default=False),
     ] = None,
 ) -> None:
-    """Prints what a run has recorded of a flow. Each file that cannot be read is a line on stderr."""
+    """Print the recorded events of a flow. Every unreadable file is a line on stderr."""
     folder = newest_run(_RUNS) if run is None else run
     with refused_in_one_line(folder):
         stored = load_run(folder)

@@ -36,7 +36,7 @@ def verb(
         str | None,
         typer.Option(
             help="Schemes, separated by commas.",
-            show_default="those of the scenario's experiment",
+            show_default="the schemes of the scenario's experiment",
             autocompletion=words.scheme_lists,
         ),
     ] = None,
@@ -44,9 +44,7 @@ def verb(
     p4: P4Program = None,
     dilation: DilationFactor = "auto",
     scale: ScaleName = "ci",
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of all chance.", show_default="the experiment's, else 1")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="the experiment's seed, or 1")] = None,
     settings: Settings = None,
     out: Out = Path("runs"),
     workers: Workers = None,
@@ -55,7 +53,7 @@ def verb(
         typer.Option(
             metavar="MINUTES",
             min=0,
-            help="Leave out what takes longer live; each pair is named.",
+            help="Skip live runs that would take longer; each is named.",
             show_default="any",
         ),
     ] = None,
@@ -66,17 +64,15 @@ def verb(
             metavar="N",
             min=0,
             max=1000,
-            help="Where a figure misses its tolerance: N more virtual runs whose links jitter by as much as the live "
-            "run was late, and how far they spread it.",
+            help="If a result is out of tolerance, run N virtual runs with as much link jitter as the live run was "
+            "late, and report the spread of the result.",
             show_default="none",
         ),
     ] = 0,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 4 if a figure is further off than its tolerance.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a result is out of tolerance.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
 ) -> None:
-    """Runs the same flows on both clocks, live and virtual, and says how far their figures are apart."""
+    """Run the same flows live and in virtual time, and report how far their results differ."""
     own = (dilation_of(dilation), seed, tuple(settings or ()))
     wish = Wish(scenario, _names(schemes), switch, scale, *own, program=program_given(p4))
     pairs, left_out = pairs_of(wish)
@@ -84,8 +80,8 @@ def verb(
         pairs, too_long = not_longer(pairs, longest)
         left_out += too_long
     plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out, has_virtual=False)
-    if not json and (told := announcement(plans)) is not None:
-        complain(told)
+    if not json and (line := announcement(plans)) is not None:
+        complain(line)
     if scenario != ALL:
         say_dilations(plans)
     with JobProgress(errors, "runs") as progress:
@@ -110,18 +106,18 @@ def _names(schemes: str | None) -> tuple[str, ...] | None:
         return None
     names = tuple(name.strip() for name in schemes.split(","))
     if len(set(names)) < len(names):
-        raise UsageError("--schemes: a scheme is named twice")
+        raise UsageError("--schemes: a scheme is repeated")
     return names
 
 
 def _page(stored: StoredValidation) -> Path | None:
-    """None where there is nothing to show, or nobody waits for it."""
+    """Write the page and return its path; None without results or after an interruption."""
     if not stored.validation.runs or stored.is_interrupted:
         return None
     try:
         page = write_validation_page(stored.folder, stored.validation)
     except KeyboardInterrupt as error:
-        raise Interrupted(f"{stored.kept}; its page is not drawn") from error
+        raise Interrupted(f"{stored.kept}; the report was not written") from error
     finally:
         give_to_caller(stored.folder)
     return page

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""BMv2 JSON to C: load, check the version, build a small typed form, emit one concept after the other.
+"""Translates BMv2 JSON to C: load it, check the version, build a small typed form, emit one concept after the other.
 
-`generate` is the whole interface. Nothing here compiles or runs what it writes.
+`generate` is the whole interface. This package does not compile or run the C that it writes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from softswitch.codegen.load.program import load_program
 
 __all__ = ["CodegenError", "generate"]
 
-# Generated code leaves unused what a program does not need; people who write C by hand have no such excuse.
+# Warnings that generated code may cause, because it contains parts that a program does not use.
 _TOLERATED = (
     "unused-function",
     "unused-parameter",
@@ -38,7 +38,7 @@ _TOLERATED = (
 
 
 def generate(json_path: Path) -> str:
-    """The C of a compiled P4 program (v1model); raises CodegenError, also for text that is not JSON."""
+    """Return the C code of a compiled P4 program (v1model). Raises CodegenError, also for text that is not JSON."""
     try:
         document = json.loads(json_path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m softswitch.stf PROGRAM.json TEST.stf`: runs a packet test on softswitch.
+"""Runs a packet test on softswitch: `python -m softswitch.stf PROGRAM.json TEST.stf`.
 
-Exit status 0 when the switch does what the test says, 1 with the first difference, 2 with one line for bad input.
+Exit status 0: the test passes. Status 1: it fails, and the first difference is printed. Status 2: bad input, with one
+line on stderr.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ DIFFERENT, BAD_INPUT = 1, 2
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status."""
+    """Run the command and return the exit status."""
     if len(arguments) != 2 or arguments[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return BAD_INPUT

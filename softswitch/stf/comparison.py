@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A frame against an expected pattern, and how a difference is shown. It must not know where frames come from."""
+"""Compares a frame with an expected pattern and prints the difference. It must not know the source of frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BYTES_A_ROW = 16
 
 
 def first_difference(pattern: str, exact_length: bool, frame: bytes) -> str | None:
-    """What is wrong with a frame first, None when it fits. Longer frames fit unless the length is to be exact."""
+    """Return the first mismatch of a frame, or None if it matches. Longer frames match unless `exact_length` is set."""
     digits = frame.hex()
     for place, (wanted, got) in enumerate(zip(pattern, digits, strict=False)):
         if wanted not in ("*", got):
@@ -24,7 +24,7 @@ def first_difference(pattern: str, exact_length: bool, frame: bytes) -> str | No
 
 
 def hex_diff(pattern: str, frame: bytes) -> str:
-    """Rows of the pattern and of the frame; rows that differ are marked and followed by a line under their digits."""
+    """Return rows of the pattern and the frame in hex; rows that differ are marked, with carets under their digits."""
     digits = frame.hex()
     rows = []
     step = 2 * BYTES_A_ROW

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""softswitch as the switch of a packet test. It must not know statements."""
+"""Provides softswitch as the switch of a packet test. It must not know statements."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _REASONS = {
     "bad_length": "because it is empty or too long",
     "link_down": "because a link is down",
 }
-"""What a test can meet, in words; anything else is named as in statistics."""
+"""The drop reasons that a test can cause, as text; other reasons keep their name in the statistics."""
 
 
 class EngineTarget:
-    """A switch in this process; each packet enters a millisecond of its clock after the one before.
+    """A switch in this process; each packet enters one simulated millisecond after the packet before.
 
-    A test is of the program: MACs do not obey pause frames, the program gets them.
+    MACs do not obey pause frames but pass them to the program, because the program is the subject of a test.
     """
 
     def __init__(self, json_path: Path, *, sanitize: bool = False) -> None:
@@ -38,11 +38,11 @@ class EngineTarget:
         self._ports: set[int] = set()
 
     def command(self, line: str) -> str:
-        """Runs a control command; CommandError when it is refused."""
+        """Run a control command. Raise CommandError if it is refused."""
         return self._engine.command(line)
 
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """Puts a frame in and runs until nothing is left inside."""
+        """Send a frame to a port, run until the switch is empty, and return the departed frames as (port, frame)."""
         if port not in self._ports:
             self._engine.command(f"port_mac_control {port} off")
             self._ports.add(port)
@@ -54,11 +54,11 @@ class EngineTarget:
         return [(out_port, out_frame) for out_port, _, out_frame in departures]
 
     def drops(self) -> list[str]:
-        """Why packets ended inside since the call before, half a sentence each."""
+        """Return the reasons of the drops since the last call, each as the end of a sentence."""
         return [_why(line) for line in self._engine.command("drops_read").splitlines()]
 
     def close(self) -> None:
-        """Frees the switch."""
+        """Free the switch."""
         self._engine.close()
 
     def __enter__(self) -> EngineTarget:
@@ -71,9 +71,9 @@ class EngineTarget:
 
 
 def _why(line: str) -> str:
-    """Of a line of drops_read: reason and port, then the place in the program and its branch, if it told them."""
+    """Return the text for a line of drops_read: reason and port, then the place in the program and branch if known."""
     reason, port, *places = line.split("\t")
-    said = f"{_REASONS.get(reason, reason)} (port {port})"
+    text = f"{_REASONS.get(reason, reason)} (port {port})"
     if places:
-        said += f", at {places[0]}"
-    return f"{said} ({places[1]})" if len(places) > 1 else said
+        text += f", at {places[0]}"
+    return f"{text} ({places[1]})" if len(places) > 1 else text

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The names of a program, and table statements as control commands.
+"""Resolves the names of a program and translates table statements to control commands.
 
-Owns how a test's short names and key notations become `simple_switch_CLI` syntax. It must not know a running switch.
+Owns the translation of a test's short names and key notations to `simple_switch_CLI` syntax. It must not know a running
+switch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from softswitch.stf.statements import ActionCall, Add, SetDefault, StfError
 
 MOST_PRIORITY = 10_000
-"""In a test the greatest priority wins, in a command the least: priority p becomes MOST_PRIORITY - p."""
+"""The base for priorities: the largest wins in a test, the smallest in a command, so p becomes MOST_PRIORITY - p."""
 
 _RADIX_BITS = {"0x": 4, "0o": 3, "0b": 1}
 _INDEX = re.compile(r"\$([0-9]+)")
@@ -25,7 +26,7 @@ _INDEX = re.compile(r"\$([0-9]+)")
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a table."""
+    """A key of a table."""
 
     name: str
     kind: str
@@ -34,19 +35,19 @@ class Key:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as entries see it."""
+    """The properties of a table that its entries depend on."""
 
     name: str
     keys: tuple[Key, ...]
     actions: Mapping[str, tuple[str, ...]]
-    """Parameter names by action name."""
+    """The parameter names of each action, by action name."""
     has_priority: bool
     is_const: bool
     is_direct: bool
 
 
 class ProgramNames:
-    """What a BMv2 JSON says about tables, counters and registers."""
+    """The tables, counters and registers of a BMv2 JSON."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         widths = _Widths(root)
@@ -59,18 +60,18 @@ class ProgramNames:
 
     @staticmethod
     def load(path: Path) -> ProgramNames:
-        """Reads a JSON; StfError when it is no program, OSError when it cannot be read."""
+        """Read a BMv2 JSON. Raise StfError if it is not a program, OSError if it cannot be read."""
         try:
             return ProgramNames(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, KeyError, TypeError) as error:
             raise StfError(f"{path} is no BMv2 program: {error}") from None
 
     def table(self, name: str) -> Table:
-        """A table by its name or by an end of it that no other table has."""
+        """Return a table by its name or by a unique suffix of it."""
         return self.tables[find(name, self.tables, "table")]
 
     def add_command(self, statement: Add) -> str:
-        """The `table_add` of a statement."""
+        """Return the `table_add` command for a statement."""
         table = self.table(statement.table)
         action, arguments = _call(table, statement.action)
         keys = _keys(table, statement.keys)
@@ -80,21 +81,21 @@ class ProgramNames:
         return " ".join(words)
 
     def set_default_command(self, statement: SetDefault) -> str:
-        """The `table_set_default` of a statement."""
+        """Return the `table_set_default` command for a statement."""
         table = self.table(statement.table)
         action, arguments = _call(table, statement.action)
         return " ".join(["table_set_default", table.name, action, *arguments])
 
 
 class _Widths:
-    """Widths of the fields that a key may name."""
+    """The widths of the fields that a key may name."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         types = {t["name"]: {f[0]: f[1] for f in t["fields"]} for t in root["header_types"]}
         self._headers = {h["name"]: types[h["header_type"]] for h in root["headers"]}
 
     def of(self, target: object) -> int:
-        """Bits of a key's target; 1 for validity."""
+        """Return the width of a key's target in bits; 1 for a validity flag."""
         if not isinstance(target, list) or target[1] == "$valid$":
             return 1
         return int(self._headers[target[0]][target[1]])
@@ -120,7 +121,7 @@ def _joined(target: object) -> str:
 
 
 def find(name: str, known: Iterable[str], what: str) -> str:
-    """A name, or the one that ends in it."""
+    """Return the full name that equals `name` or is the only one to end in it. Raise StfError otherwise."""
     names = list(known)
     if name in names:
         return name
@@ -132,7 +133,7 @@ def find(name: str, known: Iterable[str], what: str) -> str:
 
 
 def _call(table: Table, call: ActionCall) -> tuple[str, list[str]]:
-    """Name and arguments, in the order of the action's parameters."""
+    """Return the full name of an action and its arguments in the order of the parameters."""
     name = find(call.name, table.actions, f"action of table {table.name}")
     values = dict(call.arguments)
     wanted = table.actions[name]
@@ -143,19 +144,22 @@ def _call(table: Table, call: ActionCall) -> tuple[str, list[str]]:
     return name, [values[p] for p in wanted]
 
 
-def _keys(table: Table, given: Iterable[tuple[str, str]]) -> list[str]:
-    """A word for every key; one that is not given matches anything, an exact one 0."""
+def _keys(table: Table, values: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a word for every key; a missing key matches any value, but a missing exact key matches 0."""
     words: dict[str, str] = {}
-    for name, value in given:
+    for name, value in values:
         key = _find_key(table, name)
         if key.name in words:
-            raise StfError(f"key {key.name} is there twice")
+            raise StfError(f"key {key.name} is given twice")
         words[key.name] = _KEY_WORDS[key.kind](value, key.bits)
     return [words.get(k.name) or _anything(k) for k in table.keys]
 
 
 def _find_key(table: Table, name: str) -> Key:
-    """By full name, or by what stands after a dot; `x$1` is `x[1]`, `x` or `x.valid` a header's validity."""
+    """Return a key by its full name or by a suffix after a dot.
+
+    `x$1` means `x[1]`; `x` or `x.valid` means the validity of header `x`.
+    """
     name = _INDEX.sub(r"[\1]", name)
     known = {k.name: k for k in table.keys}
     stem = name.removesuffix("valid").rstrip(".")
@@ -177,7 +181,7 @@ def _anything(key: Key) -> str:
     return {"ternary": "0&&&0", "optional": "0&&&0", "lpm": "0/0"}.get(key.kind, "0")
 
 
-# ---- one function a match kind: the word of a test to the word of a command ----
+# ---- a function for each match kind, from the word in a test to the word of a command ----
 
 
 def _number(text: str) -> int:
@@ -193,7 +197,7 @@ def _exact(text: str, _bits: int) -> str:
 
 
 def _wildcards(text: str, bits: int) -> tuple[int, int]:
-    """Value and mask of a number whose `*` stand for any digit."""
+    """Return value and mask of a number in which `*` stands for any digit."""
     if "*" not in text:
         return _number(text), (1 << bits) - 1
     digit_bits = _RADIX_BITS[text[:2].lower()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs the statements of a test against a switch, whichever it is.
+"""Runs the statements of a test against any switch.
 
-Owns the order of things and the verdict. It must not know what a command or a frame means.
+Owns the order of statements and the verdict. It must not know the meaning of commands and frames.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class Target(Protocol):
     """A switch under test."""
 
     def command(self, line: str) -> str:
-        """Runs a control command in `simple_switch_CLI` syntax; its answer, or ValueError when it is refused."""
+        """Run a control command in `simple_switch_CLI` syntax and return its answer. Raise ValueError if refused."""
 
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """Puts a frame in; what comes out (port, frame) until the switch is at rest."""
+        """Send a frame to a port and return all frames (port, frame) that leave until the switch is idle."""
 
     def drops(self) -> list[str]:
-        """Why packets ended inside since the call before, the end of a sentence each; a switch need not know."""
+        """Return the reasons of the drops since the last call, each as the end of a sentence; may always be empty."""
 
 
 class TestFailure(Exception):
-    """The switch did not do what the test says; the message shows the first difference."""
+    """The switch did not behave as the test expects; the message shows the first difference."""
 
-    __test__ = False  # not a test of pytest
+    __test__ = False  # keeps pytest from collecting this class
 
 
 _HANDLE = re.compile(r"handle (\d+)")
@@ -64,7 +64,7 @@ _CONDITIONS: dict[str, Callable[[int, int], bool]] = {
 
 
 def run(statements: Iterable[Statement], names: ProgramNames, target: Target) -> None:
-    """Runs a test to its end; TestFailure at the first difference, StfError for bad input."""
+    """Run a test to its end. Raise TestFailure at the first difference, StfError for bad input."""
     _Run(names, target).run(statements)
 
 
@@ -73,10 +73,10 @@ class _Run:
         self._names = names
         self._target = target
         self._waiting: dict[int, deque[tuple[int, bytes]]] = {}
-        """Frames that came out and no `expect` has taken yet: (line of the packet that was sent, frame) by port."""
+        """Frames that left and are not yet matched by an `expect`, by port: (line of the `packet` statement, frame)."""
         self._expected: list[Expect] = []
         self._drops: list[str] = []
-        """Why packets ended since expectations were met last, as sentences."""
+        """Sentences with the drops since the last met expectation."""
         self._handles: dict[str, str] = {}
 
     def run(self, statements: Iterable[Statement]) -> None:
@@ -93,8 +93,8 @@ class _Run:
             case Packet():
                 for port, frame in self._target.send(statement.port, statement.frame):
                     self._waiting.setdefault(port, deque()).append((statement.line, frame))
-                told = f"the packet of line {statement.line} was dropped"
-                self._drops += [f"{told} {why}" for why in self._target.drops()]
+                subject = f"the packet of line {statement.line} was dropped"
+                self._drops += [f"{subject} {reason}" for reason in self._target.drops()]
             case Expect():
                 self._expected.append(statement)
             case NoPacket():
@@ -150,27 +150,27 @@ class _Run:
 
     def _register(self, name: str, cell: str) -> int:
         answer = self._command(f"register_read {find(name, self._names.registers, 'register')} {cell}")
-        found = _REGISTER.search(answer)
-        if found is None:
+        match = _REGISTER.search(answer)
+        if match is None:
             raise StfError(f"cannot read '{answer}'")
-        return int(found.group(1))
+        return int(match.group(1))
 
     def _counter(self, check: Check, cell: str) -> int:
         answer = self._command(f"counter_read {find(check.name, self._names.counters, 'counter')} {cell}")
-        found = _COUNTER.search(answer)
-        if found is None:
+        match = _COUNTER.search(answer)
+        if match is None:
             raise StfError(f"cannot read '{answer}'")
-        n_bytes, packets = found.group(1) or found.group(4), found.group(2) or found.group(3)
+        n_bytes, packets = match.group(1) or match.group(4), match.group(2) or match.group(3)
         return int(packets if check.unit == "packets" else n_bytes)
 
     def _settle(self) -> None:
-        """Holds the expectations so far against the frames so far, in order on each port."""
+        """Compare the expectations so far with the frames so far, in order on each port."""
         expected, self._expected = self._expected, []
         for expect in expected:
             waiting = self._waiting.get(expect.port)
             if not waiting:
-                said = f"line {expect.line}: no frame came out of port {expect.port}{self._elsewhere()}"
-                raise TestFailure("\n".join([said, *self._drops[-_SHOWN_DROPS:]]))
+                message = f"line {expect.line}: no frame came out of port {expect.port}{self._elsewhere()}"
+                raise TestFailure("\n".join([message, *self._drops[-_SHOWN_DROPS:]]))
             _compare(expect, *waiting.popleft())
         if expected:
             self._drops.clear()

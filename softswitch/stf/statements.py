@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The packet-test text as statements.
+"""Parses the text of a packet test into statements.
 
-Owns the grammar (docs/stf.md). It must not know programs, commands or switches: names and numbers stay as written.
+Owns the grammar (docs/stf.md). It must not know programs, commands or switches: names and numbers stay text.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ DIRECT_COMMANDS = (
     "set_crc16_parameters",
     "set_crc32_parameters",
 )
-"""Statements that are control commands already."""
+"""The statements that are passed on unchanged as control commands."""
 
 
 class StfError(ValueError):
-    """Bad input: one line that names what is wrong, with its line number where there is one."""
+    """Bad input; the message is one line that names the error, with the line number if there is one."""
 
 
 @dataclass(frozen=True)
 class Packet:
-    """A frame into a port."""
+    """A frame that is sent to a port."""
 
     line: int
     port: int
@@ -60,7 +60,7 @@ class Packet:
 
 @dataclass(frozen=True)
 class Expect:
-    """The next frame out of a port. `pattern`: hex digits, `*` for any; None for any frame at all."""
+    """The expected next frame from a port. `pattern`: hex digits, `*` for any digit; None matches any frame."""
 
     line: int
     port: int
@@ -70,7 +70,7 @@ class Expect:
 
 @dataclass(frozen=True)
 class NoPacket:
-    """Nothing has come out since the last statement that took frames."""
+    """An assertion that no unmatched frame is left."""
 
     line: int
 
@@ -106,21 +106,21 @@ class SetDefault:
 
 @dataclass(frozen=True)
 class RemoveAll:
-    """All entries of all tables that are not constant."""
+    """The removal of all entries of all tables without const entries."""
 
     line: int
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Time for everything inside the switch to come out."""
+    """A wait until all packets have left the switch."""
 
     line: int
 
 
 @dataclass(frozen=True)
 class Direct:
-    """A control command as it stands."""
+    """A control command that is passed on unchanged."""
 
     line: int
     words: tuple[str, ...]
@@ -142,7 +142,7 @@ Statement: TypeAlias = Packet | Expect | NoPacket | Add | SetDefault | RemoveAll
 
 
 def parse(text: str) -> list[Statement]:
-    """The statements of a test; StfError for what is none."""
+    """Return the statements of a test. Raise StfError for a line that is not a statement."""
     statements = []
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.partition("#")[0].strip()
@@ -197,7 +197,7 @@ def _frame(number: int, keyword: str, rest: str) -> Packet | Expect:
 
 
 class _Words:
-    """What follows a keyword, word by word."""
+    """The words after a keyword, read one by one."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -205,38 +205,38 @@ class _Words:
         self._at = 0
 
     def blank_separated(self) -> list[str]:
-        """The words of a control command."""
+        """Return the words of a control command."""
         return self._text.split()
 
     def peek(self) -> tuple[str, str]:
-        """Kind and text of the next word."""
+        """Return kind and text of the next word without consuming it."""
         return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "the end of the line")
 
     def take(self, kind: str) -> str:
-        """The next word, which must be of a kind."""
-        found, text = self.peek()
-        if found != kind:
+        """Consume and return the next word, which must be of the given kind."""
+        next_kind, text = self.peek()
+        if next_kind != kind:
             raise StfError(f"a {kind} is missing before {text}")
         self._at += 1
         return text.strip('"')
 
     def expect(self, kind: str, text: str) -> None:
-        """The next word, which must be this one."""
+        """Consume the next word, which must be `text`."""
         if self.take(kind).lower() != text:
             raise StfError(f"'{text}' is missing")
 
     def follows(self, text: str) -> bool:
-        """Takes the next word if it is this one."""
+        """Consume the next word if it is `text`, and return whether it was."""
         if self.peek()[1] != text:
             return False
         self._at += 1
         return True
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Raise StfError if another word follows."""
         kind, text = self.peek()
         if kind != "end":
-            raise StfError(f"'{text}' is too much")
+            raise StfError(f"unexpected '{text}' at the end")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -263,7 +263,7 @@ def _add(number: int, words: _Words) -> Add:
 
 
 def _value(words: _Words) -> str:
-    """A number, with what makes it a prefix, a mask or a range."""
+    """Return a number together with the mark and number that make it a prefix, a mask or a range."""
     value = words.take("number")
     for mark in ("/", "&&&", "->"):
         if words.follows(mark):

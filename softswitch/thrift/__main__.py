@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m softswitch.thrift --control SOCKET --program JSON --port N`: a Thrift server beside a running switch.
+"""Runs a Thrift server for a running switch: `python -m softswitch.thrift --control SOCKET --program JSON --port N`.
 
-Owns the process: its options, its parent's death, the switch's death. Says `ready PORT` when it listens on 127.0.0.1;
-what it refuses is a line on stderr.
+Owns the process: its options, and its end with the parent or the switch. Prints `ready PORT` when it listens on
+127.0.0.1, and a line on stderr for every refused call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NoReturn
 from compiled.visible import visible
 from softswitch.codegen import CodegenError
 from softswitch.control import ControlClient
-from softswitch.parent import ends_with
+from softswitch.parent import end_with_parent
 from softswitch.sockets import is_free
 from softswitch.thrift.calls import Calls
 from softswitch.thrift.digests.publisher import SCHEME, Publisher
@@ -31,18 +31,18 @@ from softswitch.thrift.server import TIMEOUT_S, Server
 from softswitch.thrift.target import Digests
 
 BAD_INPUT, SWITCH_GONE = 2, 1
-MOST_TOLD = 1000
+MOST_LOGGED_LINES = 1000
 _MOST_CHARACTERS = 300
 _MOST_PORT = 65_535
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 _DESCRIPTION = "Answers BMv2's clients, such as simple_switch_CLI, for a running softswitch."
 _NO_REASON = ""
 _ASKS_EVERY_S = 0.02
-"""For digests, while somebody listens."""
+"""The interval of polling for digests while there are listeners."""
 
 
 def main(words: list[str]) -> int:
-    """Serves until a signal (0) or the end of the switch (1)."""
+    """Serve until a signal (returns 0) or the end of the switch (returns 1)."""
     options = _options(words)
     _die_with_parent()
     program = _program(options.program)
@@ -50,18 +50,18 @@ def main(words: list[str]) -> int:
         with _control(options.control) as control, _listener(options.port) as listener:
             for number in _ENDING:
                 signal.signal(number, _end)
-            why = asyncio.run(_serve(options, program, control, listener))
+            reason = asyncio.run(_serve(options, program, control, listener))
     finally:
-        if is_free(options.control):  # of a switch that was killed
+        if is_free(options.control):  # the switch was killed and left its socket
             options.control.unlink(missing_ok=True)
-    if why:
-        print(visible(f"softswitch.thrift: {why}"), file=sys.stderr)
+    if reason:
+        print(visible(f"softswitch.thrift: {reason}"), file=sys.stderr)
         return SWITCH_GONE
     return 0
 
 
 async def _serve(options: argparse.Namespace, program: Program, control: ControlClient, listener: socket.socket) -> str:
-    tell = _Teller().tell
+    tell = _LineLog().write
     port: int = listener.getsockname()[1]
     publisher = await _publisher(options.notifications, tell) if program.digests else None
     address = None if publisher is None else publisher.address
@@ -76,13 +76,13 @@ async def _serve(options: argparse.Namespace, program: Program, control: Control
     try:
         return await server.serve()
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # that its parent is dead is told as well
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # the parent's death sends a signal as well
         publishing.cancel()
         loop.remove_reader(control.fileno())
 
 
 async def _publisher(path: Path | None, tell: Callable[[str], None]) -> Publisher | None:
-    """None where nobody wants one, or where it cannot be: tables do not need it."""
+    """Open a publisher; return None if no address is given or the socket cannot be created: tables work without it."""
     if path is None:
         return None
     publisher = Publisher(path)
@@ -95,7 +95,7 @@ async def _publisher(path: Path | None, tell: Callable[[str], None]) -> Publishe
 
 
 async def _publish(digests: Digests, publisher: Publisher | None) -> None:
-    """Until it is cancelled, or the switch is gone, which the server hears of as well."""
+    """Publish digests until the task is cancelled or the switch has gone, which the server notices itself."""
     if publisher is None:
         return
     loop = asyncio.get_running_loop()
@@ -129,24 +129,24 @@ def _listener(port: int) -> socket.socket:
         _refuse(f"port {port}: {error.strerror}")
 
 
-class _Teller:
-    """Lines on stderr about refusals; a client that never stops does not fill a disk with them."""
+class _LineLog:
+    """A writer of lines about refused calls on stderr, with a limit so that a client cannot fill the disk."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._line_count = 0
 
-    def tell(self, line: str) -> None:
-        self._told += 1
-        if self._told > MOST_TOLD:
+    def write(self, line: str) -> None:
+        self._line_count += 1
+        if self._line_count > MOST_LOGGED_LINES:
             return
-        shown = line.encode("unicode_escape").decode()[:_MOST_CHARACTERS]
-        print(f"softswitch.thrift: {shown}", file=sys.stderr, flush=True)
-        if self._told == MOST_TOLD:
-            print("softswitch.thrift: and so on; no more is told", file=sys.stderr, flush=True)
+        text = line.encode("unicode_escape").decode()[:_MOST_CHARACTERS]
+        print(f"softswitch.thrift: {text}", file=sys.stderr, flush=True)
+        if self._line_count == MOST_LOGGED_LINES:
+            print("softswitch.thrift: further refusals are not shown", file=sys.stderr, flush=True)
 
 
 class _Parser(argparse.ArgumentParser):
-    """One whose complaint is a line."""
+    """An argument parser that reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         _refuse(message)
@@ -155,17 +155,23 @@ class _Parser(argparse.ArgumentParser):
 def _options(words: list[str]) -> argparse.Namespace:
     parser = _Parser(prog="python -m softswitch.thrift", description=_DESCRIPTION)
     parser.add_argument("--control", type=Path, required=True, metavar="SOCKET", help="the switch's control socket")
-    parser.add_argument("--program", type=Path, required=True, metavar="JSON", help="the program that it runs")
-    parser.add_argument("--port", type=_port, default=9090, metavar="N", help="9090 unless given, 0 for any free one")
-    parser.add_argument("--device-id", type=int, default=0, metavar="N", help="what clients are told; 0 unless given")
-    notifications = "where digests are sent as BMv2 sends them, ipc://PATH; nowhere unless given"
+    parser.add_argument(
+        "--program", type=Path, required=True, metavar="JSON", help="the BMv2 JSON of the switch's program"
+    )
+    parser.add_argument(
+        "--port", type=_port, default=9090, metavar="N", help="TCP port; default: 9090, 0: any free port"
+    )
+    parser.add_argument(
+        "--device-id", type=int, default=0, metavar="N", help="device ID reported to clients; default: 0"
+    )
+    notifications = "socket for digests in BMv2's format, ipc://PATH; default: none"
     parser.add_argument("--notifications", type=_path, metavar="ADDRESS", help=notifications)
     return parser.parse_args(words)
 
 
 def _port(word: str) -> int:
     if not word.isdecimal() or int(word) > _MOST_PORT:
-        raise argparse.ArgumentTypeError(f"'{word}' is no port from 0 to {_MOST_PORT}")
+        raise argparse.ArgumentTypeError(f"'{word}' is not a port from 0 to {_MOST_PORT}")
     return int(word)
 
 
@@ -180,8 +186,8 @@ def _end(*_: object) -> NoReturn:
 
 
 def _die_with_parent() -> None:
-    """Else a switch that is started again would find its port taken."""
-    if not ends_with(os.getppid()):
+    """Arrange to end with the parent process, so that a restarted switch finds its port free."""
+    if not end_with_parent(os.getppid()):
         sys.exit(0)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls on registers, counters and meters, by index or by a table's entry. Methods bear the names of the calls.
+"""Calls on registers, counters and meters, by index or by a table's entry. Methods have the names of the calls.
 
-A register's value is a signed 64-bit number in the protocol: of a wider register the low 64 bits are read, and what is
-written is cut to the register's width, as BMv2 does.
+A register's value is a signed 64-bit number in the protocol. As in BMv2, reading a wider register returns the low
+64 bits, and a written value is truncated to the register's width.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Arrays:
         words = ["meter_get_rates", meter.name, handle_word(entry)]
         return _rates(ask(self._control, words, TableCode.INVALID_METER_OPERATION))
 
-    # What is meant
+    # Look-up of the objects that calls name
 
     def _register_cell(self, name: str, index: int) -> Array:
         return _inside(self._program.array("register", name, ArrayCode.INVALID_NAME), index, ArrayCode.INVALID_INDEX)
@@ -142,9 +142,9 @@ class Arrays:
         ask(self._control, ["register_write", register.name, str(index), word], ArrayCode.ERROR)
 
     def _count(self, counter: str, index: str, code: int) -> Any:
-        found = _COUNT.fullmatch(ask(self._control, ["counter_read", counter, index], code))
-        assert found is not None
-        return interface().Count(bytes=int(found[1]), packets=int(found[2]))
+        match = _COUNT.fullmatch(ask(self._control, ["counter_read", counter, index], code))
+        assert match is not None
+        return interface().Count(bytes=int(match[1]), packets=int(match[2]))
 
     def _set_count(self, counter: str, index: str, value: Any, code: int) -> None:
         if (
@@ -180,6 +180,6 @@ def _rate_words(meter: Array, rates: list[Any]) -> list[str]:
 
 
 def _rates(answer: str) -> list[Any]:
-    """Those of `meter_get_rates`; none where none were set."""
-    found = [_RATE.fullmatch(line) for line in answer.splitlines()]
-    return [interface().Rate(float(rate[1]), int(rate[2])) for rate in found if rate]
+    """Return the rates in an answer of `meter_get_rates`; empty if none are set."""
+    matches = [_RATE.fullmatch(line) for line in answer.splitlines()]
+    return [interface().Rate(float(rate[1]), int(rate[2])) for rate in matches if rate]

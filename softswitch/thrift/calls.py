@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A call to the bytes of its answer.
+"""Answers a decoded call with the bytes of the answer.
 
-Owns which method answers which call, and how refusals and errors travel. It opens no socket.
+Owns the mapping from calls to methods, and the encoding of refusals and errors. It opens no socket.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Method = Callable[..., Any]
 _REPLY, _EXCEPTION = 2, 3
 _REFUSAL_FIELD = 1
 _OPTIONAL = ("options",)
-"""Arguments that clients leave out for no options."""
+"""The arguments that clients may leave out."""
 
 
 class Calls:
-    """Answers to the calls of BMv2's three services, one at a time; `tell` gets a line for each that is refused."""
+    """The implementation of BMv2's three services; `tell` receives a line for each refused call."""
 
     def __init__(
         self,
@@ -59,17 +59,17 @@ class Calls:
         }
 
     def answer(self, call: Call) -> bytes:
-        """The answer to one call."""
+        """Return the encoded answer to a call."""
         from thriftpy2.thrift import TApplicationException
 
         service, _, method = call.name.partition(":")
         if method not in self.methods.get(service, {}):
             self._tell(f"no call {call.name!r}")
             return _exception(method, call.sequence, TApplicationException.UNKNOWN_METHOD, f"no call {call.name!r}")
-        found = getattr(interface(), service)
-        result = getattr(found, f"{method}_result")()
+        declaration = getattr(interface(), service)
+        result = getattr(declaration, f"{method}_result")()
         try:
-            values = _values(filled(getattr(found, f"{method}_args")(), call.arguments))
+            values = _values(filled(getattr(declaration, f"{method}_args")(), call.arguments))
             result.success = self.methods[service][method](*values)
         except Refused as refused:
             self._tell(f"{method}: {refused}")
@@ -83,15 +83,15 @@ class Calls:
 
 
 class _BadArgument(Exception):
-    """An argument is not there."""
+    """An argument is missing or out of range."""
 
 
 def _method(parts: tuple[object, ...], name: str) -> Method:
-    """What answers a call; the one place where a call that nobody answers shows, when the server starts."""
+    """Return the method that implements a call. Raise ValueError at the start of the server if there is none."""
     if name in NEVER:
         return lambda *_arguments: _refuse(name)
-    [found] = (getattr(part, name) for part in parts if hasattr(part, name))
-    method: Method = found
+    [implementation] = (getattr(part, name) for part in parts if hasattr(part, name))
+    method: Method = implementation
     return method
 
 
@@ -100,7 +100,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _values(arguments: Any) -> list[Any]:
-    """In the order of the declaration."""
+    """Return the argument values in the order of the declaration."""
     values = []
     for _, name, *_ in arguments.thrift_spec.values():
         value = getattr(arguments, name)

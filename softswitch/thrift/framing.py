@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls read off a stream in Thrift's binary protocol, within bounds.
+"""Reads calls in Thrift's binary protocol from a stream, within bounds on size and depth.
 
-A message has no length: its end is where its outermost struct stops, and what stands in between says itself how long it
-is. So whoever sends could ask for any amount of memory, time or stack, which is why no library's reader stands here.
-Owns the bounds; must not know what a call means.
+A message has no length field: it ends where its outermost struct stops, and its parts state their own lengths. A sender
+could therefore demand any amount of memory, time or stack. Library readers have no bounds, so this module has its own.
+It must not know the meaning of calls.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 MOST_BYTES = 4 << 20
-"""Of one message; a table entry has some hundreds."""
+"""The maximum size of a message; adding a table entry takes some hundred bytes."""
 MOST_ELEMENTS = 1 << 16
-"""Of all containers of a message, fields counted too."""
+"""The maximum number of elements in all containers of a message, including fields of structs."""
 MOST_DEPTH = 8
-"""Of structs and containers in one another; a call has 4."""
+"""The maximum nesting of structs and containers; the deepest call has 4 levels."""
 
 BOOL, DOUBLE, STRING, STRUCT, MAP, SET, LIST = 2, 4, 11, 12, 13, 14, 15
 
@@ -27,19 +27,19 @@ _MOST_NAME_BYTES = 256
 _VERSION = 0x8001
 _CALL = 1
 _STOP = 0
-_FIXED_BYTES = {BOOL: 1, 3: 1, DOUBLE: 8, 6: 2, 8: 4, 10: 8}  # the others: 8, 16, 32 and 64 bits, signed
+_FIXED_BYTES = {BOOL: 1, 3: 1, DOUBLE: 8, 6: 2, 8: 4, 10: 8}  # types 3, 6, 8, 10: signed with 8, 16, 32, 64 bits
 
 Fields: TypeAlias = dict[int, tuple[int, Any]]
-"""A struct: type and value by the number of the field. The value of a list is the type of its elements and these."""
+"""A struct: (type, value) by field number. The value of a list is a pair: element type and elements."""
 
 
 class Malformed(Exception):
-    """What came is no call in Thrift's binary protocol, or goes beyond the bounds."""
+    """The received bytes are not a call in Thrift's binary protocol, or exceed the bounds."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call as it was read; `sequence` is the caller's own number for it."""
+    """A received call; `sequence` is the caller's number for it."""
 
     name: str
     sequence: int
@@ -47,22 +47,22 @@ class Call:
 
 
 async def read_call(stream: asyncio.StreamReader, timeout_s: float) -> Call | None:
-    """One call, whole; None when the other side has ended before it began one.
+    """Read a whole call; return None if the other side closes the connection between calls.
 
-    Waits for a first byte as long as it takes, then for the rest `timeout_s`. Raises Malformed, TimeoutError, and
-    EOFError when the other side ends in the middle.
+    Waits for the first byte without a limit, then for the rest at most `timeout_s`. Raises Malformed, TimeoutError, and
+    EOFError if the connection ends within a call.
     """
     first = await stream.read(1)
     if not first:
         return None
     try:
         return await asyncio.wait_for(_Message(stream).call(first), timeout_s)
-    except asyncio.TimeoutError as error:  # another class than TimeoutError before Python 3.11
+    except asyncio.TimeoutError as error:  # before Python 3.11 not the same class as TimeoutError
         raise TimeoutError from error
 
 
 class _Message:
-    """What may still come of a message."""
+    """A message being read, with the remaining bounds."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
@@ -70,7 +70,7 @@ class _Message:
         self._elements_left = MOST_ELEMENTS
 
     async def call(self, first: bytes) -> Call:
-        """Everything behind the first byte."""
+        """Read the call whose first byte has been read already."""
         head = first + await self._take(3)
         if int.from_bytes(head[:2], "big") != _VERSION or head[3] != _CALL:
             raise Malformed("not a call in the binary protocol")
@@ -115,7 +115,7 @@ class _Message:
         raise Malformed(f"a value of type {kind}")
 
     async def _elements(self, kinds: tuple[int, ...], depth: int) -> list[Any]:
-        """Those of a map are keys and values in turns."""
+        """Read the elements of a container; for a map they are alternating keys and values."""
         count = await self._integer(4)
         self._count(count)
         return [await self._value(kind, depth) for _ in range(count) for kind in kinds]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The structs, services and methods of `runtime.thrift`, for whoever calls them or answers them."""
+"""The structs, services and methods of `runtime.thrift`, for clients and for the server."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ _INTERFACE = Path(__file__).with_name("runtime.thrift")
 
 @cache
 def interface() -> Any:
-    """Read when first wanted: few runs speak Thrift."""
+    """Load the interface at the first use, because few runs need Thrift."""
     import thriftpy2
 
     return thriftpy2.load(str(_INTERFACE), module_name="bmv2_runtime_thrift")
 
 
 class WrongType(Exception):
-    """A field's type is another than its declaration says; the text names it."""
+    """A field's type differs from its declaration; the message names the field."""
 
 
 def filled(payload: Any, fields: Fields) -> Any:
-    """A struct with what was read of it; fields that it does not know are passed over, those not there stay None."""
+    """Copy received fields to a struct and return it; unknown fields are ignored, missing fields stay None."""
     for number, (kind, name, *more) in payload.thrift_spec.items():
         if number in fields:
             setattr(payload, name, _typed(name, (kind, more[0] if len(more) > 1 else None), fields[number]))
     return payload
 
 
-def _typed(name: str, declared: tuple[int, Any], given: tuple[int, Any]) -> Any:
-    """A value as its declaration wants it: a type, and what is known of a struct or of elements."""
+def _typed(name: str, declared: tuple[int, Any], received: tuple[int, Any]) -> Any:
+    """Convert a received (type, value) to the declared type, which includes the type of structs and elements."""
     from thriftpy2.thrift import TType
 
     kind, inner = declared
-    given_kind, value = given
-    if given_kind != (STRING if kind == TType.BINARY else kind):
-        raise WrongType(f"{name!r} is of type {given_kind}")
+    received_kind, value = received
+    if received_kind != (STRING if kind == TType.BINARY else kind):
+        raise WrongType(f"{name!r} is of type {received_kind}")
     if kind == STRING:
         return _text(name, value)
     if kind == STRUCT:
@@ -50,7 +50,7 @@ def _typed(name: str, declared: tuple[int, Any], given: tuple[int, Any]) -> Any:
     if kind == LIST:
         element_kind, elements = value
         element = inner if isinstance(inner, tuple) else (inner, None)
-        return [_typed(name, element, (element_kind, each)) for each in elements]
+        return [_typed(name, element, (element_kind, item)) for item in elements]
     return value
 
 

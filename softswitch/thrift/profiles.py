@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls on action profiles: members and, with a selector, groups of them. Methods bear the names of the calls."""
+"""Calls on action profiles: members and, with a selector, groups of them. Methods have the names of the calls."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class Profiles:
         return members
 
     def bm_mt_act_prof_get_member(self, context: int, profile: str, member: int) -> Any:
-        for found in self.bm_mt_act_prof_get_members(context, profile):
-            if found.handle == member:
-                return found
+        for candidate in self.bm_mt_act_prof_get_members(context, profile):
+            if candidate.handle == member:
+                return candidate
         raise Refused(TableCode.INVALID_MEMBER, f"no member {member} in {profile}")
 
     def bm_mt_act_prof_get_groups(self, context: int, profile: str) -> list[Any]:
@@ -89,13 +89,13 @@ class Profiles:
         return [interface().Group(handle, [int(word) for word in words]) for handle, words in groups]
 
     def bm_mt_act_prof_get_group(self, context: int, profile: str, group: int) -> Any:
-        for found in self.bm_mt_act_prof_get_groups(context, profile):
-            if found.handle == group:
-                return found
+        for candidate in self.bm_mt_act_prof_get_groups(context, profile):
+            if candidate.handle == group:
+                return candidate
         raise Refused(TableCode.INVALID_GROUP, f"no group {group} in {profile}")
 
     def _dumped(self, profile: str, what: str) -> list[tuple[int, list[str]]]:
-        """The handles of its members or groups, and what stands behind them."""
+        """Return the handle and the words of each member or group in `act_prof_dump`."""
         lines = ask(self._control, ["act_prof_dump", profile], TableCode.ERROR).splitlines()
         parts = [line.removeprefix(f"{what} ").partition(":") for line in lines if line.startswith(f"{what} ")]
         return [(int(handle), rest.split()) for handle, _, rest in parts]

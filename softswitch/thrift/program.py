@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The names of a compiled program (BMv2 JSON), by which calls name what they are about. They are names in full."""
+"""The objects of a compiled program (BMv2 JSON) by name. Calls use full names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from softswitch.thrift.refusals import INVALID_RESOURCE_NAME, INVALID_RESOURCE_T
 
 
 class Program:
-    """What a program has, and its JSON as clients ask for it. Raises CodegenError for what is none."""
+    """A program's objects, and its JSON for clients that request it. Raises CodegenError for invalid JSON."""
 
     def __init__(self, source: bytes, name: str) -> None:
         try:
@@ -34,15 +34,15 @@ class Program:
         self._profiles = {profile.name: profile for profile in compiled.profiles}
         self._arrays = {"register": compiled.registers, "counter": compiled.counters, "meter": compiled.meters}
         self.digests = {
-            number: (each.name, tuple(ref.field.bits for ref in each.fields))
-            for number, each in compiled.digests.items()
+            number: (digest.name, tuple(ref.field.bits for ref in digest.fields))
+            for number, digest in compiled.digests.items()
         }
-        """Name, and the bits of each field, by number."""
+        """The name and the field widths of each digest, by number."""
         self._ids = _ids(document)
 
     @classmethod
     def read(cls, path: Path) -> Program:
-        """The program in a file; OSError when it cannot be read."""
+        """Read a program from a file. Raise OSError if the file cannot be read."""
         return cls(path.read_bytes(), path.name)
 
     def table(self, name: str) -> Table:
@@ -51,14 +51,14 @@ class Program:
         return self.tables[name]
 
     def direct_table(self, name: str) -> Table:
-        """One whose entries name an action."""
+        """Return a table whose entries name an action."""
         table = self.table(name)
         if table.profile is not None:
             raise Refused(TableCode.WRONG_TABLE_TYPE, f"table {name} takes members and groups")
         return table
 
     def indirect_table(self, name: str, *, has_groups: bool) -> Table:
-        """One whose entries name a member, or a group."""
+        """Return a table whose entries name a member (or a group)."""
         table = self.table(name)
         if table.profile is None or (has_groups and table.profile.selector is None):
             raise Refused(TableCode.WRONG_TABLE_TYPE, f"table {name} takes no {'groups' if has_groups else 'members'}")
@@ -72,28 +72,28 @@ class Program:
         return self._profiles[name]
 
     def profile_actions(self, name: str) -> tuple[Action, ...]:
-        """Those of the tables that use it."""
+        """Return the actions of the tables that use a profile."""
         users = (table.actions for table in self.tables.values() if table.profile and table.profile.name == name)
         return tuple(chain.from_iterable(users))
 
     def array(self, kind: str, name: str, code: int) -> Array:
-        """A register, counter or meter array that belongs to no table."""
-        found = self._arrays[kind].get(name)
-        if found is None or found.direct:
+        """Return a register, counter or meter array that belongs to no table."""
+        array = self._arrays[kind].get(name)
+        if array is None or array.direct:
             raise Refused(code, f"no {kind} {name!r}")
-        return found
+        return array
 
     def identifier(self, resource: int, name: str) -> int:
-        """The number of something in the JSON, by the number of its kind."""
+        """Return the id of an object in the JSON; `resource` is BMv2's number of the kind of object."""
         if not 0 <= resource < len(self._ids):
-            raise Refused(INVALID_RESOURCE_TYPE, f"no kind {resource} of things")
+            raise Refused(INVALID_RESOURCE_TYPE, f"unknown resource type {resource}")
         if name not in self._ids[resource]:
-            raise Refused(INVALID_RESOURCE_NAME, f"nothing of kind {resource} is {name!r}")
+            raise Refused(INVALID_RESOURCE_NAME, f"no resource {name!r} of type {resource}")
         return self._ids[resource][name]
 
 
 def action_of(actions: tuple[Action, ...], name: str) -> Action:
-    """The action of that name."""
+    """Return the action of this name. Raise Refused if there is none."""
     for action in actions:
         if action.name == name:
             return action
@@ -101,11 +101,11 @@ def action_of(actions: tuple[Action, ...], name: str) -> Action:
 
 
 def _ids(document: Mapping[str, Any]) -> tuple[dict[str, int], ...]:
-    """By kind, in the order of BMv2's resource types."""
+    """Return the ids by name for each kind of object, in the order of BMv2's resource types."""
     pipelines = document["pipelines"]
     kinds = (
         [table for pipeline in pipelines for table in pipeline["tables"]],
         [profile for pipeline in pipelines for profile in pipeline.get("action_profiles", [])],
         *(document.get(key, []) for key in ("counter_arrays", "meter_arrays", "register_arrays", "learn_lists")),
     )
-    return tuple({each["name"]: each["id"] for each in items} for items in kinds)
+    return tuple({item["name"]: item["id"] for item in items} for items in kinds)

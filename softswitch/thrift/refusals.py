@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How a call is refused: the codes of BMv2's exceptions, and what softswitch never does.
+"""The refusal of calls: the codes of BMv2's exceptions, and the calls that softswitch does not support.
 
-A code is all that travels; the words are for the server's own stderr.
+Only the code is sent to the client; the text goes to the server's stderr.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from softswitch.control import CommandError
 
 
 class TableCode(IntEnum):
-    """Of tables and action profiles."""
+    """The error codes of tables and action profiles."""
 
     TABLE_FULL = 1
     INVALID_HANDLE = 2
@@ -45,7 +45,7 @@ class TableCode(IntEnum):
 
 
 class ArrayCode(IntEnum):
-    """Of counters and registers."""
+    """The error codes of counters and registers."""
 
     INVALID_NAME = 1
     INVALID_INDEX = 2
@@ -70,14 +70,14 @@ class MulticastCode(IntEnum):
 
 
 class LearnCode(IntEnum):
-    """Of digests."""
+    """The error codes of digests."""
 
     INVALID_LIST_ID = 1
     ERROR = 3
 
 
 class CalculationCode(IntEnum):
-    """Of hashes and checksums."""
+    """The error codes of hashes and checksums."""
 
     INVALID_NAME = 1
     WRONG_TYPE = 2
@@ -89,7 +89,7 @@ INVALID_RESOURCE_TYPE, INVALID_RESOURCE_NAME = 0, 1
 
 
 class Refused(Exception):
-    """The call is not done; `code` is of the exception that its method declares, if it declares one."""
+    """A call is refused; `code` is the code of the exception that the call declares, if it declares one."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -97,19 +97,20 @@ class Refused(Exception):
 
 
 class Commands(Protocol):
-    """What runs control commands: a connection to a switch's process, or a switch in this one."""
+    """An object that runs control commands: a connection to a switch's process, or a switch in this process."""
 
     def command(self, line: str) -> str: ...
 
 
 def ask(control: Commands, words: list[str], otherwise: int, meanings: Mapping[str, int] | None = None) -> str:
-    """The answer to a command. Refused with the code of the first phrase that the control's complaint holds."""
+    """Run a command and return its answer. If it fails, raise Refused with the code of the first phrase of `meanings`
+    that the error contains, or with `otherwise`."""
     try:
         return control.command(" ".join(words))
     except CommandError as error:
         text = str(error)
-        found = (code for phrase, code in (meanings or {}).items() if phrase in text)
-        raise Refused(next(found, otherwise), text) from None
+        codes = (code for phrase, code in (meanings or {}).items() if phrase in text)
+        raise Refused(next(codes, otherwise), text) from None
 
 
 _NO_AGEING = (TableCode.AGEING_DISABLED, "entries have no timeouts")
@@ -141,4 +142,4 @@ NEVER: Mapping[str, tuple[int, str]] = {
     "set_egress_queue_rate": _NO_RATE,
     "set_egress_priority_queue_rate": _NO_RATE,
 }
-"""Calls that softswitch has nothing for, whatever their arguments: the nearest code, and why."""
+"""The calls that softswitch refuses for any arguments: the nearest code, and the reason."""

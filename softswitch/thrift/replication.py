@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls on mirroring sessions and multicast. Methods bear the names of the calls."""
+"""Calls on mirroring sessions and multicast. Methods have the names of the calls."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ _SESSIONS = {
 
 
 class Mirroring:
-    """Sessions of one switch."""
+    """The mirroring sessions of a switch."""
 
     def __init__(self, control: Commands) -> None:
         self._control = control
 
     def mirroring_session_add(self, session: int, target: Any) -> None:
-        given = tuple(kind for kind in ("port", "group") if getattr(target, kind) is not None)
-        if not given:
+        kinds = tuple(kind for kind in ("port", "group") if getattr(target, kind) is not None)
+        if not kinds:
             raise Refused(SESSION_NOT_FOUND, "a session leads to a port, to a group or to both")
-        numbers = (str(getattr(target, kind)) for kind in given)
-        ask(self._control, [_SESSIONS[given], str(session), *numbers], SESSION_NOT_FOUND)
+        numbers = (str(getattr(target, kind)) for kind in kinds)
+        ask(self._control, [_SESSIONS[kinds], str(session), *numbers], SESSION_NOT_FOUND)
 
     def mirroring_session_delete(self, session: int) -> None:
         ask(self._control, ["mirroring_delete", str(session)], SESSION_NOT_FOUND)
 
     def mirroring_session_get(self, session: int) -> Any:
         answer = ask(self._control, ["mirroring_get", str(session)], SESSION_NOT_FOUND)
-        found = {name: int(number) for name, number in _SESSION.findall(answer)}
-        return interface().MirroringSession(port=found.get("port"), group=found.get("mgid"))
+        targets = {name: int(number) for name, number in _SESSION.findall(answer)}
+        return interface().MirroringSession(port=targets.get("port"), group=targets.get("mgid"))
 
     def mirroring_mapping_add(self, session: int, port: int) -> int:
         self.mirroring_session_add(session, interface().MirroringSession(port=port))
         return 1
 
     def mirroring_mapping_delete(self, session: int) -> int:
-        """Whether there was one."""
+        """Delete a session; return 1 if it existed, otherwise 0."""
         try:
             self.mirroring_session_delete(session)
         except Refused:
@@ -57,7 +57,7 @@ class Mirroring:
         return 1
 
     def mirroring_mapping_get_egress_port(self, session: int) -> int:
-        """-1 for a session that is not there or leads to a group."""
+        """Return the port of a session; -1 if the session does not exist or leads to a group."""
         try:
             port = self.mirroring_session_get(session).port
         except Refused:
@@ -66,13 +66,13 @@ class Mirroring:
 
 
 class Multicast:
-    """Groups, nodes and link aggregation groups (LAGs) of one switch."""
+    """The groups, nodes and link aggregation groups (LAGs) of a switch."""
 
     def __init__(self, control: Commands) -> None:
         self._control = control
 
     def bm_mc_mgrp_create(self, context: int, group: int) -> int:
-        """One that is there already stays as it is, as on BMv2: commands may be given twice."""
+        """Create a group; as on BMv2, an existing group is left unchanged, so commands may be repeated."""
         if not self._has_group(group):
             self._do(["mc_mgrp_create", str(group)], {"above": MulticastCode.INVALID_GROUP_ID})
         return group
@@ -103,7 +103,7 @@ class Multicast:
         self._do(["mc_set_lag_membership", str(link_group), *_numbers(ports)])
 
     def bm_mc_get_entries(self, context: int) -> str:
-        """JSON, as BMv2's: groups, nodes (L1), their ports (L2, which here have the node's number) and LAGs."""
+        """Return BMv2's JSON: groups, nodes (L1), their ports (L2, here with the node's handle) and LAGs."""
         groups: dict[int, list[int]] = {}
         nodes: dict[int, tuple[int, dict[str, Any]]] = {}
         lags: list[dict[str, Any]] = []
@@ -133,15 +133,15 @@ class Multicast:
             raise Refused(MulticastCode.INVALID_GROUP, f"no multicast group {group}")
 
     def _has_group(self, group: int) -> bool:
-        found = (_GROUP.match(line) for line in self._do(["mc_dump"]).splitlines())
-        return any(each is not None and int(each[1]) == group for each in found)
+        matches = (_GROUP.match(line) for line in self._do(["mc_dump"]).splitlines())
+        return any(match is not None and int(match[1]) == group for match in matches)
 
     def _do(self, words: list[str], meanings: dict[str, int] | None = None) -> str:
         return ask(self._control, words, MulticastCode.ERROR, meanings)
 
 
 def _numbers(bits: str) -> list[str]:
-    """The numbers in a map, whose last digit is number 0."""
+    """Return the positions of the ones in a bit map; the last digit is position 0."""
     if not _MAP.fullmatch(bits):
         raise Refused(MulticastCode.ERROR, "a map of ports is up to 512 digits of 0 and 1")
     return [str(number) for number, bit in enumerate(reversed(bits)) if bit == "1"]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 //
-// BMv2's control interface as we use it: the testbed calls a part of it on BMv2, softswitch answers all of it. Methods,
-// field numbers and types are BMv2's, of its three services. Every exception that it declares is a struct with a code;
-// `softswitch/thrift/refusals.py` has the codes. Names of arguments, structs and exceptions are ours: they do not travel.
+// BMv2's control interface: the testbed calls a part of it on BMv2, and softswitch answers all of it. The methods, field
+// numbers and types of the three services are BMv2's. Every declared exception is a struct with a code, listed in
+// `softswitch/thrift/refusals.py`. Names of arguments, structs and exceptions are our own, since they are not sent.
 
 typedef list<binary> ActionData
 
@@ -178,7 +178,7 @@ service standard {
       throws (1: Refusal refusal),
   void bm_mt_indirect_ws_set_default_group(1: i32 context, 2: string table, 3: i32 group) throws (1: Refusal refusal),
 
-  // Counters, meters and registers; those of a table go by its name and an entry
+  // Counters, meters and registers; direct ones are identified by a table's name and an entry
   Count bm_mt_read_counter(1: i32 context, 2: string table, 3: i32 entry) throws (1: Refusal refusal),
   void bm_mt_reset_counters(1: i32 context, 2: string table) throws (1: Refusal refusal),
   void bm_mt_write_counter(1: i32 context, 2: string table, 3: i32 entry, 4: Count value) throws (1: Refusal refusal),
@@ -253,7 +253,7 @@ service simple_switch {
   i64 get_time_since_epoch_us()
 }
 
-// Maps of ports and of link aggregation groups are texts of 0 and 1, number 0 last.
+// Maps of ports and of link aggregation groups are strings of 0 and 1; the last character is number 0.
 service simple_pre_lag {
   i32 bm_mc_mgrp_create(1: i32 context, 2: i32 group) throws (1: Refusal refusal),
   void bm_mc_mgrp_destroy(1: i32 context, 2: i32 group) throws (1: Refusal refusal),

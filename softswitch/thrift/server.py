@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Connections of clients: whole calls in, answers out, nothing that one client does in the way of another.
+"""Serves clients: reads whole calls and writes answers. A client cannot block the others.
 
-Owns sockets and time limits. A client that says nothing stays connected, as an open prompt does; one that stops within
-a call, or that does not take its answers, is cut off.
+Owns sockets and time limits. An idle client stays connected, such as an open prompt of simple_switch_CLI. A client that
+stops within a call or does not read its answers is disconnected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIMEOUT_S = 10.0
 
 
 class Server:
-    """Answers calls on a listening socket until `end` is called."""
+    """A server that answers calls on a listening socket until `end` is called."""
 
     def __init__(
         self, listener: socket.socket, answer: Callable[[Call], bytes], tell: Callable[[str], None], timeout_s: float
@@ -34,12 +34,12 @@ class Server:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The TCP port of the listening socket."""
         port: int = self._listener.getsockname()[1]
         return port
 
     async def serve(self) -> str:
-        """Until the end; why it came, as `end` was told."""
+        """Serve until `end` is called; return the reason passed to `end`."""
         self._ended = asyncio.get_running_loop().create_future()
         server = await asyncio.start_server(self._serve_client, sock=self._listener)
         try:
@@ -49,10 +49,10 @@ class Server:
             for client in self._clients:
                 client.close()
 
-    def end(self, why: str) -> None:
-        """From a callback of the loop that serves."""
+    def end(self, reason: str) -> None:
+        """End `serve`; must be called in its event loop."""
         if self._ended is not None and not self._ended.done():
-            self._ended.set_result(why)
+            self._ended.set_result(reason)
 
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._clients) == MOST_CLIENTS:
@@ -67,7 +67,7 @@ class Server:
         except TimeoutError:
             self._tell(f"a client is cut off: nothing went on for {self._timeout_s:g} s within a call")
         except (EOFError, OSError):
-            pass  # it has ended
+            pass  # the client has disconnected
         finally:
             self._clients.discard(writer)
             writer.close()
@@ -78,10 +78,10 @@ class Server:
         while (call := await read_call(reader, self._timeout_s)) is not None:
             try:
                 writer.write(self._answer(call))
-            except OSError as error:  # not the client's: the switch's
+            except OSError as error:  # raised by the connection to the switch, not by the client's
                 self.end(f"the switch is gone: {error}")
                 return
             try:
                 await asyncio.wait_for(writer.drain(), self._timeout_s)
-            except asyncio.TimeoutError as error:  # another class than TimeoutError before Python 3.11
+            except asyncio.TimeoutError as error:  # before Python 3.11 not the same class as TimeoutError
                 raise TimeoutError from error

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls on tables: entries and default actions, with actions of their own or with members and groups of a profile.
+"""Calls on tables: entries and default actions, with direct actions or with members and groups of a profile.
 
-The entries are read from `table_dump`, so those of a commands file are there too; those that the program has as const
-come from the program. Methods bear the names of the calls.
+Entries are read from `table_dump`, so entries from a commands file are included. Const entries are read from the
+program. Methods have the names of the calls.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from softswitch.thrift.values import (
 
 NO_PRIORITY = -1
 _PLACE = 0xFFFFFF
-"""Of a handle; what stands above counts how often the place was taken."""
+"""The bits of a handle that hold the entry's index; the upper bits count how often the index was reused."""
 _ENTRY = re.compile(r"entry (\d+): (.*?) => (.*?)(?: priority (\d+))?")
 _ADDING = {
     "already": TableCode.DUPLICATE_ENTRY,
@@ -47,7 +47,7 @@ _DEFAULT = {
 
 
 class Tables:
-    """Entries and default actions of one switch."""
+    """The entries and default actions of a switch."""
 
     def __init__(self, control: Commands, program: Program) -> None:
         self._control = control
@@ -117,15 +117,15 @@ class Tables:
         raise Refused(TableCode.ERROR, f"the default of {known.name} stays a member or a group")
 
     def bm_mt_get_entries(self, context: int, table: str) -> list[Any]:
-        """In the order of their places, as BMv2 tells them."""
-        found = [entry for entry, _ in self._entries(self._program.table(table))]
-        return sorted(found, key=lambda entry: entry.handle & _PLACE)
+        """Return the entries in the order of their indexes, like BMv2."""
+        entries = [entry for entry, _ in self._entries(self._program.table(table))]
+        return sorted(entries, key=lambda entry: entry.handle & _PLACE)
 
     def bm_mt_get_entry(self, context: int, table: str, entry: int) -> Any:
         known = self._program.table(table)
-        for found, _ in self._entries(known):
-            if found.handle == entry:
-                return found
+        for candidate, _ in self._entries(known):
+            if candidate.handle == entry:
+                return candidate
         raise Refused(TableCode.INVALID_HANDLE, f"no entry {entry} in {known.name}")
 
     def bm_mt_get_entry_from_key(self, context: int, table: str, keys: list[Any], options: Any) -> Any:
@@ -134,9 +134,9 @@ class Tables:
             default = self.bm_mt_get_default_entry(context, table)
             return interface().Entry([], interface().EntryOptions(NO_PRIORITY), 0, default)
         wanted = key_pairs(known.keys, keys), _priority(known, options)
-        for found, pairs in self._entries(known):
-            if (pairs, found.options.priority) == wanted:
-                return found
+        for candidate, pairs in self._entries(known):
+            if (pairs, candidate.options.priority) == wanted:
+                return candidate
         raise Refused(TableCode.BAD_MATCH_KEY, f"no entry with that key in {known.name}")
 
     def bm_mt_get_default_entry(self, context: int, table: str) -> Any:
@@ -160,7 +160,7 @@ class Tables:
         ask(self._control, ["table_delete", table.name, handle_word(entry)], TableCode.ERROR, _CHANGING)
 
     def _reset_default(self, table: Table) -> None:
-        """To what the program says; a table of members and groups keeps the one that it was given."""
+        """Restore the program's default action; refused for a table of members and groups."""
         if table.profile is not None or table.default is None:
             raise Refused(TableCode.NO_DEFAULT_ENTRY, f"the program has no default action for {table.name}")
         action, args = table.default.action, table.default.args
@@ -168,20 +168,20 @@ class Tables:
         ask(self._control, words, TableCode.ERROR, _DEFAULT)
 
     def _entries(self, table: Table) -> Iterator[tuple[Any, list[Pair]]]:
-        """Each with its keys as numbers."""
+        """Yield each entry with its keys as pairs of numbers."""
         for handle, const in enumerate(table.entries):
             yield _entry(table, handle, list(const.keys), _const_priority(table, const), _const_action(const.call))
         answer = ask(self._control, ["table_dump", table.name], TableCode.ERROR)
         for line in answer.splitlines():
-            if found := _ENTRY.fullmatch(line):
-                number, keys, action, priority = found.groups()
+            if match := _ENTRY.fullmatch(line):
+                number, keys, action, priority = match.groups()
                 pairs = [pair_of_word(key, word) for key, word in zip(table.keys, keys.split(), strict=True)]
-                shown = NO_PRIORITY if priority is None else int(priority)
-                yield _entry(table, signed_handle(int(number)), pairs, shown, _entry_action(table, action.split()))
+                level = NO_PRIORITY if priority is None else int(priority)
+                yield _entry(table, signed_handle(int(number)), pairs, level, _entry_action(table, action.split()))
 
 
 def has_entry(control: Commands, table: Table, entry: int) -> bool:
-    """Whether a handle is one of an entry there."""
+    """Whether a handle belongs to an entry of the table."""
     if 0 <= entry < len(table.entries):
         return True
     begin = f"entry {handle_word(entry)}: "
@@ -190,17 +190,17 @@ def has_entry(control: Commands, table: Table, entry: int) -> bool:
 
 
 def handle_word(handle: int) -> str:
-    """A handle, which is 32 bits here and a signed number in the protocol."""
+    """Return the word of a control command (unsigned) for a handle of the protocol (signed, 32 bits)."""
     return str(handle & 0xFFFFFFFF)
 
 
 def signed_handle(handle: int) -> int:
-    """The same the other way."""
+    """Return the signed handle of the protocol for an unsigned handle."""
     return handle - (1 << 32) if handle >> 31 else handle
 
 
 def has_priorities(table: Table) -> bool:
-    """Whether more than one entry may match a packet."""
+    """Whether entries have priorities, because more than one may match a packet."""
     return any(key.kind in ("ternary", "range", "optional") for key in table.keys)
 
 
@@ -210,7 +210,7 @@ def _key_words(table: Table, keys: list[Any]) -> list[str]:
 
 
 def _priority(table: Table, options: Any) -> int:
-    """NO_PRIORITY where entries have none; 0 unless given."""
+    """Return the priority of an entry; 0 if missing, NO_PRIORITY if entries of the table have none."""
     if not has_priorities(table):
         return NO_PRIORITY
     priority = getattr(options, "priority", None) or 0
@@ -234,7 +234,7 @@ def _const_action(call: Any) -> Any:
 
 
 def _entry_action(table: Table, words: list[str]) -> Any:
-    """What an entry does, from the words of `table_dump`."""
+    """Return an entry's action from the words of `table_dump`."""
     types = interface().EntryActionType
     if table.profile is not None and words[0] in ("member", "group"):
         handle = int(words[1])

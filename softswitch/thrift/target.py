@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls on the switch as a whole, its program, ports, clock and state, and on its digests. Methods bear the names of
-the calls."""
+"""Calls on the whole switch, its program, ports, clock, state and digests. Methods have the names of the calls."""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import CalculationCode, Commands, LearnCode, Refused, ask
 
 _UNDECLARED = 0
-"""The code of a method that declares no exception."""
+"""The code for a method that declares no exception."""
 _DIGEST = re.compile(r"(.*?)((?: \S+=\d+)*)")
 _MS_PER_S = 1000
 
 
 class Digests:
-    """Of one switch."""
+    """The digests of a switch."""
 
     def __init__(self, control: Commands, program: Program, device_id: int) -> None:
         self._control = control
@@ -31,7 +30,7 @@ class Digests:
         self._learning = Learning(program.digests, device_id)
 
     def messages(self, now_s: float, *, takes: bool) -> list[bytes]:
-        """What listeners are to be sent now; the switch is asked for its digests if somebody `takes` them."""
+        """Return the messages that are due. The switch is polled for new digests only if `takes` is set."""
         if takes and self._fields:
             for line in ask(self._control, ["digest_read"], _UNDECLARED).splitlines():
                 number, sample = self._sample(line)
@@ -39,7 +38,7 @@ class Digests:
         return self._learning.messages(now_s)
 
     def reset(self) -> None:
-        """With the switch's state."""
+        """Reset the learning state together with the switch's state."""
         self._learning.reset()
 
     def bm_learning_ack(self, context: int, digest: int, buffer: int, samples: list[int]) -> None:
@@ -60,17 +59,17 @@ class Digests:
         return self._learning.lists[number]
 
     def _sample(self, line: str) -> tuple[int, bytes]:
-        """The digest of a line of `digest_read`, and its fields as bytes."""
-        found = _DIGEST.fullmatch(line)
-        assert found is not None
-        number, widths = self._fields[found[1]]
-        values = (int(word.rpartition("=")[2]) for word in found[2].split())
+        """Return the number of the digest in a line of `digest_read`, and its fields as bytes."""
+        match = _DIGEST.fullmatch(line)
+        assert match is not None
+        number, widths = self._fields[match[1]]
+        values = (int(word.rpartition("=")[2]) for word in match[2].split())
         parts = (value.to_bytes((bits + 7) // 8, "big") for value, bits in zip(values, widths, strict=True))
         return number, b"".join(parts)
 
 
 class Management:
-    """What belongs to no table."""
+    """The calls that belong to no table."""
 
     def __init__(
         self,
@@ -98,7 +97,7 @@ class Management:
         return interface().SwitchInfo(self._device_id, self._thrift_port, self._notifications)
 
     def bm_dev_mgr_show_ports(self) -> list[Any]:
-        """Ports with an interface; up as the kernel says, or always where a port is none of the kernel's."""
+        """Return the ports with a device. Network interfaces have the kernel's link state; other devices are up."""
         names, *rows = (line.split() for line in ask(self._control, ["show_ports"], _UNDECLARED).splitlines())
         states = psutil.net_if_stats()
         ports = []
@@ -121,18 +120,18 @@ class Management:
         self._set_parameters(calculation, 32, parameters)
 
     def bm_set_toeplitz_hash_key(self, context: int, calculation: str, key: bytes) -> None:
-        """No program with such a hash compiles, so that something else is wrong first."""
+        """Refuse the call: no supported program has this hash, so the calculation is unknown or of another type."""
         self._check_calculation(calculation, "toeplitz")
 
     def get_time_elapsed_us(self) -> int:
         return int(ask(self._control, ["get_time_elapsed"], _UNDECLARED))
 
     def get_time_since_epoch_us(self) -> int:
-        """The wall clock, which is BMv2's too."""
+        """Return the wall-clock time, as BMv2 does."""
         return time.time_ns() // 1000
 
     def _set_parameters(self, calculation: str, bits: int, parameters: Any) -> None:
-        """Numbers come with a sign, whatever they stand for."""
+        """Set CRC parameters, which arrive as signed numbers."""
         self._check_calculation(calculation, f"crc{bits}_custom")
         numbers = (parameters.polynomial, parameters.initial_value, parameters.final_xor)
         truths = (parameters.reflects_data, parameters.reflects_result)

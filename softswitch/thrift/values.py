@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Keys and parameters: bytes of a call to words of a command, and back.
+"""Converts keys and parameters between bytes of a call and words of a command.
 
-A key in between is a pair of numbers: value, and mask, prefix length or end of range (all bits of an exact one).
+The intermediate form of a key is a pair of numbers: the value, and the mask, prefix length or end of the range. The
+mask of an exact key has all bits set.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _IPV4_BITS, _MAC_BITS, _IPV6_BITS = 32, 48, 128
 
 
 def data_words(action: Action, data: Sequence[bytes]) -> list[str]:
-    """An action's parameters for a command."""
+    """Return an action's parameters as words of a command."""
     if len(data) != len(action.params):
         raise Refused(TableCode.BAD_ACTION_DATA, f"{action.name} has {len(action.params)} parameters, not {len(data)}")
     pairs = zip(data, action.params, strict=True)
@@ -30,25 +31,25 @@ def data_words(action: Action, data: Sequence[bytes]) -> list[str]:
 
 
 def data_bytes(action: Action, words: Sequence[str]) -> list[bytes]:
-    """An action's parameters for an answer."""
+    """Return an action's parameters as bytes of an answer."""
     pairs = zip(words, action.params, strict=True)
     return [as_bytes(word_value(word, param.bits), param.bits) for word, param in pairs]
 
 
 def as_bytes(value: int, bits: int) -> bytes:
-    """A field's."""
+    """Return the bytes of a field of `bits` bits."""
     return value.to_bytes((bits + 7) // 8, "big")
 
 
 def key_pairs(keys: Sequence[Key], matches: Sequence[Any]) -> list[Pair]:
-    """An entry's keys as a call has them."""
+    """Return the pairs for the keys in a call."""
     if len(matches) != len(keys):
         raise Refused(TableCode.BAD_MATCH_KEY, f"{len(keys)} keys, not {len(matches)}")
     return [_pair_of_match(key, match) for key, match in zip(keys, matches, strict=True)]
 
 
 def key_word(key: Key, pair: Pair) -> str:
-    """A key for a command."""
+    """Return the word of a command for a key."""
     value, second = pair
     if key.kind == "lpm":
         return f"{value:#x}/{second}"
@@ -60,7 +61,7 @@ def key_word(key: Key, pair: Pair) -> str:
 
 
 def pair_of_word(key: Key, word: str) -> Pair:
-    """A key as somebody wrote it in a command."""
+    """Return the pair for a key in the words of a command."""
     bits = key.ref.field.bits
     if key.kind == "lpm":
         value, _, length = word.partition("/")
@@ -75,7 +76,7 @@ def pair_of_word(key: Key, word: str) -> Pair:
 
 
 def match_of_pair(key: Key, pair: Pair) -> Any:
-    """A key for an answer."""
+    """Return a key as a struct of an answer."""
     types, bits = interface().MatchType, key.ref.field.bits
     first = as_bytes(pair[0], bits)
     if key.kind == "lpm":
@@ -89,7 +90,7 @@ def match_of_pair(key: Key, pair: Pair) -> Any:
 
 
 def word_value(word: str, bits: int) -> int:
-    """A number in the notations of commands."""
+    """Return the value of a number, IPv4, MAC or IPv6 address in a command."""
     if bits == _IPV4_BITS and "." in word:
         return int(IPv4Address(word))
     if bits == _MAC_BITS and ":" in word:
@@ -117,7 +118,7 @@ def _pair_of_match(key: Key, match: Any) -> Pair:
 
 
 def _canonical(key: Key, pair: Pair) -> Pair:
-    """Without the bits of a value that do not matter."""
+    """Clear the bits of the value that the prefix or mask ignores."""
     value, second = pair
     bits = key.ref.field.bits
     if key.kind == "lpm":
@@ -130,7 +131,7 @@ def _all_bits(bits: int) -> int:
 
 
 def _key_number(part: Any, field: str, bits: int) -> int:
-    """A field of the part of a match that its kind has, if it is there."""
+    """Return a field of the part of a match that belongs to its kind. Raise Refused if it is missing."""
     return _number(getattr(part, field, None), bits, TableCode.BAD_MATCH_KEY)
 
 
@@ -142,7 +143,7 @@ def _prefix_bits(part: Any, bits: int) -> int:
 
 
 def _number(raw: bytes | None, bits: int, code: int) -> int:
-    """A value that fits a field; BMv2's clients pad it with zeros in front."""
+    """Return a value, which must fit the field; BMv2's clients pad it with leading zeros."""
     if not isinstance(raw, bytes):
         raise Refused(code, "a value is missing")
     value = int.from_bytes(raw, "big")

@@ -27,11 +27,11 @@ from testbed.calibration.runs import (
     wakeup_finding,
 )
 from testbed.calibration.sleeper import KINDS
+from testbed.dilation.prediction import share_of_core
 from testbed.errors import UsageError
 from testbed.interrupt import Interrupt
 from testbed.load.costs import ProcessCost
 from testbed.load.machine import this_machine
-from testbed.load.prediction import share_of_core
 from testbed.load.stored import MOST_BUSY_CORES, Calibration, MessageFinding, ProcessFinding, costly_code
 from testbed.system.limits import cores
 

@@ -55,8 +55,10 @@ def _check_switches(plan: RunPlan) -> None:
 
 
 def build_programs(plans: Sequence[RunPlan]) -> None:
-    """Compiles what the runs will load, unless it is there. UsageError if the system has no room for that, or
-    softswitch cannot do what a program given asks of it."""
+    """Compile the programs that the runs and their dry runs load, unless they are in the cache.
+
+    UsageError if the system has no room for them, or softswitch cannot run a program that the user gave.
+    """
     wanted = {(plan.config.clock, plan.program): None for plan in plans if plan.config.switch == "soft"}
     try:
         for clock, program in wanted:
@@ -72,7 +74,9 @@ def build_programs(plans: Sequence[RunPlan]) -> None:
 
 def _build(clock: str, program: GivenProgram | None) -> None:
     try:
-        build_executable(program_file(program)) if clock == "real" else build_engine(program)
+        build_engine(program)  # also for the dry run of a live run
+        if clock == "real":
+            build_executable(program_file(program))
     except (BuildError, CodegenError) as error:
         if program is None:
             raise

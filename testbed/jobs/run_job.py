@@ -22,6 +22,7 @@ from typing import BinaryIO
 from analysis.results.result import RESULT_FILE
 from compiled.cache import CacheRefused
 from telemetry.atomic_file import LinkRefused, check_no_link, open_no_link
+from testbed.dilation.choice import with_dilation
 from testbed.errors import Interrupted, RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import StoredRun, execute
@@ -85,7 +86,7 @@ def _make_run(job: Job, out: Path) -> StoredRun:
     check_room([plan], out)
     capabilities.require(plan.config.clock, plan.config.switch, plan.mtu_bytes)
     with _alone(job.request):
-        return execute(plan, out, Silent(), page=job.page)
+        return execute(with_dilation(plan), out, Silent(), page=job.page)
 
 
 @contextmanager

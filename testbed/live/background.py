@@ -121,5 +121,5 @@ def iperf3_hosts(plan: RunPlan) -> tuple[Host, Host]:
     return (preferred or [host for host in others if host.name not in senders] or others)[0], server
 
 
-# The names stand in testbed.plan.plan.BACKGROUND_NAMES as well, where they are checked.
+# The names stand in testbed.plan.checks.BACKGROUND_NAMES as well, where they are checked.
 BACKGROUNDS: Mapping[str, type[Iperf3]] = {"iperf3": Iperf3}

@@ -22,14 +22,13 @@ from testbed.flows.columns import FlowColumns, flow_columns
 from testbed.flows.waits import Waits, ideal_waits
 from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
-from testbed.plan.config import RunConfig, fault_configs, program_config, versions
-from testbed.plan.dilation import choose_dilation, dilation_config
-from testbed.plan.fixed_point import check_fixed_point
+from testbed.plan.config import DilationConfig, RunConfig, fault_configs, program_config, versions
+from testbed.plan.fixed_point import check_fixed_point, largest_fitting
 from testbed.plan.garbage import no_garbage_searched
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.overrides import parse_overrides
-from testbed.plan.request import ClockName, RunRequest, repeat_command
+from testbed.plan.request import NETWORK_DILATION, ClockName, RunRequest, repeat_command
 from testbed.plan.switch_targets import SWITCH_TARGETS, check_faults
 from testbed.program.fit import check_fits
 from testbed.program.given import GivenProgram
@@ -40,13 +39,16 @@ from wire import ethernet
 from wire.constants import DSCP_DATA
 from wire.dilation import Dilation
 
-__all__ = ["ClockName", "RunConfig", "RunPlan", "RunRequest", "plan_network", "plan_run"]
+VIRTUAL_DILATION = 1_000
+
+__all__ = ["VIRTUAL_DILATION", "ClockName", "RunConfig", "RunPlan", "RunRequest", "plan_network", "plan_run"]
 
 
 @dataclass(frozen=True)
 class RunPlan:
     """A checked run: its network, flows and settings."""
 
+    request: RunRequest
     config: RunConfig
     topology: Topology
     flows: tuple[Flow, ...]
@@ -56,6 +58,15 @@ class RunPlan:
     faults: tuple[Fault, ...] = ()
     program: GivenProgram | None = None
     """Of the switches; None: the testbed's own."""
+
+    def at_dilation(self, factor: int, choice: DilationConfig) -> RunPlan:
+        """Return the same plan at another dilation."""
+        changes = {
+            "dilation": factor,
+            "dilation_choice": choice,
+            "command": repeat_command(self.request, factor),
+        }
+        return replace(self, config=self.config.model_copy(update=changes), dilation=Dilation(factor))
 
     @property
     def duration_wall_ns(self) -> int:
@@ -115,17 +126,16 @@ def plan_run(request: RunRequest) -> RunPlan:
     check_faults(target, faults, topology)
     asked = request.dilation if request.retry is None else request.retry.dilation
     waits = _waits(topology, flows, settings.transport)
-    choice = choose_dilation(request.clock, target, topology, waits.expected(flows), settings, duration_ms, asked)
+    dilation = asked or _provisional_dilation(request.clock, topology, settings.switch)
     told: dict[str, Any] = {
         "scenario": scenario.name,
         "scheme": scheme.name,
         "scale": request.scale,
         "switch": target.name,
         "clock": request.clock,
-        "dilation": choice.factor,
+        "dilation": dilation,
         "dilation_given": request.dilation is not None,
         "retry_of": None if request.retry is None else request.retry.of,
-        "dilation_choice": dilation_config(choice),
         "seed": request.seed,
         "duration_ms": duration_ms,
         "workload": workload.model_dump() if request.flow_file is None else {},
@@ -136,9 +146,14 @@ def plan_run(request: RunRequest) -> RunPlan:
         "faults": fault_configs(faults),
         "measured_window_us": listed.measured_window_us,
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
-        "command": repeat_command(request, choice.factor),
+        "command": repeat_command(request, dilation),
     }
-    return replace(_plan(told, topology, flows, settings, request.program), faults=faults)
+    return replace(_plan(request, told, topology, flows, settings), faults=faults)
+
+
+def _provisional_dilation(clock: ClockName, topology: Topology, switch: SwitchSettings) -> int:
+    """Return the dilation of a run whose user typed none; `testbed.dilation.choice` replaces a live run's."""
+    return VIRTUAL_DILATION if clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
 
 
 def _waits(topology: Topology, flows: Sequence[Flow], transport: TransportSettings) -> Waits:
@@ -164,21 +179,20 @@ def plan_network(request: RunRequest) -> RunPlan:
     settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
     target = checks.target_for(request, "real", settings.switch, f"scheme {scheme.name}")
     settings = on_target(settings, target)
-    choice = choose_dilation("real", target, topology, (), settings, 0.0, request.dilation)
     told: dict[str, Any] = {
         "scenario": "none",
         "scheme": scheme.name,
         "scale": "none",
         "switch": target.name,
         "clock": "real",
-        "dilation": choice.factor,
+        "dilation": request.dilation or NETWORK_DILATION,
         "seed": request.seed,
         "duration_ms": 0.0,
         "hosts": request.hosts,
         "workload": {},
         "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{_p4_option(request)}",
     }
-    return _plan(told, topology, (), settings, request.program)
+    return _plan(request, told, topology, (), settings)
 
 
 def _p4_option(request: RunRequest) -> str:
@@ -186,13 +200,14 @@ def _p4_option(request: RunRequest) -> str:
 
 
 def _plan(
+    request: RunRequest,
     told: Mapping[str, Any],
     topology: Topology,
     flows: tuple[Flow, ...],
     settings: NetworkSettings,
-    program: GivenProgram | None,
 ) -> RunPlan:
     """With the rest of config.json, which is the same for every run. UsageError for what the data plane cannot hold."""
+    program = request.program
     check_fixed_point(topology, settings.switch, told["dilation"])
     target = SWITCH_TARGETS[told["switch"]]
     if program is None or target.has_wires:
@@ -211,4 +226,4 @@ def _plan(
         versions=versions(),
     )
     dilation = Dilation(config.dilation)
-    return RunPlan(config, topology, flows, settings.switch, settings.transport, dilation, program=program)
+    return RunPlan(request, config, topology, flows, settings.switch, settings.transport, dilation, program=program)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.execution.needs import wall_seconds
 from testbed.plan.plan import RunPlan, plan_run
@@ -27,7 +28,7 @@ def not_longer(pairs: Sequence[Pair], longest_minutes: float) -> tuple[list[Pair
     """The pairs whose live run is expected to end in time, and a line for each other. UsageError if there is none."""
     kept, left_out = [], []
     for pair in pairs:
-        plan = plan_run(pair.live)
+        plan = with_dilation(plan_run(pair.live))
         seconds = wall_seconds(plan)
         if seconds <= longest_minutes * _MINUTE_S:
             kept.append(pair)

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from hosts.build import build_nics
 from hosts.protocol import HostStatistics
@@ -17,7 +21,7 @@ from hosts.records import RecordWriter
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from hosts.transport.nic import Nic
-from softswitch.engine import Fabric, SwitchEngine
+from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
@@ -31,6 +35,18 @@ from testbed.virtual.host_rounds import HostRounds, place_of
 from testbed.virtual.shares import Share
 from topologies.model import Topology
 from wire.dilation import Dilation
+
+
+@dataclass(frozen=True)
+class FrameLog:
+    """Every frame that hosts and switches sent, in wall ns."""
+
+    from_hosts: npt.NDArray[Any]
+    """ENTRY_RECORD: when each has reached which port of which switch."""
+    from_switches: npt.NDArray[Any]
+    """DEPARTURE_RECORD: when each has crossed the link from which port of which switch."""
+    plugs: Sequence[tuple[int, int]]
+    """The switch (its place in the share) and port of each host."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,21 @@ class Part:
         plugs = _plugs(topology, share.hosts, index)
         far = {near: (end.worker, place_of(end.engine, end.port)) for near, end in share.far.items()}
         self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts, far, workers)
+        self._sent: list[bytes] | None = None
+        self.frames_from_hosts = 0
+        """Frames that hosts have sent since `log_frames`."""
+        self._plugs = plugs
         search_new_objects_only()
+
+    def log_frames(self) -> None:
+        """Log the frames that hosts and switches send from now on, for `logged_frames`."""
+        self._sent = []
+        self._fabric.log_departures()
+
+    def logged_frames(self) -> FrameLog:
+        """Return the frames sent since `log_frames`."""
+        entries = np.frombuffer(b"".join(self._sent or ()), ENTRY_RECORD)
+        return FrameLog(entries, self._fabric.logged_departures(), self._plugs)
 
     def next_ns(self) -> int:
         """When something happens next; NEVER if nothing does."""
@@ -81,7 +111,11 @@ class Part:
         """
         self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
-        self._fabric.put(*self._hosts.to_switches.take())
+        entries, frames = self._hosts.to_switches.take()
+        self._fabric.put(entries, frames)
+        if self._sent is not None:
+            self._sent.append(entries)
+            self.frames_from_hosts += len(entries) // ENTRY_RECORD.itemsize
         if self._capture.ports:
             self._capture.frames_of_ports(self._fabric.seen(), until_ns)
         return count

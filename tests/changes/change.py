@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,6 +62,8 @@ class Change:
     """Words that show it, `&&` between two commands; `python` is this interpreter. Each must end with 0."""
     shows: str
     """What the last command's output must contain, a regular expression."""
+    contract: tuple[str, ...] = ()
+    """Words for pytest that choose the contract tests of the addition, which run in the changed tree."""
     needs: tuple[Need, ...] = ()
 
     @property
@@ -92,6 +95,15 @@ class Change:
             assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
             output = done.stdout
         return output
+
+    def check_contract(self, tree: Path) -> None:
+        """Run the contract tests of the changed tree; at least one must be about the addition."""
+        if not self.contract:
+            return
+        words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self.contract)
+        done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False, timeout=280)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        assert re.search(r"[1-9]\d* passed", done.stdout), done.stdout[-500:]
 
     def _commands(self) -> Iterator[list[str]]:
         words: list[str] = []

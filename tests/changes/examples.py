@@ -47,45 +47,46 @@ class ByDelay(CongestionControl):
     },
     (*_RUN, "incast", "--scheme", "sfc+by-delay", *_TINY),
     r'"scheme": "sfc\+by-delay"',
+    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "by-delay"),
 )
 
 FLOW_CONTROL = Change(
     "flow control",
     {
-        "hosts/transport/flow_control/half_hearted.py": '''"""Obeys half of every pause."""
-
-from dataclasses import replace
+        "hosts/transport/flow_control/twice_as_long.py": '''"""SFC with pauses of twice the length that a BTS asks for."""
 
 from hosts.transport.flow_control.sfc import SourceFlowControl
 from wire.bts import BackToSender
 
 
-class HalfHearted(SourceFlowControl):
-    """SFC that comes back too soon."""
+class TwiceAsLong(SourceFlowControl):
+    """Pauses flows longer than SFC."""
 
     __slots__ = ()
 
     def on_signal(self, signal: BackToSender, now_ns: int) -> None:
-        super().on_signal(replace(signal, pause_us=signal.pause_us // 2), now_ns)
+        super().on_signal(signal._replace(pause_us=2 * signal.pause_us), now_ns)
 '''
     },
     {
         "hosts/transport/flow_control/__init__.py": (
             Before(
                 "from hosts.transport.flow_control.none",
-                "from hosts.transport.flow_control.half_hearted import HalfHearted\n",
+                "from hosts.transport.flow_control.twice_as_long import TwiceAsLong\n",
             ),
-            Before('    "onramp":', '    "half-hearted": HalfHearted,\n'),
+            Before('    "onramp":', '    "twice-as-long": TwiceAsLong,\n'),
         ),
         "scenarios/schemes.py": (
             Before(
                 '        Scheme("sfc",',
-                '        Scheme("half-sfc", "half", _INGRESS_AND_CACHE, {"flow_control": "half-hearted", **_IRN}),\n',
+                '        Scheme("long-sfc", "long", _INGRESS_AND_CACHE, {"flow_control": "twice-as-long", **_IRN}),\n',
             ),
         ),
     },
-    (*_RUN, "incast", "--scheme", "half-sfc", *_TINY),
-    '"scheme": "half-sfc"',
+    # The default incast is larger than Q_th, so that switches send BTS.
+    (*_RUN, "incast", "--scheme", "long-sfc", "--clock", "virtual", "--json", "--out", "out"),
+    r'(?s)"scheme": "long-sfc".*"bts": \{[^}]*"sent": [1-9]',
+    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "twice-as-long"),
 )
 
 LOSS_RECOVERY = Change(
@@ -121,6 +122,7 @@ class Hasty(Irn):
     },
     (*_RUN, "incast", "--scheme", "hasty", *_TINY),
     '"scheme": "hasty"',
+    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "hasty"),
 )
 
 SCHEME = Change(
@@ -133,6 +135,7 @@ SCHEME = Change(
     },
     (*_RUN, "incast", "--scheme", "cache-only", *_TINY),
     '"scheme": "cache-only"',
+    contract=("tests/scenarios/test_schemes.py", "-k", "cache-only"),
 )
 
 SCENARIO = Change(
@@ -238,6 +241,7 @@ TOPOLOGY = Change(
     },
     (*_RUN, "incast", "--topology", "line", *_TINY),
     '"completed": 2',
+    contract=("tests/topologies/test_shapes.py", "-k", "line"),
 )
 
 TARGET = Change(

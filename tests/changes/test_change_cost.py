@@ -34,3 +34,4 @@ def test_the_change_works_with_nothing_else_edited(change: Change, tmp_path: Pat
     tree = copy_of_tree(tmp_path)
     change.apply(tree)
     assert re.search(change.shows, change.shown(tree))
+    change.check_contract(tree)

@@ -14,6 +14,7 @@ from command.calibration import calibrate_first
 from command.dilation import dilation_line
 from command.output import console
 from command.verbs import doctor
+from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError
 from testbed.execution.capabilities import Capability
 from testbed.load.costs import built_in
@@ -69,7 +70,7 @@ def test_doctor_shows_what_is_stored(capsys: pytest.CaptureFixture[str]) -> None
     assert "switch (soft) 6.0 us 20.0 us 3.0 % of a core 0 %" in said
     assert "late wake-ups of an agent: P50 50 us, P99 200 us, max 400 us" in said
     assert f"Measured exactly, on 2026-11-22 12:00 UTC on {cores()} cores" in said
-    assert "It counts for --dilation auto" in said
+    assert "--dilation auto uses this calibration" in said
 
 
 def test_doctor_notes_that_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +87,7 @@ def test_doctor_says_why_a_stored_file_does_not_count(capsys: pytest.CaptureFixt
 def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """It says what it goes with."""
     assert main(["doctor", "--force"]) == 2
-    assert "--force goes with --calibrate" in capsys.readouterr().err
+    assert "--force needs --calibrate" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may")
@@ -98,19 +99,19 @@ def test_without_root_nothing_is_measured(capsys: pytest.CaptureFixture[str]) ->
 
 def test_the_line_before_a_live_run_says_why() -> None:
     """Factor, load, lateness, and how that is known; of one that will not do, which would."""
-    config = plan_run(RunRequest("incast")).config
+    config = with_dilation(plan_run(RunRequest("incast"))).config
     choice = config.dilation_choice
     assert choice is not None
     assert dilation_line(config) == (
         f"dilation {config.dilation:,}: predicted peak load {100 * choice.peak_load:.0f} % of {cores()} cores, "
         f"lateness {100 * choice.late_share:.1f} % of base RTT (not calibrated; doctor --calibrate measures)"
     )
-    assert str(dilation_line(plan_run(RunRequest("incast", dilation=500)).config)).endswith(
+    assert str(dilation_line(with_dilation(plan_run(RunRequest("incast", dilation=500))).config)).endswith(
         f"; {config.dilation:,} would do"
     )
     assert dilation_line(plan_run(RunRequest("incast", clock="virtual")).config) is None
     store(calibration())
-    assert "(calibrated 2026-11-22)" in str(dilation_line(plan_run(RunRequest("incast")).config))
+    assert "(calibrated 2026-11-22)" in str(dilation_line(with_dilation(plan_run(RunRequest("incast"))).config))
 
 
 def _live_plan(**changes: object) -> RunPlan:
@@ -120,19 +121,20 @@ def _live_plan(**changes: object) -> RunPlan:
 def test_the_first_live_run_measures_and_the_second_does_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The line comes once, and the stored figures decide the plan made anew."""
     monkeypatch.setattr(quick, "quick_calibration", lambda switch, interrupt, earlier: calibration())
     plan = _live_plan()
-    assert calibrate_first([plan])
+    calibrate_first([plan])
     assert "first live run on this machine: measuring" in " ".join(capsys.readouterr().err.split())
-    assert _live_plan().config.dilation < plan.config.dilation
-    assert not calibrate_first([_live_plan()])
+    calibrate_first([_live_plan()])
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("changes", [{"dilation": 20_000}, {"clock": "virtual"}])
-def test_runs_whose_dilation_is_not_chosen_do_not_measure(changes: dict[str, object]) -> None:
-    assert not calibrate_first([_live_plan(**changes)])
+def test_runs_whose_dilation_is_not_chosen_do_not_measure(
+    changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(quick, "quick_calibration")
+    calibrate_first([_live_plan(**changes)])
 
 
 def test_a_measurement_that_fails_is_one_line(
@@ -165,7 +167,7 @@ def test_another_target_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_was_measured_decides_the_dilation() -> None:
     """A machine that carries more than was assumed runs faster."""
-    before = plan_run(RunRequest("incast")).config.dilation
+    before = with_dilation(plan_run(RunRequest("incast"))).config.dilation
     assert calibration().agent.frame_ns < built_in(cores()).agent.frame_ns
     store(calibration())
-    assert plan_run(RunRequest("incast")).config.dilation < before
+    assert with_dilation(plan_run(RunRequest("incast"))).config.dilation < before

@@ -40,7 +40,7 @@ def test_the_extra_is_asked_for_in_one_line(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--workers", "2"], "mpirun -n says how many"),
+        (["--workers", "2"], "mpirun -n sets the number"),
         (["--exchange", "udp"], "no exchange 'udp'; there are memory, mpi"),
     ],
 )

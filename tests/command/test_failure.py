@@ -25,7 +25,7 @@ def test_the_line_of_ours_or_the_users_is_named(tmp_path: Path) -> None:
     line = unexpected(caught.value, ["run", "incast"])
     here = Path(__file__).relative_to(Path(__file__).parents[2])
     assert re.match(rf"unexpected JSONDecodeError \(Expecting .*\) in {here}:\d+; its traceback is in ", line)
-    assert "unless that is code of yours, please report it" in line
+    assert "if this is not in code of your own, please report it" in line
     [saved] = tmp_path.iterdir()
     assert saved.read_text().startswith("runner.py run incast\n")
     assert (saved.stat().st_mode & 0o777) == 0o600

@@ -189,7 +189,7 @@ def test_workers_of_a_sweep_say_nothing(numbers: tuple[signal.Signals, ...], tmp
     process = _started("sweep", str(file), "--out", str(tmp_path), "--workers", "2")
     await_file(tmp_path / "small" / "jobs", ".*.partial/*/flows-input.csv", process)
     _, [line] = _interrupted(process, *numbers)
-    assert line.startswith("runner.py: interrupted: 0 of 3 runs are done and in ")
+    assert line.startswith("runner.py: interrupted: 0 of 3 runs are complete, in ")
 
 
 def test_an_interrupted_reproduction_says_how_far_it_came(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_sweep_with_a_program_stands_beside_the_one_with_ours(
     ours, own = (folder / "runs" / name for name in ("small", "small+early"))
     for _ in range(2):
         assert main(["sweep", "sweep.yaml", "--p4", "early.json", "--workers", "1"]) == 0
-    assert re.findall(r"(\d) run now, (\d) found", capsys.readouterr().out) == [("1", "0"), ("0", "1")]
+    assert re.findall(r"(\d) run now, (\d) already complete", capsys.readouterr().out) == [("1", "0"), ("0", "1")]
     assert not ours.exists()
     [run] = [load_run(path) for path in own.glob("jobs/sfc,p4-early,seed-1.*")]
     assert run.config["program"] == program_config(given).model_dump()

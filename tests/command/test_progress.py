@@ -31,7 +31,7 @@ def test_a_run_that_ends_says_so_and_how_full_its_queues_are() -> None:
 
 
 def test_after_ctrl_c_it_says_once_what_a_second_one_would_do() -> None:
-    assert _shown(is_terminal=True, is_interrupted=True).count("Ctrl-C again drops it") == 1
+    assert _shown(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to discard them") == 1
 
 
 def test_without_a_terminal_nothing_is_written() -> None:

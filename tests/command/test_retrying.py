@@ -80,7 +80,7 @@ def test_a_dilation_that_cannot_be_keeps_the_late_run(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(retrying, "checked", refuse)
     assert machine.run(tmp_path).result.verdict == "degraded"
-    assert machine.said == ["not tried again at D = 2000: no room"]
+    assert machine.said == ["not repeated at D = 2000: no room"]
 
 
 def test_an_interrupted_retry_names_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from analysis.results.result import read_result
 from command.app import main
 from command.dilation import say_dilations
 from command.seeds import chosen_seeds
+from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.plan.plan import RunRequest, plan_run
 
@@ -35,7 +36,7 @@ def test_ranges_and_lists(text: str, expected: list[int]) -> None:
         ("1.5", "not whole numbers"),
         ("9" * 5000, "not whole numbers"),
         ("5..1", "5..1 goes down"),
-        ("1,3,2..4", "a seed is there twice"),
+        ("1,3,2..4", "a seed is repeated"),
         ("0..999999999999", "more than 1000 seeds"),
         (str(2**63), "must be between 0 and"),
     ],
@@ -54,7 +55,7 @@ def test_what_is_no_list_of_seeds_is_refused_in_one_line(
 
 def test_one_seed_and_several_contradict() -> None:
     """Even where the one is among the several."""
-    with pytest.raises(UsageError, match="give one of them"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         chosen_seeds(1, "1..2")
 
 
@@ -73,6 +74,6 @@ def test_a_scheme_runs_with_every_seed(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_lines_about_live_runs_name_their_seeds(capsys: pytest.CaptureFixture[str]) -> None:
     """Where the runs differ in nothing else."""
-    say_dilations([plan_run(RunRequest("incast", seed=seed)) for seed in (3, 4)])
+    say_dilations([with_dilation(plan_run(RunRequest("incast", seed=seed))) for seed in (3, 4)])
     names = [line.partition(": ")[0] for line in capsys.readouterr().err.splitlines()]
     assert [name.rpartition(", ")[2] for name in names] == ["seed 3", "seed 4"]

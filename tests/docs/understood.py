@@ -23,7 +23,6 @@ from command.app import VERBS, main
 from command.planning import EXCHANGES
 from softswitch.bmv2_command import read_options
 from softswitch.p4c import LANGUAGE
-from testbed.plan.dilation import Choice, choose_dilation
 from testbed.plan.plan import RunRequest, plan_run
 from tests.docs.commands import RUNNER, bare
 from tests.tree import ROOT
@@ -99,18 +98,11 @@ def _starting_nothing() -> Iterator[None]:
         for name, instead in stops.items():
             patch.setattr(f"command.verbs.{name}", instead)
         patch.setattr("command.verbs.doctor.CAPABILITIES", ())
-        patch.setattr("testbed.plan.plan.choose_dilation", _dilation_of_no_traffic)
         yield
 
 
 def _stop(*_: object, **__: object) -> NoReturn:
     raise typer.Exit
-
-
-def _dilation_of_no_traffic(*given: Any) -> Choice:
-    """What this machine carries of a run's traffic is not the page's affair, and takes long to predict."""
-    clock, target, topology, _, settings, _, asked = given
-    return choose_dilation(clock, target, topology, (), settings, 0.0, asked)
 
 
 def _known_exchange(exchange: str, _: int) -> None:

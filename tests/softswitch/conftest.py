@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch that runs the steered program."""
+"""A fixture with a switch that runs the steered program."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ from tests.softswitch.programs import steered
 
 @pytest.fixture
 def engine() -> Iterator[SwitchEngine]:
-    """A fresh switch; every port below 510 has a device of unlimited rate and no delay."""
+    """Yield a new switch; every port below 510 has a device of unlimited rate and no delay."""
     with SwitchEngine(steered.library()) as switch:
         yield switch

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`softswitch/simple_switch`: which options of BMv2's it takes, which it refuses, and that it becomes the switch."""
+"""Tests of `softswitch/simple_switch`: the accepted and refused options of BMv2, and the start of the switch."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ PATIENCE_S = 200.0
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What is said of options that are not taken: one line on stderr."""
+    """Return the one-line error for refused options."""
     with pytest.raises(SystemExit) as caught:
         read_options(words)
-    said = capsys.readouterr()
-    assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert said.err.startswith("simple_switch: ")
-    return said.err
+    captured = capsys.readouterr()
+    assert (caught.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert captured.err.startswith("simple_switch: ")
+    return captured.err
 
 
 def until(holds: Callable[[], bool]) -> bool:
-    """Whether it comes to hold."""
+    """Wait until a condition holds; return whether it does."""
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
@@ -47,13 +47,13 @@ def until(holds: Callable[[], bool]) -> bool:
 
 
 def listens(port: int) -> bool:
-    """Whether somebody does, on this machine."""
+    """Whether a process on this machine listens on a TCP port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_what_mininet_classes_give_bmv2_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ports reach the switch; the event log, which they always ask for, is said to be missing."""
+def test_options_of_mininet_classes_are_accepted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ports reach the switch. Mininet classes always request an event log, which only causes a warning."""
     general = (
         "-i 1@s1-eth1 --interface 2@s1-eth2 --pcap=pcaps --nanolog ipc:///tmp/bm-0-log.ipc --device-id 3 basic.json"
     )
@@ -62,27 +62,25 @@ def test_what_mininet_classes_give_bmv2_is_taken(capsys: pytest.CaptureFixture[s
     assert options.program == "basic.json"
     assert switch_arguments(options) == ["-i", "1@s1-eth1", "-i", "2@s1-eth2", "--pcap", "pcaps"]
     assert capsys.readouterr().err == (
-        "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: there is no event log, the switch goes on without\n"
+        "simple_switch: --nanolog ipc:///tmp/bm-0-log.ipc: ignored, because there is no event log\n"
     )
 
 
-def test_options_of_the_switchs_own_are_handed_on() -> None:
-    """As it has them."""
+def test_options_of_the_switch_are_passed_on() -> None:
     own = ["--commands", "lines.txt", "--control", "socket", "--realtime"]
     assert switch_arguments(read_options(["--pcap", "-i", "0@veth0", "basic.json"])) == ["-i", "0@veth0", "--pcap", "."]
     assert switch_arguments(read_options(["-i", "0@veth0", "basic.json", *own])) == ["-i", "0@veth0", *own]
 
 
 @pytest.mark.parametrize("option", REFUSED)
-def test_options_that_cannot_be_met_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """By their name, with the reason."""
+def test_unsupported_options_are_refused_with_a_reason(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert refusal(capsys, "basic.json", option) == f"simple_switch: {option}: {REFUSED[option]}\n"
     assert refusal(capsys, f"{option}=x", "basic.json") == f"simple_switch: {option}: {REFUSED[option]}\n"
 
 
 @pytest.mark.parametrize("option", REFUSED_OF_TARGET)
-def test_those_of_the_target_too(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Behind `--`; before it nobody knows them."""
+def test_unsupported_target_options_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Target options are recognised only after `--`."""
     assert refusal(capsys, "basic.json", "--", option).endswith(f"{option}: {REFUSED_OF_TARGET[option]}\n")
     assert "unrecognized arguments" in refusal(capsys, "basic.json", option)
 
@@ -97,26 +95,25 @@ def test_those_of_the_target_too(option: str, capsys: pytest.CaptureFixture[str]
         (("basic.json", "--thrift-port", "70000"), "70000 is not a TCP port"),
         (("basic.json", "--device-id", "one"), "'one' is not a number"),
         (("basic.json", "-L", "loud"), "invalid choice: 'loud'"),
-        (("basic.json", "--", "--drop-port", "5"), "a packet is dropped by port 511"),
+        (("basic.json", "--", "--drop-port", "5"), "the drop port is always 511"),
         (("basic.json", "--", "--priority-queues", "9"), "8 strict-priority queues"),
         (("basic.json", "--", "--max-mc-groups", "0"), "0 is too few"),
     ],
 )
 def test_wrong_options_are_one_line(words: tuple[str, ...], wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Which says what is wrong."""
     assert wrong in refusal(capsys, *words)
 
 
 def test_without_a_server_a_thrift_port_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rather than forwarding with empty tables that nobody can fill."""
+    """A switch must not forward with empty tables that no client can fill."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    assert "there is no Thrift server here" in refusal(capsys, "basic.json", "--thrift-port", "9090")
+    assert "the Thrift server is not installed" in refusal(capsys, "basic.json", "--thrift-port", "9090")
 
 
-def test_it_becomes_the_switch(tmp_path: Path) -> None:
-    """From any folder: its process forwards, takes commands, and SIGTERM ends it. What it says goes to the log."""
+def test_command_becomes_the_switch(tmp_path: Path) -> None:
+    """The process forwards, takes commands, ends on SIGTERM and writes its output to the log, from any folder."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     commands, control, log = tmp_path / "commands", tmp_path / "control", tmp_path / "switch.txt"
     commands.write_text("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:00:09 1\n")
@@ -134,8 +131,8 @@ def test_it_becomes_the_switch(tmp_path: Path) -> None:
     assert not control.exists()
 
 
-def test_what_the_switch_misses_it_says_itself(tmp_path: Path) -> None:
-    """The status is the switch's as well."""
+def test_errors_of_the_switch_are_its_own(tmp_path: Path) -> None:
+    """The exit status is the switch's too."""
     done = subprocess.run(
         [EXECUTABLE, "-i", "1@no-such-interface", BASIC], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -145,7 +142,7 @@ def test_what_the_switch_misses_it_says_itself(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
 def test_a_killed_switch_leaves_no_socket() -> None:
-    """The one that it made for its Thrift server, which is the one that is left to remove it."""
+    """The Thrift server outlives the switch for a moment and removes the socket."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -163,7 +160,7 @@ def test_a_killed_switch_leaves_no_socket() -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec(THRIFT_SERVER) is None, reason=f"there is no {THRIFT_SERVER}")
 def test_the_thrift_server_lives_as_long_as_the_switch(tmp_path: Path) -> None:
-    """It listens once the switch does, and goes with it. What lies in the folder where it is called is not code."""
+    """Python files in the current folder must not be imported by the server."""
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     (tmp_path / "asyncio.py").write_text("raise SystemExit('taken from the folder')\n")
     with socket.create_server(("127.0.0.1", 0)) as free:

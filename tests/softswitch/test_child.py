@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch that does not start; those that do: tests/softswitch/mininet."""
+"""Tests of a switch that does not start; tests/softswitch/mininet tests switches that start."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tests.softswitch.pipeline.harness import PROGRAMS
 
 
 @pytest.mark.parametrize(
-    ("program", "why"),
+    ("program", "reason"),
     [
         (PROGRAMS / "basic.json", "s1: softswitch: no interface 'nothing'"),
         (Path("nothing.json"), "s1: simple_switch: [Errno 2] No such file or directory: 'nothing.json'"),
     ],
 )
-def test_a_switch_that_does_not_start_says_why(
-    program: Path, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_failed_start_reports_the_reason(
+    program: Path, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line with its name, and leaves neither process nor file but the log that was asked for."""
+    """The error is one line with the name; no process and no file except the requested log is left."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = psutil.Process().children()
     with pytest.raises(SwitchError) as caught:
         SwitchProcess("s1", ["-i", "1@nothing", str(program)], log=tmp_path / "log")
-    assert str(caught.value) == why
+    assert str(caught.value) == reason
     assert psutil.Process().children() == before
     assert [path.name for path in tmp_path.iterdir()] == ["log"]

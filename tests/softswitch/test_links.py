@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a script asks of Mininet's links, as the switch sets it."""
+"""Tests of the conversion of Mininet's link parameters."""
 
 from __future__ import annotations
 
 import pytest
 
-from softswitch.links import delay_ns, not_modelled, rate_bps
+from softswitch.links import delay_ns, rate_bps, unsupported_parameters
 
 
 @pytest.mark.parametrize(("bw", "bits_per_s"), [(None, None), (10, 10_000_000), (0.5, 500_000), ("1", 1_000_000)])
-def test_bw_is_megabits_a_second(bw: object, bits_per_s: int | None) -> None:
-    """As for TCLink; none is no limit."""
+def test_bw_is_in_megabits_per_second(bw: object, bits_per_s: int | None) -> None:
     assert rate_bps({"bw": bw}) == bits_per_s
 
 
@@ -32,27 +31,25 @@ def test_bw_is_megabits_a_second(bw: object, bits_per_s: int | None) -> None:
     ],
 )
 def test_delay_has_the_units_of_tc(delay: object, ns: int | None) -> None:
-    """Microseconds where none is given."""
+    """A number without a unit is in microseconds."""
     assert delay_ns({"delay": delay}) == ns
 
 
 @pytest.mark.parametrize("delay", ["fast", "-1ms", "5 m", "1.2.3ms", ""])
-def test_a_delay_that_is_none_is_refused(delay: str) -> None:
-    """By its words."""
+def test_invalid_delay_is_refused(delay: str) -> None:
     with pytest.raises(ValueError, match="is not a time"):
         delay_ns({"delay": delay})
 
 
 @pytest.mark.parametrize("bw", ["much", 0, -1])
-def test_a_rate_that_is_none_is_refused(bw: object) -> None:
-    """Zero too: nothing would ever leave."""
+def test_invalid_rate_is_refused(bw: object) -> None:
+    """Zero is refused too, because no frame could leave."""
     with pytest.raises(ValueError, match=r"much|not a rate"):
         rate_bps({"bw": bw})
 
 
-def test_what_a_wire_here_cannot_do_is_named() -> None:
-    """So that a script can be told."""
-    assert not_modelled({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
+def test_unsupported_link_parameters_are_listed() -> None:
+    assert unsupported_parameters({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
         "loss=2",
         "max_queue_size=100",
     ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""P4 sources where JSON is wanted."""
+"""Tests of compiling P4 sources to JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ esac
 
 @pytest.fixture
 def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only program on the PATH that compiles P4, with a cache of its own."""
+    """Install a fake p4c as the only compiler on the PATH, with a separate cache."""
     path = tmp_path / "bin" / "p4c-bm2-ss"
     path.parent.mkdir()
     path.write_text(COMPILER)
@@ -32,13 +32,12 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_json_is_taken_as_it_is(tmp_path: Path) -> None:
-    """Whether it is there or not: whoever reads it says so."""
+def test_json_path_is_returned_unchanged(tmp_path: Path) -> None:
     assert program_json(tmp_path / "basic.json") == tmp_path / "basic.json"
 
 
 def test_a_source_is_compiled_into_the_cache(compiler: Path, tmp_path: Path) -> None:
-    """By its content: an edit makes another file, and nothing half made stays."""
+    """The cache is keyed by content: an edited source gives another file, and no partial file is left."""
     source = tmp_path / "basic.p4"
     source.write_text("one")
     first = program_json(source)
@@ -46,20 +45,19 @@ def test_a_source_is_compiled_into_the_cache(compiler: Path, tmp_path: Path) -> 
     assert program_json(source) == first
     source.write_text("two")
     second = program_json(source)
-    assert {each.read_text() for each in first.parent.iterdir()} == {"one", "two"}
+    assert {path.read_text() for path in first.parent.iterdir()} == {"one", "two"}
     assert second.parent == first.parent
 
 
-def test_the_compilers_words_are_kept(compiler: Path, tmp_path: Path) -> None:
-    """In one line, and nothing else is."""
+def test_compiler_errors_are_shown_in_one_line(compiler: Path, tmp_path: Path) -> None:
     source = tmp_path / "basic.p4"
     source.write_text("wrong")
     with pytest.raises(CompileError, match=r"^p4c-bm2-ss: \./basic\.p4\(1\): error: wrong$"):
         program_json(source)
 
 
-def test_a_shell_reads_no_name(compiler: Path, tmp_path: Path) -> None:
-    """p4c hands the source's to one; folders are left out, since it is called where the source lies."""
+def test_names_with_shell_characters_are_refused(compiler: Path, tmp_path: Path) -> None:
+    """p4c passes the source's name to a shell. It runs in the source's folder, so folder names are not passed."""
     folder = tmp_path / "a; touch b"
     folder.mkdir()
     (folder / "basic.p4").write_text("one")
@@ -70,15 +68,14 @@ def test_a_shell_reads_no_name(compiler: Path, tmp_path: Path) -> None:
         program_json(hostile)
 
 
-def test_without_p4c_the_json_is_asked_for(compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one line."""
+def test_missing_p4c_is_an_error(compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "basic.p4").write_text("one")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CompileError, match="no p4c-bm2-ss on the PATH"):
         program_json(tmp_path / "basic.p4")
 
 
-def test_a_source_that_is_not_there_is_no_matter_of_p4cs(compiler: Path, tmp_path: Path) -> None:
-    """The system says it in one line."""
+def test_absent_source_raises_file_not_found(compiler: Path, tmp_path: Path) -> None:
+    """The system's error is raised before p4c runs."""
     with pytest.raises(FileNotFoundError):
         program_json(tmp_path / "nothing.p4")

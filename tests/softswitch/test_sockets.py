@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Sockets in the folder for temporary files: what was killed leaves them, who comes next removes them."""
+"""Tests of sockets in the folder for temporary files: sockets of killed processes are removed later."""
 
 from __future__ import annotations
 
@@ -13,49 +13,48 @@ from pathlib import Path
 import pytest
 
 from command.app import main
-from softswitch.sockets import is_free, new_name, remove_dead
+from softswitch.sockets import is_free, new_socket_path, remove_dead
 from testbed.system import run_ids
 
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The one for temporary files, with a name as short as a socket's must be."""
+    """Replace the folder for temporary files by one with a name short enough for a socket's path."""
     with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name:
         monkeypatch.setattr("tempfile.tempdir", name)
         yield Path(name)
 
 
 def _left(path: Path, *, is_old: bool = True) -> socket.socket:
-    """A socket that has a name; on which somebody listens unless it is closed."""
-    made = socket.socket(socket.AF_UNIX)
-    made.bind(str(path))
-    made.listen()
+    """Create a named socket; a process listens on it unless the socket is closed."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
     if is_old:
         os.utime(path, (0.0, 0.0))
-    return made
+    return listener
 
 
-def test_the_next_one_removes_what_nobody_listens_on(folder: Path) -> None:
-    """But neither what is in use, nor what may be in use in a moment, nor what is no socket."""
-    dead, digests, young = folder / "softswitch-s1-0.control", folder / "softswitch-s1-0.digests", new_name("s2")
+def test_new_name_removes_sockets_without_a_listener(folder: Path) -> None:
+    """Sockets in use, young sockets and other files are not removed."""
+    dead, digests, young = folder / "softswitch-s1-0.control", folder / "softswitch-s1-0.digests", new_socket_path("s2")
     for path in (dead, digests):
         _left(path).close()
     _left(young, is_old=False).close()
     (folder / "softswitch-notes.control").touch()
     os.utime(folder / "softswitch-notes.control", (0.0, 0.0))
-    kept = {"softswitch-s3-0.control", "softswitch-notes.control", young.name}
+    expected = {"softswitch-s3-0.control", "softswitch-notes.control", young.name}
     with _left(folder / "softswitch-s3-0.control"):
         assert is_free(dead) and not is_free(folder / "softswitch-s3-0.control")
-        name = new_name("s4")
-        assert {path.name for path in folder.iterdir()} == kept
+        name = new_socket_path("s4")
+        assert {path.name for path in folder.iterdir()} == expected
         assert name.parent == folder and name.name.startswith("softswitch-s4-") and is_free(name)
         assert remove_dead() == 0
 
 
-def test_clean_removes_them_too(
+def test_clean_removes_unused_sockets(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And says so."""
     monkeypatch.setattr(run_ids, "STATE_ROOT", folder / "no-runs")
     _left(folder / "softswitch-s1-0.control").close()
     assert main(["clean"]) == 0

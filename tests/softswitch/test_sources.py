@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The shape of the C: which folder may use which, no circles between files, and what clang-format cannot hold.
+"""Checks the structure of the C code: layers, no cycles between files, and style rules beyond clang-format.
 
-Who calls whom is asked of the compiler: an object file lists what it defines and what it wants from others, so a
-function whose address is taken counts like one that is called.
+Calls are read from object files, which list the symbols that they define and use. A function whose address is taken
+therefore counts like a called function.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SOURCES = sorted(SOURCE_DIR.rglob("*.c"))
 HEADERS = sorted(SOURCE_DIR.rglob("*.h"))
 EVERYWHERE = sorted(path for folder in ("softswitch", "bench", "tests") for path in (ROOT / folder).rglob("*.[ch]"))
 
-# Lowest first; a folder uses only those before it, and itself.
+# Lowest layer first; a folder may use only itself and the folders before it.
 LAYERS = (
     "common",
     "arithmetic",
@@ -57,7 +57,7 @@ def _folder(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _circle(graph: Mapping[str, set[str]]) -> list[str] | None:
+def _cycle(graph: Mapping[str, set[str]]) -> list[str] | None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -66,7 +66,7 @@ def _circle(graph: Mapping[str, set[str]]) -> list[str] | None:
 
 
 def _symbols(source: Path, objects: Path) -> tuple[set[str], set[str]]:
-    """What a translation unit defines for others, and what it wants from them."""
+    """Return the global symbols that a translation unit defines, and the symbols that it uses."""
     compiled = objects / f"{_name(source).replace('/', '-')}.o"
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ("-std=gnu11", "-O0", f"-I{SOURCE_DIR}", "-c", "-o")
@@ -78,7 +78,7 @@ def _symbols(source: Path, objects: Path) -> tuple[set[str], set[str]]:
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    """Which source uses functions or data of which."""
+    """Return for each source the sources whose functions or data it uses."""
     objects = tmp_path_factory.mktemp("objects")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         symbols = dict(zip(SOURCES, pool.map(lambda source: _symbols(source, objects), SOURCES), strict=True))
@@ -89,7 +89,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Graph:
 
 
 def _includes() -> Graph:
-    """Which source or header includes which of our headers."""
+    """Return for each source and header the headers of ours that it includes."""
     return {
         _name(path): set(re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE))
         for path in SOURCES + HEADERS
@@ -97,7 +97,7 @@ def _includes() -> Graph:
 
 
 def _functions(path: Path) -> Iterator[tuple[int, int]]:
-    """Line and length of each function, as clang-format lays them out."""
+    """Yield line and length of each function, relying on clang-format's layout."""
     start = 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if line == "{":
@@ -107,21 +107,19 @@ def _functions(path: Path) -> Iterator[tuple[int, int]]:
             start = 0
 
 
-def test_no_sources_call_each_other_in_a_circle(calls: Graph) -> None:
-    """Each can be read once those below it are known."""
+def test_calls_between_sources_have_no_cycle(calls: Graph) -> None:
     assert sum(map(len, calls.values())) > len(SOURCES), "the compiler's answer is not understood"
-    assert _circle(calls) is None
+    assert _cycle(calls) is None
 
 
-def test_no_headers_include_each_other_in_a_circle() -> None:
-    """An include guard would hide it."""
+def test_includes_between_headers_have_no_cycle() -> None:
+    """An include guard would hide a cycle."""
     includes = _includes()
     assert {name for used in includes.values() for name in used} <= set(includes), "a header that is not there"
-    assert _circle(includes) is None
+    assert _cycle(includes) is None
 
 
 def test_folders_use_only_lower_folders(calls: Graph) -> None:
-    """By call and by include."""
     includes = _includes()
     assert {_folder(name) for name in includes} == set(LAYERS)
     wrong = [
@@ -134,8 +132,8 @@ def test_folders_use_only_lower_folders(calls: Graph) -> None:
     assert not wrong
 
 
-def test_the_runtime_shows_the_target_one_header() -> None:
-    """What a pipeline is made of stays between the runtime and generated code."""
+def test_target_includes_only_one_runtime_header() -> None:
+    """The internals of a pipeline are visible only to the runtime and generated code."""
     seen = {
         f"{user} includes {used}"
         for user, all_used in _includes().items()
@@ -147,15 +145,15 @@ def test_the_runtime_shows_the_target_one_header() -> None:
 
 @pytest.mark.parametrize("program", sorted(PROGRAMS.glob("*.json")), ids=lambda path: path.stem)
 def test_generated_code_includes_one_header(program: Path) -> None:
-    """So that nothing else can become part of its contract unseen."""
+    """No other header may become part of the interface unnoticed."""
     assert re.findall(r"^\s*#\s*include.*$", generate(program), re.MULTILINE) == [
         f'#include "{GENERATED_CODE_INCLUDES}"'
     ]
 
 
 @pytest.mark.parametrize("path", EVERYWHERE, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_source_reads_like_the_others(path: Path) -> None:
-    """`sizeof(x)` with its parentheses, and nothing longer than a person takes in at once."""
+def test_source_follows_style_limits(path: Path) -> None:
+    """`sizeof(x)` has parentheses, and functions and files are not too long."""
     text = path.read_text(encoding="utf-8")
     bare = [n for n, line in enumerate(text.splitlines(), start=1) if re.search(r"\bsizeof\b(?!\()", line)]
     assert not bare, f"sizeof without parentheses in lines {bare}"

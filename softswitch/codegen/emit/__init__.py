@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The typed form to C: one module a concept of the program."""
+"""Emits the typed form as C: one module for each concept of the program."""

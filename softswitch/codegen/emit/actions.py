@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Emits one C function an action, and the loading of its parameters from an entry. It must not know tables."""
+"""Emits a C function for each action, and loads its parameters from an entry. It must not know tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JUMPS = ("_jump", "_jump_if_zero")
 
 
 def param_names(action: Action) -> list[str]:
-    """C names of an action's parameters."""
+    """Return the C names of an action's parameters."""
     scope = Scope(_TAKEN)
     return [scope.unique(p.name) for p in action.params]
 
@@ -32,14 +32,14 @@ def _param_type(param: Param) -> str:
 
 
 def argument_words(bits: int) -> int:
-    """Words of an entry that an argument takes (the rule of struct sw_entry)."""
+    """Return the number of entry words that an argument takes (the rule of struct sw_entry)."""
     if bits <= 64:
         return 1
     return 2 if bits <= 128 else ((bits + 7) // 8 + 7) // 8
 
 
 def entry_arguments(action: Action, entry: str) -> str:
-    """The C call arguments that an entry holds, each led by a comma."""
+    """Return the C call arguments that an entry holds, each preceded by a comma."""
     texts = []
     word = 0
     for param in action.params:
@@ -54,7 +54,7 @@ def entry_arguments(action: Action, entry: str) -> str:
 
 
 def constant_arguments(action: Action, args: Sequence[int]) -> str:
-    """The C call arguments for constants, each led by a comma."""
+    """Return the C call arguments for constants, each preceded by a comma."""
     texts = []
     for param, value in zip(action.params, args, strict=True):
         if param.bits > 128:
@@ -76,7 +76,7 @@ def can_drop(action: Action) -> bool:
 
 
 def emit_actions(program: Program, out: Writer) -> None:
-    """All actions, as static inline functions `action_<name>`."""
+    """Emit all actions as static inline functions `action_<name>`."""
     for action in program.actions.values():
         names = param_names(action)
         params = "".join(f", {_param_type(p)}{n}" for p, n in zip(action.params, names, strict=True))
@@ -89,7 +89,7 @@ def emit_actions(program: Program, out: Writer) -> None:
 
 
 def emit_primitives(program: Program, expressions: Expressions, primitives: Sequence[Primitive], out: Writer) -> None:
-    """A list of primitives; BMv2's jumps between them become gotos."""
+    """Emit a list of primitives; BMv2's jumps between them become gotos."""
     targets = {_jump_target(p) for p in primitives if p.op in _JUMPS}
     source = ""
     for index, primitive in enumerate(primitives):

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Emits calculations (the packing of fields and the hash over them) and checksum verification and update.
 
-As in BMv2, fields of invalid headers are left out and fields are packed bit by bit. It must not know who calls a hash.
+As in BMv2, fields of invalid headers are skipped and fields are packed bit by bit. It must not know who calls a hash.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _FUNCTIONS = {
 
 @dataclass
 class _Segment:
-    """Pieces that are there together: always (`header` None), or when a header is valid."""
+    """Pieces that are present together: always (`header` is None), or when a header is valid."""
 
     header: Header | None
     pieces: list[Piece]
-    varbit: str = ""  # a varbit that follows the pieces
-    varbit_bytes: int = 0  # the most it holds
+    varbit: str = ""  # the lvalue of a varbit that follows the pieces
+    varbit_bytes: int = 0  # the largest size of the varbit
 
     @property
     def bits(self) -> int:
@@ -47,7 +47,7 @@ class _Segment:
 
 
 def emit_calculations(program: Program, out: Writer) -> None:
-    """One function `calculate_<name>` a calculation and a selector."""
+    """Emit a function `calculate_<name>` for each calculation and selector."""
     selectors = [p.selector for p in program.profiles if p.selector is not None]
     for calculation in [*program.calculations.values(), *selectors]:
         _emit_calculation(program, calculation, out)
@@ -76,7 +76,7 @@ def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -
 
 
 def _function(program: Program, calculation: Calculation) -> str:
-    """The call as far as what it is of."""
+    """Return the start of the C call of the hash function, up to the data argument."""
     if calculation in program.custom_crcs:
         return f"sw_hash_crc(&pipeline->crcs[{program.custom_crcs.index(calculation)}], "
     return f"sw_hash_{_FUNCTIONS[calculation.algorithm]}("
@@ -107,7 +107,7 @@ def _add_field(program: Program, ref: FieldRef, segments: list[_Segment]) -> Non
 
 
 def _segment_for(header: Header | None, segments: list[_Segment]) -> _Segment:
-    """The last segment where more can be added to it, else a new one."""
+    """Return the last segment if it can take more pieces of this header, otherwise a new segment."""
     last = segments[-1] if segments else None
     if last is None or last.header != header or last.varbit:
         segments.append(_Segment(header, []))
@@ -115,12 +115,12 @@ def _segment_for(header: Header | None, segments: list[_Segment]) -> _Segment:
 
 
 def _constant_pieces(value: int, bits: int) -> list[Piece]:
-    """A constant in pieces of at most 64 bits."""
+    """Split a constant into pieces of at most 64 bits."""
     pieces = []
     while bits > 0:
-        here = bits % 64 or 64
-        bits -= here
-        pieces.append(Piece(f"{value >> bits & bits_mask(here):#x}ull", here))
+        width = bits % 64 or 64
+        bits -= width
+        pieces.append(Piece(f"{value >> bits & bits_mask(width):#x}ull", width))
     return pieces
 
 
@@ -138,7 +138,7 @@ def _emit_segment(segment: _Segment, out: Writer) -> None:
 
 
 def _emit_bitwise(segments: list[_Segment], out: Writer) -> None:
-    """Segments that end inside a byte: positions are known only at run time."""
+    """Emit the packing of segments that end inside a byte; positions are known only at run time."""
     out.line("uint32_t bits = 0;")
     out.line("memset(bytes, 0, sizeof bytes);")
     for segment in segments:
@@ -159,7 +159,7 @@ def _emit_bitwise(segments: list[_Segment], out: Writer) -> None:
 
 
 def emit_checksums(program: Program, out: Writer) -> None:
-    """`verify_checksums`, true when all are right, and `update_checksums`."""
+    """Emit `verify_checksums`, which returns true if all checksums are correct, and `update_checksums`."""
     context = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv"
     with out.block(f"static bool verify_checksums({context})"):
         out.line("bool right = true;")

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Emits the control flow of ingress and egress as structured C.
 
-BMv2's graph of tables and conditions becomes ifs and switches that meet again at the nearest node common to all
-branches; a node reached from elsewhere as well is a label to jump to. It must not know tables beyond calling them.
+BMv2's graph of tables and conditions becomes ifs and switches, whose branches meet at the nearest node common to all
+of them. A node that is also reached from another place gets a label to jump to. The module only calls tables.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from softswitch.codegen.lower.expressions import Expressions
 
 
 def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:
-    """`control_<ingress|egress>`."""
+    """Emit `control_ingress` or `control_egress`."""
     jumped_to: set[str] = set()
     _ControlEmitter(program, pipeline, Writer(), jumped_to).emit()  # a dry run finds the labels that are needed
     _ControlEmitter(program, pipeline, out, jumped_to).emit()
 
 
 def successors(node: Node) -> list[str | None]:
-    """The nodes that may follow, without repetition."""
+    """Return the nodes that may follow, without duplicates."""
     if isinstance(node, Conditional):
         following = [node.next_true, node.next_false]
     elif isinstance(node, Call):
@@ -47,7 +47,7 @@ def _after_miss(table: Table) -> str | None:
 
 
 def _after_fixed(table: Table) -> str | None:
-    """A fixed table always misses and runs its default action."""
+    """Return the node after a fixed table, which always misses and runs its default action."""
     assert table.default is not None
     if table.next_miss is not None:
         return table.next_miss[0]
@@ -64,7 +64,7 @@ class _ControlEmitter:
         self.emitted: set[str] = set()
         self.meetings = _Meetings(self.nodes)
         self.branch = ""
-        """Of the control flow, for people: the last decision on the way here; empty where there are several ways."""
+        """The last decision before the current node, as text for drop reports; empty if several paths lead here."""
 
     def emit(self) -> None:
         with self.out.block(f"static void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
@@ -72,7 +72,7 @@ class _ControlEmitter:
         self.out.line()
 
     def _run(self, name: str | None, stop: str | None) -> None:
-        """Emits from `name` up to, not including, `stop`."""
+        """Emit the nodes from `name` up to, but not including, `stop`."""
         while name != stop:
             if name is None:
                 self.out.line("return;")
@@ -94,7 +94,7 @@ class _ControlEmitter:
         return self.nodes[name]
 
     def _emit_node(self, node: Node) -> str | None:
-        """Emits a node and its branches; returns where they meet."""
+        """Emit a node and its branches; return the node where the branches meet."""
         if isinstance(node, Conditional):
             return self._conditional(node)
         self._name_branch(node)
@@ -105,7 +105,7 @@ class _ControlEmitter:
         return self._table(node)
 
     def _name_branch(self, node: Call | Table) -> None:
-        """Before a node that may drop."""
+        """Emit the branch name for drop reports, before a node that may drop."""
         actions = (node.action,) if isinstance(node, Call) else node.actions
         if any(map(can_drop, actions)):
             is_table = isinstance(node, Table) and not is_fixed(node)
@@ -114,7 +114,7 @@ class _ControlEmitter:
             self.out.line(f"packet->requests.branch = {place};")
 
     def _run_in(self, branch: str, name: str | None, stop: str | None) -> None:
-        """`_run` where that was decided."""
+        """Call `_run` inside a branch whose decision is described by the text `branch`."""
         outer, self.branch = self.branch, branch
         self._run(name, stop)
         self.branch = outer
@@ -196,7 +196,7 @@ class _ControlEmitter:
 
 
 def _in_parentheses(text: str) -> str:
-    """The text in one pair of parentheses, which may be its own."""
+    """Return the text in one pair of parentheses; text that has a pair already is unchanged."""
     depth = 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -206,7 +206,7 @@ def _in_parentheses(text: str) -> str:
 
 
 class _Meetings:
-    """Where the branches of a node meet again: its immediate post-dominator."""
+    """The nodes where the branches of each node meet again: the immediate post-dominators."""
 
     def __init__(self, nodes: dict[str, Node]) -> None:
         self._nodes = nodes
@@ -216,12 +216,12 @@ class _Meetings:
             self._visit(name)
 
     def of(self, name: str) -> str | None:
-        """The meeting node of a branch."""
+        """Return the node where the branches of node `name` meet."""
         common = self._after[name] - {name}
         return max(common, key=lambda n: self._depth[n])
 
     def _visit(self, start: str) -> None:
-        """Depth first, without recursion: control flow may be long."""
+        """Compute post-dominators depth first, without recursion because control flow may be long."""
         stack = [start]
         while stack:
             name = stack[-1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Emits the deparser: makes room before the payload and writes the valid headers. It must not know checksums."""
+"""Emits the deparser, which makes room before the payload and writes the valid headers. It must not know checksums."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from softswitch.codegen.lower.wire import piece_of, store_fields
 
 
 def emit_deparser(program: Program, out: Writer) -> None:
-    """`deparse`; a packet whose buffer cannot grow enough is dropped."""
+    """Emit `deparse`, which drops a packet whose buffer cannot grow enough."""
     with out.block(f"static void deparse({CONTEXT_PARAMS})"):
         out.line("uint32_t n_bytes = 0;")
         for header in program.deparser_order:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Emits the parser: one labelled block a state, straight loads for extraction, comparisons for select.
+"""Emits the parser: a labelled block for each state, direct loads for extraction, comparisons for select.
 
-It must not know what happens to the headers afterwards.
+It must not know how the headers are used afterwards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from softswitch.codegen.primitives.emit import emit_primitive
 
 
 def emit_parser(program: Program, out: Writer) -> None:
-    """`parse`: fills the phv, moves the packet's head behind the headers, returns the parser error."""
+    """Emit `parse`, which fills the phv, moves the packet's head behind the headers and returns the parser error."""
     _ParserEmitter(program, out).emit()
 
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Emits the entry points of pipeline.h: the two passes and the copies between packets.
 
-Owns the order of v1model's blocks. It must not know their insides.
+Owns the order of v1model's blocks. It must not know their contents.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SIGNATURE = "struct sw_pipeline *pipeline, struct sw_packet *packet"
 
 
 def emit_passes(program: Program, out: Writer) -> None:
-    """`program_ingress`, `program_egress`, `program_parse`, `program_copy_fields`, `program_copy_headers`."""
+    """Emit `program_ingress`, `program_egress`, `program_parse`, `program_copy_fields` and `program_copy_headers`."""
     if program.digests:
         _emit_digests(program, out)
     _emit_ingress(program, out)
@@ -108,7 +108,7 @@ def _copies(program: Program, field_list: FieldList) -> list[str]:
 
 
 def _emit_digests(program: Program, out: Writer) -> None:
-    """`learn`: packs the fields of the digest asked for, each padded to bytes."""
+    """Emit `learn`, which packs the fields of the requested digest, each padded to whole bytes."""
     with out.block("static void learn(struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv)"):
         with out.block("switch (phv->pass.digest)"):
             for number, digest in enumerate(program.digests.values()):

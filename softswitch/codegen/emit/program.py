@@ -23,7 +23,7 @@ _KINDS = {
 
 
 def emit_program(program: Program, out: Writer) -> None:
-    """The tables of names, `install` and `sw_program`."""
+    """Emit the tables of names, `install` and `sw_program`."""
     _emit_actions(program, out)
     _emit_tables(program, out)
     _emit_arrays(program, out)
@@ -34,7 +34,7 @@ def emit_program(program: Program, out: Writer) -> None:
 
 
 def _array(out: Writer, head: str, rows: Iterable[str]) -> None:
-    """A static const array with at least one element, as C wants."""
+    """Emit a static const array with at least one element, as C requires."""
     with out.block(f"static const {head} =", ";"):
         written = list(rows)
         out.lines(f"{row}," for row in written or ["{0}"])
@@ -120,7 +120,7 @@ def _emit_digests(program: Program, out: Writer) -> None:
 
 
 def _bytes(value: int, bits: int) -> str:
-    """A struct sw_value literal."""
+    """Return a struct sw_value literal."""
     n_bytes = (bits + 7) // 8
     data = ", ".join(f"{b:#04x}" for b in value.to_bytes(n_bytes, "big"))
     return f"{{(const uint8_t[]){{{data}}}, {n_bytes}}}"

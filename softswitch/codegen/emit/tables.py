@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Emits one C function a table: pack the key, look up, run the action, tell the control flow what happened.
+"""Emits a C function for each table: pack the key, look it up, run the action, report the result to the control flow.
 
-It must not know what follows a table.
+It must not know which node follows a table.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _LPM_MOST_WORDS = 8  # SW_LPM_MOST_WORDS
 
 
 def is_fixed(table: Table) -> bool:
-    """A table that can only ever run its default action: what p4c makes of a direct action call."""
+    """Whether a table can only run its default action; p4c creates such tables for direct action calls."""
     return not table.keys and table.default is not None and table.default_is_const and table.profile is None
 
 
 def emit_fixed(table: Table) -> str:
-    """The call that a fixed table amounts to."""
+    """Return the C call that replaces a fixed table."""
     assert table.default is not None
     action = table.default.action
     return f"action_{action.c_name}({CONTEXT}{constant_arguments(action, table.default.args)});"
 
 
 def emit_tables(program: Program, out: Writer) -> None:
-    """`apply_<name>` of every table that can have entries or another default."""
+    """Emit `apply_<name>` for every table that can have entries or another default action."""
     for table in program.tables:
         if not is_fixed(table):
             _emit_table(program, table, out)
@@ -63,7 +63,7 @@ def _emit_table(program: Program, table: Table, out: Writer) -> None:
 
 
 def _emit_direct(program: Program, table: Table, out: Writer) -> None:
-    """Direct counters and meters act on hits alone, the meter after the counter."""
+    """Emit direct counters and meters, which act only on hits; the meter comes after the counter."""
     with out.block("if (entry->hit)"):
         if table.counter is not None:
             out.line(
@@ -78,7 +78,10 @@ def _emit_direct(program: Program, table: Table, out: Writer) -> None:
 
 
 def _emit_indirection(profile: Profile, out: Writer) -> None:
-    """From an entry to the member it names, or that the hash picks from its group; an empty group does nothing."""
+    """Emit the step from an entry to its member, or to the member that the hash picks from its group.
+
+    An empty group runs no action.
+    """
     out.line(f"const struct sw_profile *profile = &pipeline->profiles[{profile.id}];")
     with out.block("if (entry->kind == SW_ENTRY_MEMBER)"):
         out.line("entry = sw_profile_member(profile, entry->reference);")
@@ -113,7 +116,7 @@ def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
 
 
 def _pack(program: Program, table: Table) -> list[list[str]]:
-    """The words of a key, by the rule in table.h; a long element over 128 bits is read from its bytes."""
+    """Return the C texts of each word of a key, by the rule in table.h. Elements over 128 bits are read as bytes."""
     words: list[list[str]] = []
     left = 0
     for key in table.keys:
@@ -132,7 +135,7 @@ def _pack(program: Program, table: Table) -> list[list[str]]:
 
 
 def _guarded(key: Key, text: str) -> str:
-    """BMv2 reads zero from a header that is not valid."""
+    """Return text that is zero if the key's header is invalid, as in BMv2."""
     header = key.ref.header
     if header.metadata or key.ref.field.hidden:
         return text
@@ -156,7 +159,7 @@ def _long_words(program: Program, key: Key) -> list[str]:
 
 
 def _masked(key: Key, texts: list[str]) -> list[str]:
-    """The static mask of a long key, a word at a time from the most significant."""
+    """Apply the static mask of a long key to each word, from the most significant word on."""
     assert key.mask is not None
     shifts = range(64 * (len(texts) - 1), -1, -64)
     parts = (f"({text} & {key.mask >> shift & bits_mask(64):#x}ull)" for text, shift in zip(texts, shifts, strict=True))

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Emits header structs and the phv: validity, stack counters and metadata first, then the headers.
 
-Only the first part needs zeroing for a fresh packet. It must not know how fields are used.
+Only the first part must be zeroed for a new packet. It must not know how fields are used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from softswitch.codegen.lower.places import c_type, std_member
 
 
 def emit_types(program: Program, out: Writer) -> None:
-    """Header structs, `struct phv`, and PHV_RESET_BYTES."""
+    """Emit the header structs, `struct phv` and PHV_RESET_BYTES."""
     for header_type in program.types.values():
         _emit_struct(header_type, out)
     stacked = {h.name for s in program.stacks.values() for h in s.headers}
@@ -40,7 +40,7 @@ def emit_types(program: Program, out: Writer) -> None:
 
 
 def _has_own_fields(program: Program, header: Header) -> bool:
-    """Whether some field is not one of the target's."""
+    """Whether at least one field is stored in the phv and not in the target's standard metadata."""
     return any(std_member(program, header, f) is None for f in header.type.fields)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A dumb writer of C text: it knows lines, indentation and blocks, and nothing else."""
+"""A writer of C text with lines, indentation and blocks."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from softswitch.codegen.ir.names import c_comment
 
 
 class Writer:
-    """Collects lines of C."""
+    """A collector of C lines."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._depth = 0
 
     def line(self, text: str = "") -> None:
-        """One line at the current indentation."""
+        """Write one line at the current indentation."""
         self._lines.append("    " * self._depth + text if text else "")
 
     def lines(self, texts: Iterable[str]) -> None:
-        """Several lines at the current indentation."""
+        """Write several lines at the current indentation."""
         for text in texts:
             self.line(text)
 
     def comment(self, text: str) -> None:
-        """A one-line comment; empty text writes nothing."""
+        """Write a one-line comment; empty text writes no line."""
         if text:
             self.line(c_comment(text))
 
     def label(self, name: str) -> None:
-        """A jump target, at the left margin of the function's body; the empty statement lets anything follow."""
+        """Write a jump label at the left margin; the empty statement after it allows a declaration to follow."""
         self._lines.append(f"{name}:;")
 
     @contextmanager
     def block(self, head: str, tail: str = "") -> Iterator[None]:
-        """`head {` ... `}tail`."""
+        """Write `head {`, the indented lines of the with-block, and `}tail`."""
         if head.startswith("else") and self._lines[-1].endswith("}"):
             self._lines[-1] += f" {head} {{"
         else:
@@ -48,5 +48,5 @@ class Writer:
         self.line("}" + tail)
 
     def text(self) -> str:
-        """Everything written."""
+        """Return the collected text."""
         return "\n".join(self._lines) + "\n"

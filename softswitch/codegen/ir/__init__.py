@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a program is made of once it is read: typed nodes, where they came from, and errors that say so."""
+"""The typed form of a program: nodes, their source positions and the error class."""

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The typed form of a program's blocks: parser states, tables, control flow, checksums, and the program itself.
 
-Owns the shapes; loaders fill them, emitters read them. Values and statements are in ir.py.
+Owns the data classes, which loaders fill and emitters read. Values and statements are in nodes.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from softswitch.codegen.ir.nodes import (
 from softswitch.codegen.ir.source import Json
 
 CUSTOM_CRCS = {"crc16_custom": 16, "crc32_custom": 32}
-"""Bits of those whose parameters may be set at run time."""
+"""The widths of the CRC algorithms whose parameters may be set at run time, in bits."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ParserSet:
 
 @dataclass(frozen=True)
 class Verify:
-    """A condition with the error it raises."""
+    """A condition, and the parser error that is set if the condition does not hold."""
 
     condition: Expr
     error: Expr
@@ -57,7 +57,7 @@ class Verify:
 
 @dataclass(frozen=True)
 class Advance:
-    """A jump ahead by a number of bits."""
+    """A move of the parser's position ahead by a number of bits."""
 
     bits: Expr
 
@@ -67,7 +67,10 @@ ParserOp: TypeAlias = Extract | ParserSet | Verify | Advance | Primitive
 
 @dataclass(frozen=True)
 class Transition:
-    """One case of a select: (value, mask) a key element, None for the default; `next_state` None accepts."""
+    """A case of a select: a (value, mask) pair for each key element, or None for the default.
+
+    `next_state` None means accept.
+    """
 
     match: tuple[tuple[int, int | None], ...] | None
     next_state: str | None
@@ -90,7 +93,7 @@ class State:
 
 @dataclass(frozen=True)
 class Key:
-    """A key element. `kind` as in pipeline.h; `mask` is the static mask."""
+    """A key element. `kind` is the match kind as in pipeline.h, `mask` is the static mask."""
 
     name: str
     kind: str
@@ -108,7 +111,7 @@ class ActionCall:
 
 @dataclass(frozen=True)
 class ConstEntry:
-    """An entry of the program text: (value, mask or range end or prefix) a key element."""
+    """A const entry of the program: for each key element its value, and a mask, range end or prefix length."""
 
     keys: tuple[tuple[int, int], ...]
     call: ActionCall
@@ -117,7 +120,7 @@ class ConstEntry:
 
 @dataclass(frozen=True)
 class Calculation:
-    """A hash or checksum and what goes into it; inputs are FieldRef, HeaderRef or (Const, bits)."""
+    """A hash or checksum with its inputs, which are FieldRef, HeaderRef or (constant, bits)."""
 
     name: str
     c_name: str
@@ -128,13 +131,13 @@ class Calculation:
 
     @property
     def custom_bits(self) -> int | None:
-        """Of a CRC whose parameters may be set at run time."""
+        """The width of a CRC whose parameters may be set at run time; None for other algorithms."""
         return CUSTOM_CRCS.get(self.algorithm)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """An action profile; with a selector when `selector` is there."""
+    """An action profile, with the hash of its selector if it has one."""
 
     id: int
     name: str
@@ -145,7 +148,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Array:
-    """A register, counter or meter array; `id` is its index in the program."""
+    """A register, counter or meter array; `id` is the index in the program."""
 
     id: int
     name: str
@@ -156,12 +159,12 @@ class Array:
     counts_bytes: bool = False
     rates: int = 0
     result: FieldRef | None = None
-    table: str = ""  # the table of a direct array
+    table: str = ""  # the table that owns a direct array
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table and what follows it; `next_by_action` is keyed by action id."""
+    """A table and the nodes that follow it; `next_by_action` is keyed by action id."""
 
     id: int
     name: str
@@ -221,7 +224,7 @@ class Pipeline:
 
 @dataclass(frozen=True)
 class Checksum:
-    """A checksum field with the calculation behind it."""
+    """A checksum field with its calculation."""
 
     name: str
     target: FieldRef
@@ -273,5 +276,5 @@ class Program:
 
     @property
     def custom_crcs(self) -> list[Calculation]:
-        """In the order of their numbers; those of action selectors have no name to set parameters by."""
-        return [each for each in self.calculations.values() if each.custom_bits is not None]
+        """The calculations with settable CRC parameters, by number. Selectors are absent because they have no name."""
+        return [calculation for calculation in self.calculations.values() if calculation.custom_bits is not None]

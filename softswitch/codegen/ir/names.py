@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""C names derived from P4 names. Owns their uniqueness within one scope; it must not know what is being named."""
+"""C names derived from P4 names, unique within a scope. It must not know which objects the names belong to."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _RESERVED = frozenset(
 
 
 def identifier(name: str) -> str:
-    """A C identifier that resembles the P4 name."""
+    """Return a C identifier that resembles the P4 name."""
     text = re.sub(r"[^0-9A-Za-z]+", "_", name).strip("_") or "anonymous"
     if text[0].isdigit() or text in _RESERVED:
         text += "_" if text in _RESERVED else ""
@@ -75,13 +75,13 @@ def identifier(name: str) -> str:
 
 
 class Scope:
-    """Hands out identifiers that are unique in one C scope."""
+    """A source of identifiers that are unique in one C scope."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._used: set[str] = set(taken)
 
     def unique(self, name: str) -> str:
-        """An identifier for `name`, numbered where it is taken already."""
+        """Return an identifier for `name`, with a number appended if it is already in use."""
         base = identifier(name)
         candidate, number = base, 1
         while candidate in self._used:
@@ -92,12 +92,12 @@ class Scope:
 
 
 def c_string(text: str) -> str:
-    """A C string literal."""
+    """Return a C string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def c_comment(text: str) -> str:
-    """A C comment of one line. Names of a program are whatever somebody wrote: none ends it, nor the line."""
-    shown = re.sub(r"[^ -~]", "?", text)
-    return f"/* {shown.replace('*/', '* /').replace('/*', '/ *')} */"
+    """Return a one-line C comment. The text comes from the P4 program and is escaped so it cannot end the comment."""
+    printable = re.sub(r"[^ -~]", "?", text)
+    return f"/* {printable.replace('*/', '* /').replace('/*', '/ *')} */"

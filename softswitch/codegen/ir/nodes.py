@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The typed form of headers, expressions and statements; a program's blocks are in blocks.py.
 
-Owns the shapes; it must know neither JSON nor C beyond the names chosen for it. Loaders fill it, emitters only read.
+Owns the data classes, which loaders fill and emitters read. It must know neither JSON nor C, except for C names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from softswitch.codegen.ir.source import Json
 
 @dataclass(frozen=True)
 class Field:
-    """A header field. `bits` of a varbit is the most it can hold."""
+    """A header field. For a varbit, `bits` is the largest size."""
 
     name: str
     c_name: str
@@ -60,7 +60,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Stack:
-    """A header stack: `array` is the phv member that holds its headers and one spare."""
+    """A header stack; `array` is the phv member that holds the headers and one spare element."""
 
     name: str
     type: HeaderType
@@ -70,7 +70,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Union:
-    """A header union: at most one member is valid."""
+    """A header union; at most one member is valid."""
 
     name: str
     members: tuple[Header, ...]
@@ -78,7 +78,7 @@ class Union:
 
 @dataclass(frozen=True)
 class UnionStack:
-    """A stack of unions: `arrays` holds one phv array a member."""
+    """A stack of unions; `arrays` holds the name of a phv array for each member."""
 
     name: str
     c_name: str
@@ -100,7 +100,7 @@ class Const:
 
 @dataclass(frozen=True)
 class Bool:
-    """true or false."""
+    """A boolean constant."""
 
     value: bool
 
@@ -175,7 +175,7 @@ class UnionStackRef:
 
 @dataclass(frozen=True)
 class Op:
-    """An operation with BMv2's name for it."""
+    """An operation; `op` is BMv2's name."""
 
     op: str
     left: Expr | None
@@ -201,7 +201,7 @@ Expr: TypeAlias = (
 
 
 def key_bits(element: Expr) -> int:
-    """The width of an element of a select key."""
+    """Return the width of an element of a select key, in bits."""
     if isinstance(element, Lookahead):
         return element.bits
     assert isinstance(element, FieldRef | StackField | UnionStackField)
@@ -224,7 +224,7 @@ Argument: TypeAlias = Expr | Named
 
 @dataclass(frozen=True)
 class Primitive:
-    """One primitive call of an action, a parser state or a deparser."""
+    """A primitive call of an action, a parser state or a deparser."""
 
     op: str
     args: tuple[Argument, ...]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""JSON values that know where they stand.
+"""JSON values that carry their path and their P4 source position.
 
-Owns paths, types of JSON values and source positions, so that every complaint can name its place. It must not know what
-the values mean.
+Owns paths, types of JSON values and source positions, so that every error message can name its place. It must not know
+the meaning of the values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Json:
     source: str = ""
 
     def __getitem__(self, key: str | int) -> Json:
-        """The member `key`; a missing one is a CodegenError."""
+        """Return the member `key`. Raise CodegenError if it is missing."""
         if isinstance(key, str):
             if not isinstance(self.value, dict) or key not in self.value:
                 raise self.error(f"missing member '{key}'")
@@ -34,13 +34,13 @@ class Json:
         return self._child(self.value[key], f"[{key}]")
 
     def get(self, key: str) -> Json | None:
-        """The member `key`, or None where it is missing or null."""
+        """Return the member `key`, or None if it is missing or null."""
         if not isinstance(self.value, dict) or self.value.get(key) is None:
             return None
         return self[key]
 
     def items(self, key: str | None = None) -> Iterator[Json]:
-        """The elements of this array, or of the array member `key` (a missing member is an empty array)."""
+        """Yield the elements of this array, or of the array member `key` (a missing member is an empty array)."""
         array = self if key is None else self.get(key)
         if array is None:
             return
@@ -50,26 +50,26 @@ class Json:
             yield array._child(element, f"[{index}]")
 
     def text(self) -> str:
-        """This value, a string."""
+        """Return this value as a string."""
         if not isinstance(self.value, str):
             raise self.error(f"expected a string, found {self.value!r}")
         return self.value
 
     def integer(self) -> int:
-        """This value, an integer."""
+        """Return this value as an integer."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self.error(f"expected an integer, found {self.value!r}")
         return self.value
 
     def hexstr(self) -> int:
-        """This value, an integer written as BMv2 writes constants: hexadecimal, with or without 0x, maybe negative."""
+        """Return the integer in BMv2's notation of constants: hexadecimal, with or without 0x, possibly negative."""
         try:
             return int(self.text(), 16)
         except ValueError:
             raise self.error(f"expected a hexadecimal string, found {self.value!r}") from None
 
     def flag(self, key: str) -> bool:
-        """The boolean member `key`, false where it is missing."""
+        """Return the boolean member `key`, or False if it is missing."""
         member = self.get(key)
         if member is None:
             return False
@@ -78,7 +78,7 @@ class Json:
         return member.value
 
     def error(self, message: str) -> CodegenError:
-        """A CodegenError about this value."""
+        """Return a CodegenError with the path and source position of this value."""
         place = f" ({self.source})" if self.source else ""
         return CodegenError(f"{message} at {self.path}{place}")
 
@@ -87,7 +87,7 @@ class Json:
 
 
 def _position(value: Any) -> str:
-    """`file:line` of a value's own source_info, or nothing."""
+    """Return `file:line` from a value's own source_info, or an empty string."""
     info = value.get("source_info") if isinstance(value, dict) else None
     if not isinstance(info, dict) or not info.get("filename"):
         return ""

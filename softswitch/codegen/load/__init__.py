@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""BMv2 JSON to the typed form: one module a section of the document."""
+"""Loads BMv2 JSON into the typed form: one module for each section of the document."""

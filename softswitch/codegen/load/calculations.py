@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Loads calculations: what a hash, a checksum or an action selector reads. It must not know C."""
+"""Loads calculations: the inputs of a hash, a checksum or an action selector. It must not know C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HASHES = (
 
 
 def load_calculation(item: Json, name: str, c_name: str, expressions: ExpressionLoader) -> Calculation:
-    """A calculation, or a selector, which has the same form."""
+    """Load a calculation, or a selector, which has the same form."""
     algorithm = item["algo"].text()
     if algorithm not in HASHES:
         raise item["algo"].error(f"hash algorithm '{algorithm}' is not supported")

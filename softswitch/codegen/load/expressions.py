@@ -36,13 +36,13 @@ _IGNORED = ("log_msg",)
 
 
 class ExpressionLoader:
-    """Reads expressions against the headers of a program."""
+    """A reader of expressions that refer to the headers of a program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
 
     def expression(self, item: Json) -> Expr:
-        """A typed value or an expression tree."""
+        """Load a typed value or an expression tree."""
         kind = item["type"].text()
         value = item["value"]
         if kind == "expression":
@@ -60,7 +60,7 @@ class ExpressionLoader:
         return self._reference(kind, value)
 
     def field(self, value: Json) -> FieldRef:
-        """A [header, field] pair."""
+        """Load a [header, field] pair."""
         name = value[0].text()
         header = self.program.headers.get(name)
         if header is None:
@@ -68,7 +68,7 @@ class ExpressionLoader:
         return FieldRef(header, self.member(header.type, value[1]))
 
     def member(self, header_type: HeaderType, name: Json) -> Field:
-        """A field of a header type by name."""
+        """Return a field of a header type by name."""
         if name.text() == VALID.name:
             return VALID
         for field in header_type.fields:
@@ -77,14 +77,14 @@ class ExpressionLoader:
         raise name.error(f"header type '{header_type.name}' has no field '{name.text()}'")
 
     def argument(self, item: Json) -> Argument:
-        """An argument of a primitive."""
+        """Load an argument of a primitive."""
         kind = item["type"].text()
         if kind in _NAMED:
             return Named(kind, item["value"].text())
         return self.expression(item)
 
     def primitive(self, item: Json) -> Primitive:
-        """One primitive call."""
+        """Load one primitive call."""
         op = item["op"].text()
         args = () if op in _IGNORED else tuple(self.argument(p) for p in item.items("parameters"))
         return Primitive(op, args, item)
@@ -121,13 +121,13 @@ class ExpressionLoader:
         return UnionStackField(union_stack, member, self.member(union_stack.types[member], value[2]))
 
     def _field_of(self, value: Json) -> Expr:
-        """The validity of a header chosen at run time, which p4c writes as a field of an operation."""
+        """Load the validity of a header chosen at run time, which p4c writes as a field of an operation."""
         if value[1].text() != VALID.name:
             raise value.error("a field of a header chosen at run time is not supported in this form")
         return Op("valid", None, self._operation(value[0]), value)
 
     def union_member(self, union_stack: str, name: Json) -> int:
-        """The number of a union's member."""
+        """Return the index of a union's member."""
         members = self.program.union_stacks[union_stack].members
         if name.text() not in members:
             raise name.error(f"header union stack '{union_stack}' has no member '{name.text()}'")

@@ -21,7 +21,7 @@ from softswitch.codegen.ir.nodes import (
 from softswitch.codegen.ir.source import Json
 from softswitch.codegen.load.expressions import ExpressionLoader
 
-# The core library's errors, with the numbers p4c gives them; the JSON's own list wins.
+# The core library's errors, in p4c's order; numbers in the JSON take precedence.
 CORE_ERRORS = (
     "NoError",
     "PacketTooShort",
@@ -34,7 +34,7 @@ CORE_ERRORS = (
 
 
 def load_parser(root: Json, program: Program) -> None:
-    """Fills the program's errors, parser states and deparser."""
+    """Load the program's errors, parser states and deparser."""
     for vset in root.items("parse_vsets"):
         raise vset.error(f"parser value set '{vset['name'].text()}' is not supported")
     program.errors = {item[0].text(): item[1].integer() for item in root.items("errors")}
@@ -151,7 +151,7 @@ class _ParserLoader:
 
 
 def _split(value: int, key: tuple[Expr, ...]) -> list[int]:
-    """A select value is the concatenation of its elements, each padded to bytes."""
+    """Split a select value, which is the concatenation of its elements, each padded to whole bytes."""
     parts = []
     for element in reversed(key):
         bits = key_bits(element)

@@ -27,7 +27,7 @@ MOST_ENTRIES = 1 << 24
 
 
 def load_pipelines(root: Json, program: Program) -> None:
-    """Fills the program's profiles, tables, ingress and egress."""
+    """Load the program's profiles, tables, ingress and egress."""
     loader = _PipelineLoader(program)
     for item in root.items("pipelines"):
         name = item["name"].text()
@@ -135,7 +135,7 @@ class _PipelineLoader:
         return self.profiles[name]
 
     def _counter(self, item: Json, table: str) -> Array:
-        """The direct counter bound to a table."""
+        """Return the direct counter bound to a table."""
         for counter in self.program.counters.values():
             if counter.table == table:
                 return counter
@@ -193,7 +193,7 @@ class _PipelineLoader:
 
 
 def _match(item: Json, key: Key) -> tuple[int, int]:
-    """(value, mask or range end or prefix length) of one key element of an entry."""
+    """Return the value of a key element of an entry, and its mask, range end or prefix length."""
     kind = item["match_type"].text()
     everything = (1 << key.ref.field.bits) - 1
     if kind == "valid":

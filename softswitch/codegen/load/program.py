@@ -25,7 +25,7 @@ JSON_MINOR_NEWEST = 24
 
 
 def load_program(document: Any, name: str) -> Program:
-    """The typed form of a BMv2 JSON document; raises CodegenError for what it does not understand."""
+    """Return the typed form of a BMv2 JSON document. Raise CodegenError for unsupported constructs."""
     root = Json(document)
     _check_version(root)
     program = Program(name)

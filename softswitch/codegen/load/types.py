@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Loads header types, headers, stacks and unions of a BMv2 JSON.
 
-Owns where each header lives in the phv (its place). It must not know expressions or control flow.
+Owns the location of each header in the phv (its place). It must not know expressions or control flow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from softswitch.codegen.ir.source import Json
 
 WIDEST_FIELD_BITS = 2048
 
-# standard_metadata_t as struct sw_standard_metadata spells it; the target owns these fields.
+# The fields of standard_metadata_t with the names of struct sw_standard_metadata; the target stores them.
 STANDARD_FIELDS = [
     "ingress_global_timestamp",
     "egress_global_timestamp",
@@ -39,7 +39,7 @@ STANDARD_FIELDS = [
 
 
 def load_types(root: Json, program: Program) -> None:
-    """Fills the program's types, headers, stacks, unions and its view of standard metadata."""
+    """Load the program's types, headers, stacks, unions and the mapping of standard metadata."""
     scope = Scope()
     for item in root.items("header_types"):
         header_type = _header_type(item, scope)
@@ -69,7 +69,7 @@ def _header_type(item: Json, scope: Scope) -> HeaderType:
 
 
 class _Headers:
-    """Gives every header instance its place in the phv."""
+    """A loader that gives every header instance its place in the phv."""
 
     def __init__(self, root: Json, program: Program) -> None:
         self.root = root
@@ -156,7 +156,7 @@ class _Headers:
         raise union_type.error(f"unknown header union type '{union_type.text()}'")
 
     def _rebind_stacks(self) -> None:
-        """Stacks were made before unions told their members about each other."""
+        """Replace the headers in stacks and unions by the final ones, which know their union siblings."""
         headers = self.program.headers
         for name, stack in self.program.stacks.items():
             self.program.stacks[name] = replace(stack, headers=tuple(headers[h.name] for h in stack.headers))
@@ -165,7 +165,7 @@ class _Headers:
 
 
 def _standard_metadata(root: Json, program: Program) -> None:
-    """Maps header fields, by name or by alias, to members of struct sw_standard_metadata."""
+    """Map header fields, by name or by alias, to members of struct sw_standard_metadata."""
     for name in STANDARD_FIELDS:
         program.std_fields["standard_metadata", name] = name
     for alias in root.items("field_aliases"):

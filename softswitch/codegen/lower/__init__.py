@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""P4 values, places and expressions as C text."""
+"""Translates P4 values, places and expressions to C text."""

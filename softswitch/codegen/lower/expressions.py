@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Turns expressions into C.
+"""Translates expressions to C.
 
-BMv2 computes with integers of any size and cuts when it stores. Here every operation gets the C type that provably
-holds its result, found from the ranges of its operands; where only the low bits are asked for (a store, a mask),
-wrapping arithmetic of that width does. It must not know statements.
+BMv2 computes with integers of any size and truncates on storing. Here every operation gets the C type that provably
+holds its result, derived from the ranges of its operands. Where only the low bits matter (a store, a mask), wrapping
+arithmetic of that width is enough. It must not know statements.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _BOOLEAN = ("and", "or", "not", "valid", "valid_union", "d2b", *_COMPARISONS)
 
 
 class Expressions(Operands):
-    """Emits expressions inside one C function."""
+    """An emitter of the expressions inside one C function."""
 
     # ---- booleans ----
 
     def boolean(self, expr: Expr) -> str:
-        """C that is true or false."""
+        """Return C for a boolean expression."""
         if isinstance(expr, Bool):
             return "true" if expr.value else "false"
         if isinstance(expr, Op):
@@ -103,7 +103,7 @@ class Expressions(Operands):
         return f"({equal})" if expr.op == "==" else f"!({equal})"
 
     def _header_comparison(self, expr: Op) -> str:
-        """BMv2's meaning: equal when both are valid and all fields agree."""
+        """Return C for BMv2's comparison: headers are equal if both are valid and all fields are equal."""
         assert expr.left is not None
         left, right = self.header(expr.left), self.header(expr.right)
         tests = [left.valid, right.valid]
@@ -131,7 +131,7 @@ class Expressions(Operands):
     # ---- integers, exact ----
 
     def value(self, expr: Expr) -> Value:
-        """C for the exact value of an expression, with the range it lies in."""
+        """Return C for the exact value of an expression, with its range."""
         if isinstance(expr, Const):
             return constant(expr.value)
         if isinstance(expr, Bool):
@@ -203,14 +203,14 @@ class Expressions(Operands):
         return Value(converted(clamped, narrow), low, high, narrow)
 
     def exact_or_none(self, expr: Expr) -> Value | None:
-        """The exact value, or None where only low bits can be had; found once an expression."""
+        """Return the exact value of an expression, or None if only its low bits can be computed. Results are cached."""
         if id(expr) not in self._known:
             value: Value | None
             try:
                 value = self.value(expr)
             except CodegenError:
                 value = None
-            self._known[id(expr)] = (expr, value)  # holding expr keeps its id from being used again
+            self._known[id(expr)] = (expr, value)  # a reference to expr prevents the reuse of its id
         return self._known[id(expr)][1]
 
     def _shift_right(self, expr: Op) -> Value:
@@ -244,7 +244,7 @@ class Expressions(Operands):
         return self._arithmetic(expr) if mask is None else self._masked(other, mask)
 
     def _masked(self, expr: Expr, mask: int) -> Value:
-        """`expr & mask` needs only the low bits of expr, so wrapping arithmetic does for it."""
+        """Return `expr & mask`, computed with wrapping arithmetic because only the low bits of expr matter."""
         expr, mask = _without_masks(expr, mask)
         bits = max(mask.bit_length(), 1)
         value = self.exact_or_none(expr)
@@ -279,7 +279,7 @@ class Expressions(Operands):
         return Value(f"sw_wide_not({operand})" if kind is Kind.WIDE else f"(~{operand})", low, high, kind)
 
     def _range(self, expr: Op, left: Value, right: Value) -> tuple[int, int]:
-        """Bounds of a binary operation's result."""
+        """Return the bounds of a binary operation's result."""
         if expr.op == "+":
             return left.low + right.low, left.high + right.high
         if expr.op == "-":
@@ -303,7 +303,7 @@ class Expressions(Operands):
     # ---- integers, only their low bits ----
 
     def low(self, expr: Expr, bits: int) -> str:
-        """C of the unsigned kind of `bits` bits whose low `bits` bits are right; those above are not cut."""
+        """Return C of the unsigned kind for `bits` bits, with correct low `bits` bits and arbitrary higher bits."""
         kind = Kind.of_width(bits, False)
         if isinstance(expr, Op):
             mask, _ = _constant_mask(expr)
@@ -344,7 +344,7 @@ def _same_varbits(a: str, b: str) -> str:
 
 
 def _constant_mask(expr: Expr) -> tuple[int | None, Expr]:
-    """(mask, operand) of `operand & mask` with a constant mask that is not negative; (None, expr) of anything else."""
+    """Return (mask, operand) for `operand & mask` with a constant mask >= 0, and (None, expr) for other expressions."""
     if isinstance(expr, Op) and expr.op == "&" and expr.left is not None:
         for mask, other in ((expr.right, expr.left), (expr.left, expr.right)):
             if isinstance(mask, Const) and mask.value >= 0:
@@ -353,7 +353,7 @@ def _constant_mask(expr: Expr) -> tuple[int | None, Expr]:
 
 
 def _without_masks(expr: Expr, mask: int) -> tuple[Expr, int]:
-    """`expr & mask` with the masks inside expr moved into the mask."""
+    """Return the operand and mask equal to `expr & mask`, with the masks inside expr merged into the mask."""
     inner, operand = _constant_mask(expr)
     while inner is not None:
         expr, mask = operand, mask & inner

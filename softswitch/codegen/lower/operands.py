@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The leaves of expressions in C: fields, parameters, lookahead, and the headers that operations work on.
+"""Translates the leaves of expressions to C: fields, parameters, lookahead and header operands.
 
 It must not know operations between integers.
 """
@@ -48,12 +48,12 @@ class Operands(ABC):
 
     @abstractmethod
     def value(self, expr: Expr) -> Value:
-        """C for the exact value of an expression, with the range it lies in."""
+        """Return C for the exact value of an expression, with its range."""
 
     # ---- headers ----
 
     def header(self, expr: Expr) -> HeaderPlace:
-        """The header an operand denotes."""
+        """Return the place of the header that an operand denotes."""
         if isinstance(expr, HeaderRef):
             return place_of(expr.header)
         if isinstance(expr, Op) and expr.op == "dereference_header_stack" and isinstance(expr.left, StackRef):
@@ -71,7 +71,7 @@ class Operands(ABC):
         raise self._refuse(expr, "a header union operand")
 
     def union_valid(self, expr: Expr) -> str:
-        """C for "some member is valid"."""
+        """Return C for "at least one member is valid"."""
         if isinstance(expr, UnionRef):
             return "(" + " || ".join(place_of(m).valid for m in expr.union.members) + ")"
         if isinstance(expr, Op) and isinstance(expr.left, UnionStackRef):
@@ -82,7 +82,7 @@ class Operands(ABC):
         raise self._refuse(expr, "a header union operand")
 
     def index(self, expr: Expr) -> str:
-        """A 64-bit index; a negative one is far out of bounds."""
+        """Return C for a 64-bit index; a negative index becomes far out of bounds."""
         return lowered(self.value(expr), 64)
 
     # ---- integers ----
@@ -115,7 +115,7 @@ class Operands(ABC):
             text = f"(uint64_t){text}"
         return Value(text, 0, bits_mask(expr.bits), Kind.holding(0, bits_mask(expr.bits)))
 
-    # ---- complaints ----
+    # ---- errors ----
 
     def _constant(self, expr: Expr, owner: Op) -> int:
         if not isinstance(expr, Const):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Where things live in generated C: the lvalue of a field, the validity flag of a header.
+"""The locations of data in generated C: the lvalue of a field, the validity flag of a header.
 
 Owns the spelling of phv and packet members. It must not know operations on them.
 """
@@ -16,12 +16,12 @@ NATIVE_BITS = (8, 16, 32, 64, 128)
 
 
 def native_bits(bits: int) -> int | None:
-    """The width of the smallest C integer that holds `bits`; None beyond 128 bits."""
+    """Return the width of the smallest C integer that holds `bits`, or None beyond 128 bits."""
     return next((n for n in NATIVE_BITS if n >= bits), None)
 
 
 def c_type(bits: int, signed: bool) -> str | None:
-    """The C integer type of a field or register cell; None where it is kept as bytes."""
+    """Return the C integer type of a field or register cell, or None if it is stored as bytes."""
     width = native_bits(bits)
     if width is None:
         return None
@@ -32,7 +32,7 @@ def c_type(bits: int, signed: bool) -> str | None:
 
 @dataclass(frozen=True)
 class HeaderPlace:
-    """A header, maybe chosen at run time: its member path in the phv, its type and its union siblings."""
+    """A header, possibly chosen at run time: its member path in the phv, its type and its union siblings."""
 
     path: str
     type: HeaderType
@@ -41,44 +41,44 @@ class HeaderPlace:
 
     @property
     def fields(self) -> str:
-        """The struct that holds its fields."""
+        """The struct that holds the header's fields."""
         return f"phv->{self.path}"
 
     @property
     def valid(self) -> str:
-        """Its validity flag."""
+        """The header's validity flag."""
         return "1" if self.metadata else f"phv->valid.{self.path}"
 
 
 def place_of(header: Header) -> HeaderPlace:
-    """The place of a header known at compile time."""
+    """Return the place of a header known at compile time."""
     return HeaderPlace(header.place, header.type, header.metadata, header.union)
 
 
 def stack_place(stack: Stack, index: str) -> HeaderPlace:
-    """A stack element chosen at run time; out of bounds it is the spare."""
+    """Return the place of a stack element chosen at run time; an index out of bounds selects the spare element."""
     return HeaderPlace(f"{stack.array}[sw_at({index}, {len(stack.headers)})]", stack.type)
 
 
 def union_stack_place(stack: UnionStack, member: int, index: str) -> HeaderPlace:
-    """A member of a stacked union chosen at run time."""
+    """Return the place of a member of a stacked union chosen at run time."""
     at = f"[sw_at({index}, {len(stack.unions)})]"
     siblings = tuple(a + at for n, a in enumerate(stack.arrays) if n != member)
     return HeaderPlace(stack.arrays[member] + at, stack.types[member], siblings=siblings)
 
 
 def last_index(array: str) -> str:
-    """The index of the last extracted element; far out of bounds when there is none."""
+    """Return C for the index of the last extracted element; far out of bounds if no element was extracted."""
     return f"(uint64_t)phv->next.{array} - 1"
 
 
 def std_member(program: Program, header: Header, field: Field) -> str | None:
-    """The member of struct sw_standard_metadata behind a field, or None."""
+    """Return the member of struct sw_standard_metadata that stores a field, or None."""
     return program.std_fields.get((header.name, field.name))
 
 
 def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: str = "phv") -> str:
-    """The C lvalue of a field."""
+    """Return the C lvalue of a field."""
     if ref.field.hidden:
         return "1" if ref.header.metadata else f"{phv}->valid.{ref.header.place}"
     member = std_member(program, ref.header, ref.field)
@@ -88,5 +88,5 @@ def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: s
 
 
 def calculation_call(calculation: Calculation) -> str:
-    """C that evaluates a calculation."""
+    """Return C that evaluates a calculation."""
     return f"calculate_{calculation.c_name}(pipeline, packet, phv)"

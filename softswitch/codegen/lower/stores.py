@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Assignments: what C stores an expression into a field, cut to the field's width. It must not know primitives."""
+"""Emits assignments: C that stores an expression in a field, truncated to its width. It must not know primitives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Target:
 
 
 def field_target(program: Program, ref: FieldRef) -> Target:
-    """A field known at compile time."""
+    """Return the target for a field known at compile time."""
     return Target(field_lvalue(program, ref), ref.field.bits, ref.field.signed, ref.field.varbit)
 
 
@@ -42,7 +42,7 @@ def _member_target(place: HeaderPlace, field: Field) -> Target:
 
 
 def target(expressions: Expressions, expr: Expr, where: Json) -> Target:
-    """The field that an lvalue expression denotes."""
+    """Return the field that an lvalue expression denotes."""
     if isinstance(expr, FieldRef) and expr.field is not VALID:
         return field_target(expressions.program, expr)
     if isinstance(expr, StackField):
@@ -54,7 +54,7 @@ def target(expressions: Expressions, expr: Expr, where: Json) -> Target:
 
 
 def store(expressions: Expressions, to: Target, expr: Expr) -> str:
-    """C that assigns an expression."""
+    """Return C that assigns an expression."""
     if native_bits(to.bits) is None and isinstance(expr, FieldRef) and expr.field.bits == to.bits:
         source = field_lvalue(expressions.program, expr)
         return f"memmove({to.lvalue}, {source}, sizeof {to.lvalue});"
@@ -70,7 +70,7 @@ def _fits(value: Value, to: Target) -> bool:
 
 
 def store_value(to: Target, value: Value) -> str:
-    """C that assigns a value known to fit."""
+    """Return C that assigns a value known to fit."""
     name = c_type(to.bits, to.signed)
     if name is None:
         return f"sw_wide_to_bytes({to.lvalue}, {to.bits}, {converted(value, Kind.WIDE)});"
@@ -80,7 +80,7 @@ def store_value(to: Target, value: Value) -> str:
 
 
 def store_low(to: Target, text: str) -> str:
-    """C that assigns the low bits of `text`, which has the unsigned kind of the target's width."""
+    """Return C that assigns the low bits of `text`, which has the unsigned kind of the target's width."""
     name = c_type(to.bits, to.signed)
     if name is None:
         return f"sw_wide_to_bytes({to.lvalue}, {to.bits}, {text});"
@@ -93,7 +93,7 @@ def store_low(to: Target, text: str) -> str:
 
 
 def _cast(name: str, text: str) -> str:
-    """A cast without the one it makes pointless: that of a variable or a constant to 64 bits."""
+    """Return a cast, without an inner cast of a variable or constant to 64 bits that becomes redundant."""
     plain = re.fullmatch(r"\(uint64_t\)([\w.\[\]]+(?:->[\w.\[\]]+)*)", text)
     small = re.fullmatch(r"(\d|0x[0-9a-f]{1,8})ull", text)
     if plain:
@@ -104,7 +104,7 @@ def _cast(name: str, text: str) -> str:
 
 
 def copy_header(to: HeaderPlace, source: HeaderPlace, where: Json) -> list[str]:
-    """C that assigns a header of the wire, validity and all."""
+    """Return C that assigns a header together with its validity."""
     if to.type is not source.type and to.type.fields != source.type.fields:
         raise where.error(f"assignment of a '{source.type.name}' to a '{to.type.name}'")
     copy = f"memmove(&{to.fields}, &{source.fields}, sizeof {to.fields});"
@@ -115,19 +115,19 @@ def copy_header(to: HeaderPlace, source: HeaderPlace, where: Json) -> list[str]:
 
 
 def set_valid(place: HeaderPlace) -> list[str]:
-    """C that makes a header valid and its union siblings invalid."""
+    """Return C that makes a header valid and its union siblings invalid."""
     return [*(f"phv->valid.{s} = 0;" for s in place.siblings), f"{place.valid} = 1;"]
 
 
 def fixed_bytes(place: HeaderPlace) -> str:
-    """C for the bytes a header takes on the wire."""
+    """Return C for the length of a header on the wire, in bytes."""
     fixed = place.type.fixed_bits // 8
     varbit = place.type.varbit
     return f"{fixed}u" if varbit is None else f"({fixed}u + {place.fields}.{varbit.c_name}.n_bytes)"
 
 
 def store_any(to: Target, value: Value) -> str:
-    """A value that may not fit."""
+    """Return C that assigns a value that may not fit."""
     if value.high <= bits_mask(to.bits - to.signed):
         return store_value(to, value)
     return store_low(to, lowered(value, to.bits))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""C integers with known ranges: which C type holds a range, and how to go from one to another.
+"""C integers with known ranges: the C type that holds a range, and conversions between types.
 
 It must not know expressions.
 """
@@ -24,7 +24,7 @@ class Kind(Enum):
 
     @staticmethod
     def holding(low: int, high: int) -> Kind:
-        """The cheapest kind for a range; OverflowError beyond them all."""
+        """Return the cheapest kind for a range. Raise OverflowError if no kind can hold it."""
         for kind, least, most in _RANGES:
             if least <= low and high <= most:
                 return kind
@@ -32,7 +32,7 @@ class Kind(Enum):
 
     @staticmethod
     def of_width(bits: int, signed: bool) -> Kind:
-        """The kind of a field of `bits` bits."""
+        """Return the kind of a field of `bits` bits."""
         if bits <= 64:
             return Kind.I64 if signed else Kind.U64
         if bits <= 128:
@@ -50,13 +50,13 @@ _RANGES = (
 
 
 def bits_mask(bits: int) -> int:
-    """The low `bits` bits set."""
+    """Return a number with the low `bits` bits set."""
     return (1 << bits) - 1
 
 
 @dataclass(frozen=True)
 class Value:
-    """C text of a kind whose value lies between `low` and `high`."""
+    """C text of a kind, whose value lies between `low` and `high`."""
 
     text: str
     low: int
@@ -64,7 +64,7 @@ class Value:
     kind: Kind
 
     def narrowed(self) -> Value:
-        """The same value in the cheapest kind for its range, where that is a plain cast."""
+        """Return the value in the cheapest kind for its range, if a plain cast suffices."""
         kind = Kind.holding(self.low, self.high)
         if kind is self.kind or self.kind is Kind.WIDE:
             return self
@@ -72,7 +72,7 @@ class Value:
 
 
 def constant(value: int) -> Value:
-    """A constant."""
+    """Return the value of a constant."""
     kind = Kind.holding(value, value)
     return Value(_literal(value, kind), value, value, kind)
 
@@ -92,7 +92,7 @@ def _literal(value: int, kind: Kind) -> str:
 
 
 def field_value(lvalue: str, bits: int, signed: bool) -> Value:
-    """The value of a field or parameter that lies at `lvalue`."""
+    """Return the value of a field or parameter stored at `lvalue`."""
     low, high = (-(1 << (bits - 1)), bits_mask(bits - 1)) if signed else (0, bits_mask(bits))
     kind = Kind.of_width(bits, signed)
     if kind is Kind.WIDE:
@@ -102,7 +102,7 @@ def field_value(lvalue: str, bits: int, signed: bool) -> Value:
 
 
 def converted(value: Value, kind: Kind) -> str:
-    """C of another kind that can hold the value's range."""
+    """Return C that converts a value to another kind, which must be able to hold the value's range."""
     if value.kind is kind:
         return value.text
     if kind is Kind.WIDE:
@@ -116,7 +116,7 @@ def converted(value: Value, kind: Kind) -> str:
 
 
 def lowered(value: Value, bits: int) -> str:
-    """C of the unsigned kind of `bits` bits with the value's low bits (two's complement)."""
+    """Return C of the unsigned kind for `bits` bits with the value's low bits (two's complement)."""
     kind = Kind.of_width(bits, False)
     if value.kind is kind:
         return value.text
@@ -128,7 +128,7 @@ def lowered(value: Value, bits: int) -> str:
 
 
 def masked_text(text: str, mask: int, kind: Kind) -> str:
-    """`text & mask` in a kind; whole C types need no mask."""
+    """Return C for `text & mask` in a kind; a mask of the full C type is left out."""
     if kind is Kind.WIDE:
         return f"sw_wide_and({text}, {converted(constant(mask), kind)})"
     whole = bits_mask(64 if kind is Kind.U64 else 128)

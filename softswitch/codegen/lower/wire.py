@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fields on the wire: C that loads one field from bytes, and C that stores a run of fields into bytes.
+"""Emits C that loads a field from bytes, and C that stores consecutive fields into bytes.
 
-It must not know parsers, deparsers or hashes, which all use it.
+It must not know its users: parsers, deparsers and hashes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from softswitch.codegen.lower.values import bits_mask
 
 @dataclass(frozen=True)
 class Piece:
-    """A field to store: its C text and width. `wide` text denotes big-endian bytes, others an unsigned integer."""
+    """A field to store: C text and width. The text is an unsigned integer, or big-endian bytes if `wide` is set."""
 
     text: str
     bits: int
@@ -25,7 +25,7 @@ class Piece:
 
 
 def piece_of(lvalue: str, field: Field) -> Piece:
-    """The piece that a field at `lvalue` makes."""
+    """Return the piece for a field stored at `lvalue`."""
     if c_type(field.bits, field.signed) is None:
         return Piece(lvalue, field.bits, wide=True)
     kind = "uint64_t" if field.bits <= 64 else "sw_u128"
@@ -36,7 +36,7 @@ def piece_of(lvalue: str, field: Field) -> Piece:
 
 
 def load_field(lvalue: str, field: Field, base: str, offset_bits: int) -> list[str]:
-    """C that loads a field which starts `offset_bits` after `base`."""
+    """Return C that loads a field which starts `offset_bits` after `base`."""
     first, skip = divmod(offset_bits, 8)
     at = f"{base} + {first}" if first else base
     if c_type(field.bits, field.signed) is None:
@@ -48,7 +48,7 @@ def load_field(lvalue: str, field: Field, base: str, offset_bits: int) -> list[s
 
 
 def _load_integer(base: str, offset_bits: int, bits: int) -> str:
-    """An unsigned integer whose low `bits` bits are the field's."""
+    """Return C for an unsigned integer whose low `bits` bits are the field."""
     first, skip = divmod(offset_bits, 8)
     at = f"{base} + {first}" if first else base
     span = (skip + bits + 7) // 8 * 8
@@ -63,7 +63,7 @@ def _load_integer(base: str, offset_bits: int, bits: int) -> str:
 
 
 def store_fields(base: str, pieces: list[Piece]) -> list[str]:
-    """C that stores pieces one after the other from `base` on; a last part of a byte is padded with zeros."""
+    """Return C that stores pieces one after the other from `base` on, padded with zeros to a whole byte."""
     total = sum(p.bits for p in pieces)
     if total % 8:
         pieces = [*pieces, Piece("0ull", 8 - total % 8)]
@@ -81,7 +81,7 @@ def store_fields(base: str, pieces: list[Piece]) -> list[str]:
 
 
 def _store_group(base: str, offset: int, group: list[Piece], bits: int) -> list[str]:
-    """A group starts and ends on a byte."""
+    """Return C that stores a group of pieces, which starts and ends at a byte boundary."""
     at = f"{base} + {offset // 8}" if offset else base
     if len(group) == 1 and group[0].wide:
         return [f"memcpy({at}, {group[0].text}, {bits // 8});"]

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The primitives that actions and parsers call, as C."""
+"""Emits the primitives that actions and parsers call, as C."""

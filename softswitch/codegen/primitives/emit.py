@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The primitives of v1model: one small function each, one table from name to function.
+"""The primitives of v1model: a small function for each, and a table from name to function.
 
-Owns the table, assignments, and what decides a packet's fate. It must not know where primitives are called from.
+Owns the table, assignments, and the primitives that drop, clone or repeat packets. It must not know their callers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from softswitch.codegen.primitives.call import Call
 
 
 def emit_primitive(program: Program, expressions: Expressions, primitive: Primitive) -> list[str]:
-    """The C statements of one primitive."""
+    """Return the C statements of one primitive."""
     emitter = PRIMITIVES.get(primitive.op)
     if emitter is None:
         raise primitive.where.error(f"primitive '{primitive.op}' is not supported")
@@ -56,7 +56,7 @@ def _drop(call: Call) -> list[str]:
 
 
 def _dropped_here(call: Call) -> list[str]:
-    """Tells people where: the target does not read it."""
+    """Return C that records the place of a drop, for the user only: the target does not read it."""
     if not call.primitive.where.source:
         return []
     place = c_string(call.primitive.where.source)
@@ -64,7 +64,7 @@ def _dropped_here(call: Call) -> list[str]:
 
 
 def _mark_to_drop(call: Call) -> list[str]:
-    """Acts on the standard metadata it is given, which may be a control's own copy."""
+    """Return C that marks the given standard metadata, which may be a control's own copy."""
     if not call.primitive.args:
         return _drop(call)
     metadata = call.expr(0)
@@ -118,7 +118,7 @@ def _digest(call: Call) -> list[str]:
 
 
 DROPPING = ("drop", "mark_to_drop")
-"""Those that mark a packet to be dropped."""
+"""The primitives that mark a packet to be dropped."""
 
 PRIMITIVES: dict[str, Callable[[Call], list[str]]] = {
     "assign": _assign,

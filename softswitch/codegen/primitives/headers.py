@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Primitives on headers, structs, stacks and unions. It must not know where they are called from."""
+"""Emits primitives on headers, structs, stacks and unions. It must not know their callers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assign_header(call: Call) -> list[str]:
 
 
 def _assign_metadata(call: Call, to: HeaderRef, source: HeaderRef) -> list[str]:
-    """A struct goes field by field: some of its fields may be the target's."""
+    """Return C that copies a struct field by field, because the target may store some of its fields."""
     if to.header.type is not source.header.type:
         raise call.refuse("structs of different types")
     pairs = ((FieldRef(to.header, f), FieldRef(source.header, f)) for f in to.header.type.fields)
@@ -49,7 +49,7 @@ def _assign_metadata(call: Call, to: HeaderRef, source: HeaderRef) -> list[str]:
 
 
 def _union_places(call: Call, index: int) -> list[HeaderPlace]:
-    """The members of a union argument."""
+    """Return the places of the members of a union argument."""
     expr = call.expr(index)
     if isinstance(expr, UnionRef):
         count = len(expr.union.members)
@@ -67,7 +67,10 @@ def assign_union(call: Call) -> list[str]:
 
 
 def _copy_member(to: HeaderPlace, source: HeaderPlace, call: Call) -> list[str]:
-    """A member's copy without the sibling rule: all members are copied, and at most one of the source's is valid."""
+    """Return C that copies a union member and leaves its siblings alone.
+
+    All members are copied, and at most one member of the source is valid.
+    """
     return copy_header(HeaderPlace(to.path, to.type, to.metadata), source, call.primitive.where)
 
 

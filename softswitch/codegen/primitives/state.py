@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Primitives on counters, meters, registers, hashes and random numbers. It must not know where they are called from."""
+"""Emits primitives on counters, meters, registers, hashes and random numbers. It must not know their callers."""
 
 from __future__ import annotations
 

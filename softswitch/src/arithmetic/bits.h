@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * Big-endian loads and stores of wire fields, and the small integer helpers of generated expressions.
- * It knows neither packets nor programs. Byte-aligned fields take the sw_getN / sw_putN path; sw_get_bits and
- * sw_put_bits serve what straddles bytes in unusual ways.
+ * Must know neither packets nor programs. Byte-aligned fields use sw_getN and sw_putN; fields that straddle bytes in
+ * unusual ways use sw_get_bits and sw_put_bits.
  */
 #ifndef SW_BITS_H
 #define SW_BITS_H
@@ -150,7 +150,7 @@ static inline void sw_put_bits(uint8_t *p, uint32_t offset, uint32_t bits, sw_u1
     }
 }
 
-/* Fields over 128 bits live as right-aligned big-endian bytes: (bits + 7) / 8 of them. */
+/* Fields over 128 bits are stored as (bits + 7) / 8 right-aligned big-endian bytes. */
 static inline void sw_get_bytes(uint8_t *to, const uint8_t *p, uint32_t offset, uint32_t bits)
 {
     uint32_t first = bits % 8 ? bits % 8 : 8;
@@ -183,7 +183,7 @@ static inline sw_i128 sw_sign128(sw_u128 value, unsigned bits)
     return (sw_i128)(value << (128 - bits)) >> (128 - bits);
 }
 
-/* Shifts with P4's meaning: a distance beyond the width leaves nothing but the sign. */
+/* Shifts with P4's meaning: after a distance beyond the width only the sign is left. */
 static inline uint64_t sw_shl64(uint64_t value, uint64_t distance)
 {
     return distance > 63 ? 0 : value << distance;
@@ -251,7 +251,7 @@ static inline sw_u128 sw_u128_of(uint64_t high, uint64_t low)
     return (sw_u128)high << 64 | low;
 }
 
-/* An index into an array of `count` headers and one spare: what is out of bounds falls on the spare. */
+/* An index into an array of `count` headers and one spare; an index out of bounds becomes that of the spare. */
 static inline uint32_t sw_at(uint64_t index, uint32_t count)
 {
     return index < count ? (uint32_t)index : count;

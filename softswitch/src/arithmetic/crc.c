@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The register stands at the upper end of 32 bits, so that both widths go the same way.
+ * The register is left-aligned in 32 bits, so that the same code computes both widths.
  */
 #include "arithmetic/crc.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As catalogues of CRCs give them: of `bits` bits, the polynomial without its highest. */
+/* Parameters of a CRC of `bits` bits, as in catalogues of CRCs: the polynomial is without its highest term. */
 struct sw_crc_parameters {
     uint32_t polynomial;
     uint32_t initial_value;
@@ -23,14 +23,14 @@ struct sw_crc_parameters {
 struct sw_crc {
     struct sw_crc_parameters parameters;
     unsigned bits;
-    uint8_t order[256];      /* a byte as it goes in */
-    uint32_t remainder[256]; /* of a byte, at the upper end */
+    uint8_t order[256];      /* each byte in the order of input, reflected or not */
+    uint32_t remainder[256]; /* the remainder of each byte, left-aligned */
 };
 
 void sw_crc_set(struct sw_crc *crc, unsigned bits, const struct sw_crc_parameters *parameters);
-/* What BMv2 starts with: CRC-16/ARC, CRC-32 of IEEE 802.3. */
+/* BMv2's initial parameters: CRC-16/ARC, CRC-32 of IEEE 802.3. */
 void sw_crc_begin(struct sw_crc *crc, unsigned bits);
-/* Of two spans, as those of hash.h. */
+/* The CRC of two spans, like the hashes of hash.h. */
 uint64_t sw_hash_crc(const struct sw_crc *crc, const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b);
 
 #endif /* SW_CRC_H */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Hashes and checksums, see hash.h. CRCs go byte by byte through a table of their polynomial.
+ * Hashes and checksums, see hash.h. CRCs are computed byte by byte with a table of their polynomial.
  */
 #include "arithmetic/hash.h"
 
 #include <string.h>
 
-/* The tables keep their columns. */
+/* Keeps the columns of the tables. */
 /* clang-format off */
 
 /* x^16 + x^15 + x^2 + 1, reflected. */
@@ -133,7 +133,7 @@ uint64_t sw_hash_crc_ccitt(const uint8_t *a, size_t n_a, const uint8_t *b, size_
     return crc_ccitt_more(crc_ccitt_more(0xffff, a, n_a), b, n_b);
 }
 
-/* One's complement sum in machine order, which only swaps the bytes of the result; `odd` bytes came before. */
+/* One's complement sum in machine byte order, which only swaps the bytes of the result; `odd` bytes came before. */
 static uint64_t sum16(const uint8_t *bytes, size_t n, size_t odd)
 {
     uint64_t sum = 0;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
  * v1model's hashes and checksums, bit for bit as BMv2 computes them. Each takes two spans, the packed fields and the
- * payload (often empty), as if they stood together. They know neither packets nor programs.
+ * payload (often empty), as if they were contiguous. Must know neither packets nor programs.
  */
 #ifndef SW_HASH_H
 #define SW_HASH_H

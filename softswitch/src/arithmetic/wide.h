@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Two's-complement integers of a fixed, large width, for expressions that do not fit 128 bits. Rare, hence simple
- * rather than fast. It knows nothing about programs.
+ * Two's-complement integers of a fixed, large width, for expressions that do not fit 128 bits. They are rare, so the
+ * code is simple rather than fast. Must not know programs.
  */
 #ifndef SW_WIDE_H
 #define SW_WIDE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * How late things happened: sixteen buckets an octave of nanoseconds, as in hosts/io/lateness.py, with the exact
- * greatest. A percentile is at most 1/16 above what was recorded.
+ * A histogram of lateness with sixteen buckets per octave of nanoseconds, as in hosts/io/lateness.py, and the exact
+ * maximum. A percentile is at most 1/16 above the recorded value.
  */
 #ifndef SW_LATENESS_H
 #define SW_LATENESS_H
@@ -32,7 +32,7 @@ static inline uint32_t sw_lateness_bucket(int64_t late_ns)
     return shift * SW_LATENESS_SUBS + (uint32_t)((uint64_t)late_ns >> shift);
 }
 
-/* The greatest value of a bucket. */
+/* The largest value of a bucket. */
 static inline int64_t sw_lateness_bucket_end_ns(uint32_t bucket)
 {
     uint32_t shift = bucket < 2 * SW_LATENESS_SUBS ? 0 : bucket / SW_LATENESS_SUBS - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Whether a wire is a wire: of frames that follow one another without a gap in the model, how far the time between
- * their departures is off bytes over rate. As hosts/io/spacing.py, where it says what counts as following.
+ * The spacing error of a real wire: for frames back to back in the model, how far the measured time between their
+ * departures differs from bytes / rate. hosts/io/spacing.py does the same and defines "back to back".
  */
 #ifndef SW_SPACING_H
 #define SW_SPACING_H
@@ -16,13 +16,13 @@ struct sw_spacing {
     uint64_t ideal_sum_ns;
 };
 
-/* The last departure of a port: when the model wanted it, and when it was handed to the device. */
+/* The last departure of a port: the time in the model, and the time at which it was handed to the device. */
 struct sw_departed {
     int64_t due_ns;
     int64_t sent_ns;
 };
 
-/* The port's next departure; `rate_bps` 0 takes no time and has no spacing. */
+/* Records the port's next departure; at `rate_bps` 0 a frame takes no time, so there is no spacing. */
 static inline void sw_spacing_record(struct sw_spacing *spacing, struct sw_departed *last, struct sw_departed next,
                                      uint32_t bytes, uint64_t rate_bps)
 {

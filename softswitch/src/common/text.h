@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A growing line of text. Running out of memory loses text, never more: `lost` says so.
+ * A growing line of text. When memory runs out, text is lost and `lost` is set.
  */
 #ifndef SW_TEXT_H
 #define SW_TEXT_H
@@ -24,7 +24,7 @@ void sw_text_add_bytes(struct sw_text *text, const char *bytes, size_t length);
 /* The text, "" when empty. */
 const char *sw_text_string(const struct sw_text *text);
 
-/* Writes a line for a terminal: an escape in place of every byte that is no visible ASCII character. */
+/* Writes a line for a terminal, with an escape for every byte that is not a visible ASCII character. */
 void sw_text_print_line(FILE *stream, const char *line);
 
 #endif /* SW_TEXT_H */

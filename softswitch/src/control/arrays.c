@@ -102,7 +102,7 @@ int sw_do_register_reset(struct sw_command *command)
     return sw_command_check(command, result, command->words[1]);
 }
 
-/* The counter in words[1] and the index in words[2]; -1 when failed. */
+/* Reads the counter in words[1] and the index in words[2]; -1 on error. */
 static int counter_of(struct sw_command *command, uint32_t *index)
 {
     int counter = sw_find_counter(command, command->words[1]);

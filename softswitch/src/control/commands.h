@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The commands, by file; control.c has their names and usage.
+ * The functions of the commands, by file; control.c holds their names and usage.
  */
 #ifndef SW_COMMANDS_H
 #define SW_COMMANDS_H
 
 #include "control/words/command.h"
 
-/* The port in words[1], which must have a device. */
+/* Reads the port in words[1], which must have a device. */
 int sw_read_port(struct sw_command *command, uint32_t *port); /* ports.c */
 
 int sw_do_show_tables(struct sw_command *command); /* tables.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The list of commands, and how a line becomes one of them.
+ * The list of commands, and the execution of a command line.
  */
 #include "control/control.h"
 
@@ -130,7 +130,7 @@ static int help(struct sw_command *command)
     return 0;
 }
 
-/* The row of a command of so many words behind its name; NULL after a complaint. */
+/* Finds the command that takes this number of words after its name; NULL after an error message. */
 static const struct command_row *checked_row(struct sw_command *command, const char *name, uint32_t given)
 {
     const struct command_row *row = find(name);
@@ -154,7 +154,7 @@ static int run(struct sw_command *command)
     return row ? row->run(command) : -1;
 }
 
-/* A planned command whose time has come. */
+/* Runs a planned command whose time has come. */
 static int run_planned(struct sw_switch *sw, const char *line)
 {
     struct sw_text answer = {0};
@@ -164,7 +164,8 @@ static int run_planned(struct sw_switch *sw, const char *line)
     return result;
 }
 
-/* at NS COMMAND...: plans a command for a time since the epoch; one that has passed is done as soon as time goes on. */
+/* at NS COMMAND...: plans a command for a time since the epoch. If that time has passed, the command runs as soon as
+ * the clock advances. */
 static int at(struct sw_command *command)
 {
     struct sw_text line = {0};
@@ -175,7 +176,7 @@ static int at(struct sw_command *command)
         !checked_row(command, command->words[2], command->n_words - 3))
         return -1;
     if (strcmp(command->words[2], command->words[0]) == 0)
-        return sw_command_fail(command, "a planned command plans none");
+        return sw_command_fail(command, "a planned command cannot plan another");
     for (uint32_t i = 2; i < command->n_words; i++)
         sw_text_add(&line, "%s%s", i > 2 ? " " : "", command->words[i]);
     result = sw_schedule_add(&command->sw->schedule, command->sw->target.epoch_ns + (int64_t)at_ns, run_planned,
@@ -190,7 +191,8 @@ static int at_clear(struct sw_command *command)
     return 0;
 }
 
-/* past: how many lives of the program a loss of power has ended; past LIFE COMMAND...: reads in one of them. */
+/* past: prints the number of power losses; past LIFE COMMAND...: runs a read command on the program state that existed
+ * before a power loss. */
 static int past(struct sw_command *command)
 {
     struct sw_command inner = *command;
@@ -205,7 +207,7 @@ static int past(struct sw_command *command)
         return -1;
     inner.pipeline = sw_outage_past(command->sw, life);
     if (!inner.pipeline)
-        return sw_command_fail(command, "no life '%s' has ended", command->words[1]);
+        return sw_command_fail(command, "no life '%s' was ended by a power loss", command->words[1]);
     if (command->n_words < 3)
         return sw_command_fail(command, "too few words: past LIFE COMMAND...");
     inner.words = command->words + 2;
@@ -214,7 +216,7 @@ static int past(struct sw_command *command)
     if (!row)
         return -1;
     if (row->run != sw_do_register_read && row->run != sw_do_counter_read)
-        return sw_command_fail(command, "of a past life registers and counters are to be read, no more");
+        return sw_command_fail(command, "past: only register_read and counter_read are possible");
     return row->run(&inner);
 }
 

@@ -8,8 +8,8 @@
 
 #include "switch/switch.h"
 
-/* Runs one command and puts what it prints into `out` (cleared first). Returns 0, or -1 with one line of error in `out`
- * instead. A blank line and a line that starts with # do nothing. */
+/* Runs one command and writes its output to `out` (cleared first). Returns 0, or -1 with a one-line error in `out`
+ * instead. A blank line or a line that starts with # is ignored. */
 int sw_control_execute(struct sw_switch *sw, const char *line, struct sw_text *out);
 
 #endif /* SW_CONTROL_H */

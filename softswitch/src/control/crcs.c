@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The commands that give a crc16_custom or crc32_custom of the program other parameters.
+ * The commands that change the parameters of a crc16_custom or crc32_custom of the program.
  */
 #include "control/commands.h"
 #include "control/words/names.h"

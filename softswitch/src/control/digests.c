@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The command that takes the digests of a running switch. BMv2 sends them to a nanomsg socket; here they wait until
- * they are asked for.
+ * The command that reads and removes the digests of a running switch. BMv2 sends them to a nanomsg socket; here they
+ * wait until a command reads them.
  */
 #include "control/commands.h"
 #include "control/words/values.h"

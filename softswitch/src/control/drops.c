@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The command that tells where and why packets ended.
+ * The command that reports where and why packets were dropped.
  */
 #include "control/commands.h"
 #include "switch/switch_state.h"
 
 #include <inttypes.h>
 
-/* REASON PORT [PLACE [BRANCH]], with tabs between: places have blanks. */
+/* Prints REASON PORT [PLACE [BRANCH]], separated by tabs because places contain blanks. */
 static void add_note(struct sw_text *out, const struct sw_drop_note *note)
 {
     sw_text_add(out, "%s\t%" PRIu32, sw_drop_name(note->reason), note->port);
@@ -19,7 +19,7 @@ static void add_note(struct sw_text *out, const struct sw_drop_note *note)
     sw_text_add(out, "\n");
 }
 
-/* The last packets that ended since the command before, the oldest first. */
+/* Prints the latest drops since the last drops_read, oldest first. */
 int sw_do_drops_read(struct sw_command *command)
 {
     struct sw_target *target = &command->sw->target;

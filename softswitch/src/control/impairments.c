@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What a port's link does to frames, in words:
+ * The commands that impair a port's link:
  *
  *   port_impair PORT in|out KIND off
  *   port_impair PORT in|out KIND KEY=VALUE...
  *
- * `out` is of the frames that leave by the port, `in` of those that arrive. Every kind takes rate_ppb, its share of the
- * frames in 10^-9, and seed; jitter and reorder take time_ns, udp_loss takes udp_port. What is not told is 0.
+ * `out` affects frames that leave by the port, `in` frames that arrive. Every kind takes rate_ppb, the share of frames
+ * in 10^-9, and seed; jitter and reorder take time_ns, udp_loss takes udp_port. Missing values are 0.
  */
 #include "control/commands.h"
 #include "control/words/values.h"
@@ -33,7 +33,7 @@ static int read_kind(struct sw_command *command, const char *word)
                            word);
 }
 
-/* True when the word is KEY=...; `*value` is what stands behind. */
+/* True if the word is KEY=...; `*value` is the text after the equals sign. */
 static bool is_key(const char *word, const char *key, const char **value)
 {
     size_t length = strlen(key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Commands that take a switch out of work and back.
+ * Commands that cut and restore a switch's power, and that stall and resume it.
  */
 #include "control/commands.h"
 #include "control/words/values.h"
@@ -12,7 +12,7 @@
 #define RING_FRAMES 1024
 #define RING_MOST_FRAMES (UINT64_C(1) << 24)
 
-/* Whether words[1] is `yes`; -1 after a complaint when it is not `no` either. */
+/* 1 if words[1] is `yes`, 0 if it is `no`, -1 after an error message otherwise. */
 static int read_either(struct sw_command *command, const char *yes, const char *no)
 {
     const char *word = command->words[1];

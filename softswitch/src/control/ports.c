@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Commands on ports, limits, the clock and counters of the target.
+ * Commands on the target's ports, limits, clock and counters.
  */
 #include "control/commands.h"
 #include "control/words/values.h"

@@ -23,7 +23,7 @@ static int read_handle(struct sw_command *command, uint32_t word, const char *wh
     return 0;
 }
 
-/* The profile in words[1]; -1 when failed. */
+/* Returns the profile in words[1]; -1 on error. */
 static int profile_of(struct sw_command *command, bool wants_selector)
 {
     int profile = sw_find_profile(command, command->words[1]);
@@ -168,7 +168,7 @@ int sw_do_act_prof_dump(struct sw_command *command)
     return 0;
 }
 
-/* The table in words[1], which must use a profile (with a selector, for groups). */
+/* Returns the table in words[1], which must use a profile (with a selector, for groups). */
 static int indirect_table(struct sw_command *command, bool is_group)
 {
     const struct sw_program *program = command->program;

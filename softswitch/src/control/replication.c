@@ -145,13 +145,13 @@ static int read_set(struct sw_command *command, uint32_t first, uint32_t end, co
         if (read_word(command, i, what, max, &number) < 0)
             return -1;
         if (sw_port_set_has(set, number))
-            return sw_command_fail(command, "%s '%s' is there twice", what, command->words[i]);
+            return sw_command_fail(command, "%s '%s' is given twice", what, command->words[i]);
         sw_port_set_add(set, number);
     }
     return 0;
 }
 
-/* PORT... [| LAG...] from words[2] on. */
+/* Reads PORT... [| LAG...] from words[2] on. */
 static int read_ports_and_lags(struct sw_command *command, struct sw_port_set *ports, struct sw_port_set *lags)
 {
     uint32_t bar = 2;

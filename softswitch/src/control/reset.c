@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The command that takes back what other commands and packets have changed in a program's state.
+ * The command that resets the program's state.
  */
 #include "control/commands.h"
 #include "switch/switch_state.h"
 
-/* As BMv2's: multicast goes, mirroring sessions and ports stay. */
+/* Like BMv2's: removes multicast groups, keeps mirroring sessions and ports. */
 int sw_do_reset_state(struct sw_command *command)
 {
     sw_shadow_forget(command->sw->shadow);

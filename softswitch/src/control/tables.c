@@ -65,7 +65,7 @@ int sw_do_table_info(struct sw_command *command)
     return 0;
 }
 
-/* A table (words[1]) whose entries name an action (words[2]) of its own; -1 when failed. */
+/* Reads a table (words[1]) whose entries name an action, and one of its actions (words[2]); -1 on error. */
 static int direct_table(struct sw_command *command, int *action)
 {
     int table = sw_find_table(command, command->words[1]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A network interface as a device: a raw AF_PACKET socket that sees every frame of the interface but those it sent.
+ * A network interface as a device: a raw AF_PACKET socket that receives every frame of the interface except those that
+ * the socket sent.
  */
 #define _GNU_SOURCE
 #include "ports/burst.h"
@@ -32,7 +33,7 @@ static int set_option(int fd, int level, int name, int value)
     return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
 }
 
-/* Options that must hold before the socket is bound, so that no frame passes without them. */
+/* Sets options before the socket is bound, so that they apply to every frame. */
 static int configure(int fd, int index)
 {
     struct packet_mreq promiscuous = {.mr_ifindex = index, .mr_type = PACKET_MR_PROMISC};
@@ -46,7 +47,7 @@ static int configure(int fd, int index)
         set_option(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
     if (set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES) < 0)
         set_option(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES);
-    /* No queueing discipline between the wire modelled here and the link; veth has none anyway. */
+    /* Bypasses the queueing discipline: the switch models the wire itself. A veth has none anyway. */
     set_option(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
     return result;
 }

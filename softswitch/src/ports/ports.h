@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Devices that carry a switch's frames in a real process, behind one small table of functions. A device moves frames;
- * it knows no switch, no schedule and no clock.
+ * The interface of devices that carry a switch's frames in a real process: a small table of functions. A device moves
+ * frames; it must know no switch, no schedule and no clock.
  */
 #ifndef SW_PORTS_H
 #define SW_PORTS_H
@@ -11,24 +11,24 @@
 
 #define SW_BURST 64u
 
-/* Room for one received frame, and what the device says about it. */
+/* The buffer of one received frame, with the device's information about it. */
 struct sw_receive_slot {
     struct sw_packet *packet; /* bytes go to buffer + head, at most packet->len of them */
-    uint32_t length;          /* of the frame, also when it was longer than the room */
-    int64_t realtime_ns;      /* when the kernel received it (CLOCK_REALTIME), 0 when it does not say */
+    uint32_t length;          /* full length of the frame, even if it was longer than the buffer */
+    int64_t realtime_ns;      /* the kernel's receive time (CLOCK_REALTIME), 0 without a timestamp */
 };
 
 struct sw_device_ops {
-    const char *scheme; /* what stands before ':' in an address; NULL for the one without a scheme */
-    /* Opens an address; 0 and `*device`, or a negative errno and one line in `error`. */
+    const char *scheme; /* the text before ':' in an address; NULL for the driver without a scheme */
+    /* Opens an address; returns 0 and sets `*device`, or returns a negative errno with one line in `error`. */
     int (*open)(const char *address, void **device, char *error, size_t error_bytes);
-    /* Readable when frames wait. */
+    /* The descriptor that is readable when frames wait. */
     int (*fd)(const void *device);
-    /* Takes up to `n` (<= SW_BURST) frames without waiting; how many. */
+    /* Receives up to `n` (<= SW_BURST) frames without waiting; returns their number. */
     uint32_t (*receive)(void *device, struct sw_receive_slot *slots, uint32_t n);
-    /* Sends frames in order; how many went out. The rest was refused and may be dropped. */
+    /* Sends frames in order; returns how many were sent. The rest was refused and may be dropped. */
     uint32_t (*send)(void *device, struct sw_packet *const *packets, uint32_t n);
-    /* Frames that the kernel dropped before `receive` since the last call. */
+    /* The number of frames that the kernel dropped before `receive` since the last call. */
     uint64_t (*kernel_drops)(void *device);
     void (*close)(void *device);
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * An inherited socket as a device, one frame a message: for wiring a switch to another program, or to a test, without
- * an interface and without privileges. The kernel gives these sockets no timestamps.
+ * An inherited socket as a device, with one frame per message. It connects a switch to another program or to a test
+ * without an interface and without privileges. The kernel provides no timestamps on these sockets.
  */
 #include "ports/ports.h"
 

@@ -23,7 +23,7 @@ struct client {
     int fd; /* -1: free */
     struct sw_text request;
     struct sw_text answer;
-    size_t sent; /* of the answer */
+    size_t sent; /* bytes of the answer that were sent */
 };
 
 struct sw_control_server {
@@ -42,7 +42,7 @@ static int watch(struct sw_control_server *server, int operation, int fd, uint32
     return epoll_ctl(server->epoll_fd, operation, fd, &event);
 }
 
-/* Removes a socket that nobody listens on any more. */
+/* Removes a socket without a listener. */
 static void remove_stale(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -68,7 +68,7 @@ static int listen_on(const char *path)
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    /* Before it has a name: whoever may connect commands the switch, whatever the umask. */
+    /* Set before the socket gets its name, and regardless of the umask: whoever can connect controls the switch. */
     if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         listen(fd, (int)CLIENTS) < 0) {
         int error = errno;
@@ -162,7 +162,7 @@ static void run_lines(struct sw_control_server *server, struct client *client)
     }
 }
 
-/* Sends what the client takes; false when it is gone. */
+/* Sends as much as the client accepts; false if the client has gone. */
 static bool send_answer(struct sw_control_server *server, struct client *client, uint32_t which)
 {
     while (client->sent < client->answer.length) {
@@ -180,7 +180,7 @@ static bool send_answer(struct sw_control_server *server, struct client *client,
     return watch(server, EPOLL_CTL_MOD, client->fd, which, EPOLLIN) == 0;
 }
 
-/* Reads what is there; false when the client is gone or sends a line without end. */
+/* Reads the available bytes; false if the client has gone or sends an overlong line. */
 static bool read_request(struct sw_control_server *server, struct client *client)
 {
     char bytes[4096];

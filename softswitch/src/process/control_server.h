@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Control commands over a Unix stream socket: a line of request is answered by the lines that the command prints, then
- * `OK` or `ERROR <text>`. Never blocks; whoever polls its descriptors calls it.
+ * Control commands over a Unix stream socket. The answer to a line of request is the command's output, then `OK` or
+ * `ERROR <text>`. The server never blocks; the process's event loop calls it.
  */
 #ifndef SW_CONTROL_SERVER_H
 #define SW_CONTROL_SERVER_H
@@ -12,8 +12,8 @@
 struct sw_switch;
 struct sw_control_server;
 
-/* Listens on `path` (a socket left there by a dead switch is replaced) and registers itself in `epoll_fd` with `tag` in
- * the event data's upper half. NULL with errno set. */
+/* Listens on `path` (replacing the socket of a dead switch) and registers itself in `epoll_fd` with `tag` in the upper
+ * half of the event data. Returns NULL with errno set on error. */
 struct sw_control_server *sw_control_server_open(const char *path, struct sw_switch *sw, int epoll_fd, uint32_t tag);
 
 /* Handles one event: `which` is the lower half of its data. */

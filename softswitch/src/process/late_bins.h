@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Lateness over time: of all departures in each interval, their number and how late the latest was. Written as they
- * end, so that memory holds one. Intervals count from the epoch; one without a departure has no record.
+ * Lateness over time: for each interval, the number of departures and the largest lateness. A record is written as soon
+ * as its interval ends, so memory holds only one. Intervals start at the epoch; those without a departure have no
+ * record.
  */
 #ifndef SW_LATE_BINS_H
 #define SW_LATE_BINS_H
@@ -20,14 +21,14 @@ struct sw_late_record {
 _Static_assert(sizeof(struct sw_late_record) == 24, "file format, read by telemetry/late_bins.py");
 
 struct sw_late_bins {
-    struct sw_writer *writer; /* NULL: nobody wants them */
+    struct sw_writer *writer; /* NULL: records are not written */
     int64_t epoch_ns, width_ns;
     struct sw_late_record running;
 };
 
 void sw_late_bins_close_bin(struct sw_late_bins *bins);
 
-/* A departure at `sent_ns`; those come in order of time. */
+/* Records a departure at `sent_ns`; calls must be in order of time. */
 static inline void sw_late_bins_record(struct sw_late_bins *bins, int64_t sent_ns, int64_t late_ns)
 {
     int64_t since_ns = sent_ns - bins->epoch_ns;

@@ -31,13 +31,13 @@ static const char usage[] =
     "  --telemetry FILE   write queue depths as 32-byte records (src/traffic/telemetry.h)\n"
     "  --sample-ns N      telemetry interval\n"
     "  --epoch-ns N       CLOCK_MONOTONIC time that is 0 for the program (default: now)\n"
-    "  --seed N           of the program's random()\n"
+    "  --seed N           seed of the program's random()\n"
     "  --statistics FILE  write counters as JSON at the end\n"
     "  --lateness FILE    write lateness over time as 24-byte records (src/process/late_bins.h)\n"
-    "  --lateness-ns N    its interval\n"
-    "  --pcap FOLDER      write the frames of each port, IFACE_in.pcap and IFACE_out.pcap\n"
-    "  --die-with-parent  be killed when the parent dies\n"
-    "  --realtime         run before all ordinary processes (SCHED_RR): late by less on a busy machine; never spins\n"
+    "  --lateness-ns N    interval of the lateness records\n"
+    "  --pcap FOLDER      write the frames of each port to IFACE_in.pcap and IFACE_out.pcap\n"
+    "  --die-with-parent  end when the parent process ends\n"
+    "  --realtime         run with real-time priority (SCHED_RR), for less lateness on a busy machine; never spins\n"
     "\n"
     "Prints `ready` when it forwards; SIGTERM ends it.\n";
 
@@ -73,7 +73,7 @@ static int add_port(struct sw_process_options *options, char *word)
         return complain("port '%s' is above 509", word);
     for (uint32_t i = 0; i < options->n_ports; i++) {
         if (options->ports[i].port == port)
-            return complain("port '%s' is there twice", word);
+            return complain("port '%s' is given twice", word);
     }
     options->ports[options->n_ports++] = (struct sw_port_option){.port = (uint32_t)port, .address = at + 1};
     return 0;
@@ -133,7 +133,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* 0, or -1 when it has complained. */
+/* Returns 0, or -1 after an error message. */
 static int take_option(struct sw_process_options *options, int id, char *word)
 {
     int64_t seed = 0;
@@ -190,7 +190,7 @@ static int read_options(struct sw_process_options *options, int argc, char **arg
             return -1;
     }
     if (optind < argc)
-        return complain("what is '%s'?", argv[optind]);
+        return complain("unexpected argument '%s'", argv[optind]);
     if (!options->n_ports)
         return complain("%s", "no port: give -i PORT@IFACE");
     if (options->telemetry_path && !options->sample_ns)
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     struct sw_process_options options = {0};
     int result = BAD_INPUT;
 
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell, not an end */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is reported as an error instead of killing the process */
     options.ports = calloc((size_t)argc, sizeof(*options.ports));
     if (!options.ports)
         return EXIT_FAILURE;

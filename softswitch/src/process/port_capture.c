@@ -15,7 +15,7 @@
 #define NS_PER_S INT64_C(1000000000)
 #define PATH_BYTES 4096
 
-/* As tcpdump and Wireshark read them: libpcap's file with nanoseconds, in this machine's byte order. */
+/* The pcap format with nanosecond timestamps, in this machine's byte order; tcpdump and Wireshark read it. */
 struct file_header {
     uint32_t magic;
     uint16_t major, minor;
@@ -43,7 +43,7 @@ struct capture_file {
 
 struct sw_port_capture {
     struct capture_file files[SW_DIRECTIONS];
-    uint8_t record[sizeof(struct record_header) + SW_FRAME_MAX_BYTES]; /* put together, so that a kill cuts none */
+    uint8_t record[sizeof(struct record_header) + SW_FRAME_MAX_BYTES]; /* one buffer, so that a kill cuts no record */
 };
 
 static int open_file(struct capture_file *file, const char *folder, const char *address, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The frames of a port as two pcap files, one for each direction, under the names that BMv2 gives them. Written by
- * threads of their own, so that a slow disk holds up no frame.
+ * Captures a port's frames in two pcap files, one per direction, with BMv2's file names. Separate threads write the
+ * files, so that a slow disk delays no frame.
  */
 #ifndef SW_PORT_CAPTURE_H
 #define SW_PORT_CAPTURE_H
@@ -14,13 +14,14 @@ enum sw_direction { SW_RECEIVED, SW_SENT, SW_DIRECTIONS };
 
 struct sw_port_capture;
 
-/* Creates (or empties) FOLDER/ADDRESS_in.pcap and FOLDER/ADDRESS_out.pcap; NULL and one line in `error`. */
+/* Creates (or empties) FOLDER/ADDRESS_in.pcap and FOLDER/ADDRESS_out.pcap. Returns NULL with one line in `error` on
+ * failure. */
 struct sw_port_capture *sw_port_capture_open(const char *folder, const char *address, char *error, size_t error_bytes);
 void sw_port_capture_frame(struct sw_port_capture *capture, enum sw_direction direction, int64_t realtime_ns,
                            const uint8_t *frame, uint32_t length);
-/* Waits until everything is written; 0, or the negative errno of the first failure. NULL is nothing to close. */
+/* Waits until everything is written; returns 0 or the negative errno of the first failure. NULL is allowed. */
 int sw_port_capture_close(struct sw_port_capture *capture);
-/* The same for a switch that never ran: the files go. */
+/* Closes the capture of a switch that never ran, and removes its files. */
 void sw_port_capture_drop(struct sw_port_capture *capture);
 
 #endif /* SW_PORT_CAPTURE_H */

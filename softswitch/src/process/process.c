@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The life of a switch's process: opening in an order that leaves nothing behind on failure, and closing.
+ * Opens and closes a switch's process. The order of opening leaves no files or sockets behind on failure.
  */
 #define _GNU_SOURCE
 #include "process/process_state.h"
@@ -26,7 +26,7 @@
 #define LEAST_FRAME_BYTES 1518u
 #define LINK_HEADER_BYTES 18u
 
-/* One line of error. */
+/* Writes a one-line error. */
 struct complaint {
     char *text;
     size_t bytes;
@@ -34,7 +34,7 @@ struct complaint {
 
 static const struct sw_device_ops *const drivers[] = {&sw_socket_device};
 
-/* Departures of a port come in order of their times, but for those that an impaired link holds back. */
+/* Inserts a departure by time. Departures of a port come in order, except those that an impaired link delays. */
 static void insert(struct sw_frame_list *held, struct sw_frame *frame)
 {
     struct sw_packet *before;
@@ -55,7 +55,7 @@ static void insert(struct sw_frame_list *held, struct sw_frame *frame)
     before->next = &frame->packet;
 }
 
-/* A departure: kept until it is due. */
+/* Receives a departure from the core and keeps it until it is due. */
 static void hold(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet)
 {
     struct sw_process *process = ctx;
@@ -75,7 +75,7 @@ static int watch(struct sw_process *process, int fd, enum sw_event_kind kind, ui
     return epoll_ctl(process->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* The driver of an address, and the address without its scheme. */
+/* Returns the driver of an address, and the address without its scheme. */
 static const struct sw_device_ops *driver_of(const char **address)
 {
     for (size_t i = 0; i < sizeof(drivers) / sizeof(*drivers); i++) {
@@ -89,7 +89,7 @@ static const struct sw_device_ops *driver_of(const char **address)
     return &sw_packet_device;
 }
 
-/* A frame may be as long as the interface's MTU and its header. */
+/* A frame may be as long as the interface's MTU plus its header. */
 static void make_room(struct sw_process *process, const char *interface)
 {
     struct ifreq request = {0};
@@ -207,7 +207,7 @@ static int open_captures(struct sw_process *process, struct complaint complaint)
     return 0;
 }
 
-/* What shows outside the process comes last. */
+/* Opens the parts that are visible outside the process, which must come last. */
 static int open_files(struct sw_process *process, struct complaint complaint)
 {
     const struct sw_process_options *options = process->options;
@@ -260,7 +260,7 @@ static int open_core(struct sw_process *process, const struct sw_program *progra
         snprintf(complaint.text, complaint.bytes, "cannot make a switch: %s", strerror(errno));
         return -1;
     }
-    /* Sleeps end when they should: the default lets them be 50 us late. */
+    /* Makes sleeps end on time: the default timer slack is 50 us. */
     prctl(PR_SET_TIMERSLACK, 1);
     sw_switch_set_output(process->sw, hold, process);
     return 0;
@@ -305,7 +305,7 @@ static int write_statistics(const struct sw_process *process)
     return result;
 }
 
-/* Ends what a process that ran leaves behind. */
+/* Finishes the files of a process that ran. */
 static int close_files(struct sw_process *process)
 {
     int written = 0, late = 0, result = 0;
@@ -330,7 +330,7 @@ static int close_files(struct sw_process *process)
     return result;
 }
 
-/* Of a process that never ran. */
+/* Removes the files of a process that never ran. */
 static void drop_file(struct sw_writer *writer, const char *path)
 {
     if (!writer)

@@ -17,7 +17,7 @@ struct sw_port_option {
 struct sw_process_options {
     struct sw_port_option *ports;
     uint32_t n_ports;
-    const char *commands_path; /* NULL: none, as the following */
+    const char *commands_path; /* NULL: none; the same holds for the following paths */
     const char *control_path;
     const char *telemetry_path;
     const char *lateness_path;
@@ -25,21 +25,21 @@ struct sw_process_options {
     const char *statistics_path; /* written at the end */
     int64_t epoch_ns;            /* CLOCK_MONOTONIC; 0: when the process starts */
     int64_t sample_ns;
-    int64_t lateness_ns; /* interval of lateness over time */
+    int64_t lateness_ns; /* interval of the lateness records */
     uint64_t seed;
 };
 
 struct sw_process;
 
-/* Opens devices and files and runs the commands file, in an order in which nothing is left behind on failure: NULL and
- * one line in `error`. SIGTERM and SIGINT are blocked from here on and end sw_process_run. */
+/* Opens devices and files and runs the commands file. Returns NULL with one line in `error` on failure and then leaves
+ * no files or sockets behind. SIGTERM and SIGINT are blocked from here on and end sw_process_run. */
 struct sw_process *sw_process_open(const struct sw_program *program, const struct sw_process_options *options,
                                    char *error, size_t error_bytes);
 
-/* Forwards until SIGTERM or SIGINT; 0 or a negative errno. */
+/* Forwards until SIGTERM or SIGINT; returns 0 or a negative errno. */
 int sw_process_run(struct sw_process *process);
 
-/* Writes what is left to files and frees all; 0 or the negative errno of a file. */
+/* Writes remaining data to files and frees everything; returns 0 or the negative errno of a file. */
 int sw_process_close(struct sw_process *process);
 
 #endif /* SW_PROCESS_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The work of a switch's process. A round: take the time, read every frame the kernel has received by then, run the
- * core up to that time, send what is due. The core sees the kernel's receive times, merged over all ports, so its
- * schedule follows the ideal wire however late the process runs; lateness shows only where frames are sent, is measured
- * there, and never adds up.
+ * The event loop of a switch's process. A round reads the clock, reads every frame that the kernel received by then,
+ * runs the core up to that time and sends the frames that are due. The core sees the kernel's receive times, merged
+ * over all ports. Its schedule therefore follows the ideal wire even if the process runs late. Lateness occurs only
+ * when frames are sent; it is measured there and never accumulates.
  *
- * A departure is known one serialization and one propagation delay before it is due. So the process need not wake for
- * every event: while frames flow it lets them gather for a quarter of the shortest propagation delay, and many switches
- * share few cores. It never spins.
+ * A departure is known one serialization time and one propagation delay before it is due. So the process need not wake
+ * for every event. While frames flow, it collects them for a quarter of the shortest propagation delay, which lets many
+ * switches share few cores. It never spins.
  */
 #define _GNU_SOURCE
 #include "process/process_state.h"
@@ -29,7 +29,7 @@
 #define MOST_BURSTS 4u
 #define MOST_EVENTS 64
 
-/* The two clocks side by side: real time minus monotonic time. */
+/* The offset between the two clocks: real time minus monotonic time. */
 struct clock_offset {
     int64_t ns;
     int64_t monotonic_ns;
@@ -43,7 +43,8 @@ static int64_t read_clock(clockid_t clock)
     return time.tv_sec * NS_PER_S + time.tv_nsec;
 }
 
-/* Reads them as close together as three tries get: the frame timestamps are real time, the schedule is monotonic. */
+/* Reads both clocks, keeping the closest pair of three tries: frame timestamps are in real time, the schedule is in
+ * monotonic time. */
 static struct clock_offset measure_offset(void)
 {
     struct clock_offset best = {0};
@@ -63,7 +64,7 @@ static struct clock_offset measure_offset(void)
     return best;
 }
 
-/* Whole frames: one that the kernel has cut is counted as a drop. */
+/* Passes on only whole frames; a frame that the kernel has truncated is counted as a drop. */
 static void capture_received(struct sw_process_device *device, const struct sw_receive_slot *slot,
                              struct clock_offset offset)
 {
@@ -74,7 +75,8 @@ static void capture_received(struct sw_process_device *device, const struct sw_r
                               slot->length);
 }
 
-/* Gives one received frame to the core, which takes its packet over; the slot gets none until the next burst. */
+/* Gives one received frame to the core, which takes ownership of the packet; the slot stays empty until the next burst.
+ */
 static void take_frame(struct sw_process *process, struct sw_process_device *device, struct sw_receive_slot *slot,
                        struct clock_offset offset)
 {
@@ -87,7 +89,8 @@ static void take_frame(struct sw_process *process, struct sw_process_device *dev
         time_ns = device->last_ns;
     device->last_ns = time_ns;
     sw_lateness_record(sw_switch_ingress_lateness(process->sw), offset.monotonic_ns - time_ns);
-    /* A frame longer than any the interface should carry is cut by the kernel: an empty one is counted as such. */
+    /* The kernel truncates a frame longer than the interface's maximum: an empty frame is passed on and counted as
+     * bad_length. */
     packet->len = slot->length <= packet->len ? slot->length : 0;
     slot->packet = NULL;
     sw_switch_receive_packet(process->sw, device->port, packet, time_ns);
@@ -108,7 +111,8 @@ static uint32_t fill_slots(struct sw_process *process)
     return ready;
 }
 
-/* Reads what a device has; returns up to when the core may run for all this device can still bring. */
+/* Reads the waiting frames of a device; returns the time up to which the core may run without missing later frames of
+ * this device. */
 static int64_t drain_device(struct sw_process *process, struct sw_process_device *device)
 {
     for (uint32_t burst = 0; burst < MOST_BURSTS; burst++) {
@@ -127,7 +131,7 @@ static int64_t drain_device(struct sw_process *process, struct sw_process_device
     return device->last_ns;
 }
 
-/* What left, how late, and how far from the frame before it. */
+/* Records a departure: its lateness and its distance from the frame before it. */
 static void measure_departure(struct sw_process *process, struct sw_process_device *device,
                               const struct sw_packet *packet, struct sw_departed departed)
 {
@@ -203,7 +207,8 @@ void sw_process_do_chores(struct sw_process *process)
     process->slack_ns = slack_ns / 4;
 }
 
-/* The process's own deadline: something to send, an event of the core (which may wait a little), chores. */
+/* The next time at which the process must wake: a departure, an event of the core (which may wait a little) or periodic
+ * work. */
 static int64_t next_deadline_ns(const struct sw_process *process)
 {
     int64_t due_ns = sw_index_heap_next_ns(&process->held_due);
@@ -221,7 +226,7 @@ static struct timespec to_timespec(int64_t ns)
     return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
 }
 
-/* Sleeps until there is something to do. */
+/* Sleeps until there is work. */
 static void wait_for_work(struct sw_process *process)
 {
     int64_t now_ns = read_clock(CLOCK_MONOTONIC);
@@ -239,7 +244,7 @@ static void wait_for_work(struct sw_process *process)
         return;
     }
     time = to_timespec(deadline_ns - now_ns);
-    /* Level-triggered: what it reports is reported again to the round. */
+    /* The descriptors are level-triggered, so the round will see the same events again. */
     syscall(SYS_epoll_pwait2, process->epoll_fd, &ignored, 1, &time, NULL, (size_t)0);
 }
 
@@ -251,7 +256,7 @@ static void read_signals(struct sw_process *process)
         process->stops = true;
 }
 
-/* One round as the top of the file says; control commands run last, between two instants of the core. */
+/* Runs one round as described at the top of the file. Control commands run last, between two instants of the core. */
 static void run_round(struct sw_process *process)
 {
     struct epoll_event events[MOST_EVENTS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What a switch's process is made of: shared by process.c (its life) and process_loop.c (its work).
+ * The state of a switch's process, shared by process.c (opening and closing) and process_loop.c (the event loop).
  */
 #ifndef SW_PROCESS_STATE_H
 #define SW_PROCESS_STATE_H
@@ -15,7 +15,7 @@
 #include "process/telemetry_writer.h"
 #include "traffic/packet_pool.h"
 
-/* Upper half of an epoll event's data. */
+/* The upper half of an epoll event's data. */
 enum sw_event_kind {
     SW_EVENT_DEVICE, /* lower half: index into devices */
     SW_EVENT_SIGNAL,
@@ -26,10 +26,10 @@ struct sw_process_device {
     const struct sw_device_ops *ops;
     void *state;
     uint32_t port;
-    int64_t last_ns; /* receive time of its last frame: the kernel's order, kept */
+    int64_t last_ns; /* receive time of the last frame; keeps the kernel's order */
     struct sw_departed departed;
     struct sw_frame_list held;       /* departures not yet due, in order of time */
-    struct sw_port_capture *capture; /* NULL: nobody wants one */
+    struct sw_port_capture *capture; /* NULL: no capture */
 };
 
 struct sw_process {
@@ -38,9 +38,9 @@ struct sw_process {
     struct sw_process_device *devices;
     uint32_t n_devices;
     uint32_t device_of_port[SW_PORT_COUNT];
-    struct sw_index_heap held_due; /* by device: when its next departure is due */
+    struct sw_index_heap held_due; /* by device: due time of the next departure */
     struct sw_receive_slot slots[SW_BURST];
-    uint32_t frame_bytes; /* room in a slot: the greatest MTU with an Ethernet and a VLAN header */
+    uint32_t frame_bytes; /* size of a slot: the largest MTU plus an Ethernet and a VLAN header */
     int epoll_fd, signal_fd;
     struct sw_control_server *control;
     struct sw_writer *writer;
@@ -51,7 +51,7 @@ struct sw_process {
     bool stops;
 };
 
-/* Takes the telemetry that is ready to the writer, and the kernel's drop counts into statistics. */
+/* Passes finished telemetry to the writer, and adds the kernel's drop counts to the statistics. */
 void sw_process_do_chores(struct sw_process *process);
 
 #endif /* SW_PROCESS_STATE_H */

@@ -19,7 +19,7 @@ struct buffer {
 
 struct sw_writer {
     pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows; never held while writing */
+    pthread_mutex_t lock; /* guards the following members; never held while writing */
     pthread_cond_t changed;
     struct buffer pending;
     bool closing;
@@ -47,7 +47,7 @@ static void *write_loop(void *argument)
     struct sw_writer *writer = argument;
     struct buffer taken = {0};
 
-    /* Writing waits for whoever has work, also when the process runs in real time. */
+    /* Uses ordinary scheduling, so that writing yields to the switch even if the process runs in real time. */
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
     pthread_mutex_lock(&writer->lock);
     while (writer->pending.used || !writer->closing) {

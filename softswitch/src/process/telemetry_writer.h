@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Writes bytes to a file from a thread of its own, so that a slow disk never holds up whoever has the bytes.
+ * Writes bytes to a file from a separate thread, so that a slow disk never delays the caller.
  */
 #ifndef SW_TELEMETRY_WRITER_H
 #define SW_TELEMETRY_WRITER_H
@@ -10,10 +10,10 @@
 
 struct sw_writer;
 
-/* Creates (or empties) the file; NULL with errno set. */
+/* Creates (or empties) the file; returns NULL with errno set on error. */
 struct sw_writer *sw_writer_open(const char *path);
 void sw_writer_append(struct sw_writer *writer, const void *bytes, size_t n_bytes);
-/* Waits until everything is written; 0, or the negative errno of the first failure. */
+/* Waits until everything is written; returns 0 or the negative errno of the first failure. */
 int sw_writer_close(struct sw_writer *writer);
 
 #endif /* SW_TELEMETRY_WRITER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Digests on their way from the data path to the control plane: one queue a pipeline, bounded, in order.
+ * Digests on their way from the data path to the control plane: one bounded, ordered queue per pipeline.
  */
 #include <errno.h>
 #include <stdlib.h>

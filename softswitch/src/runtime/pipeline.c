@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A pipeline: the run-time state of one program on one switch. It owns making and ending its parts, and the few
- * services that belong to none of them. It knows neither ports nor clocks.
+ * A pipeline: the run-time state of one program on one switch. This file creates and frees its parts, and holds the few
+ * services that belong to no part. Must know neither ports nor clocks.
  */
 #include <errno.h>
 #include <stdio.h>

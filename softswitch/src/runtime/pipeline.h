@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The one seam between a generated P4 program and the switch that runs it.
+ * The interface between a generated P4 program and the switch that runs it.
  *
  * A generated file defines exactly one `const struct sw_program sw_program`; the runtime (tables, registers, hashes,
- * checksums) makes a `struct sw_pipeline` from it, one per switch; the target (v1model/) drives packets through its
- * two passes and obeys the requests that a pass leaves behind. The pipeline knows neither ports, queues, clocks nor
- * sockets.
+ * checksums) creates a `struct sw_pipeline` from it, one per switch; the target (v1model/) runs packets through its
+ * two passes and carries out the requests that a pass leaves behind. The pipeline must know neither ports, queues,
+ * clocks nor sockets.
  */
 #ifndef SW_PIPELINE_H
 #define SW_PIPELINE_H
@@ -19,7 +19,7 @@
 
 #define SW_PROGRAM_ABI 4u
 
-/* v1model instance types, the numbers BMv2 gives them. */
+/* v1model instance types, with BMv2's numbers. */
 enum sw_instance_type {
     SW_INSTANCE_NORMAL = 0,
     SW_INSTANCE_INGRESS_CLONE = 1,
@@ -56,8 +56,8 @@ struct sw_standard_metadata {
     uint32_t qid;
 };
 
-/* What a pass asks of the target. Field lists are program-wide ids; -1 preserves nothing. Places are for
- * people, in words of the P4 source. */
+/* The requests of a pass to the target. Field lists are program-wide ids; -1 preserves no field. Places are positions
+ * in the P4 source as text, for drop reports. */
 struct sw_requests {
     bool clone;
     bool resubmit;
@@ -68,15 +68,15 @@ struct sw_requests {
     int32_t recirculate_fields;
     uint32_t clone_session;
     uint32_t truncate_bytes;
-    const char *branch;     /* of the control flow, at the node that may drop and was met last */
-    const char *dropped_at; /* the statement that marked the packet to be dropped last, NULL where none is known */
+    const char *branch;     /* branch of the control flow at the last node that may drop */
+    const char *dropped_at; /* the last statement that marked the packet to be dropped, NULL if unknown */
     const char *dropped_in; /* ... and its branch */
 };
 
 /*
- * A packet in flight. The frame stands at buffer[head, head + len); `capacity` is the size of buffer.
- * Before the parser it is the whole frame, between parser and deparser the payload (the headers live in phv), after
- * the deparser the whole frame again. The target keeps SW_HEADROOM bytes before a received frame, so that a deparser
+ * A packet in flight. The frame is at buffer[head, head + len); `capacity` is the size of buffer.
+ * Before the parser these bytes are the whole frame, between parser and deparser the payload (the headers are in phv),
+ * after the deparser the whole frame again. The target keeps SW_HEADROOM bytes before a received frame, so a deparser
  * may grow it without moving the payload. `phv` points at `program->phv_bytes` of zeroed, 16-byte aligned memory.
  */
 #define SW_HEADROOM 256u
@@ -88,15 +88,15 @@ struct sw_packet {
     uint32_t head;
     uint32_t len;
     uint32_t capacity;
-    uint32_t parsed_bytes; /* set by the parser: header bytes taken off the front */
-    int32_t grown_bytes;   /* headers that a pass made valid, less those that it made invalid; the target starts at 0 */
+    uint32_t parsed_bytes; /* set by the parser: header bytes removed from the front */
+    int32_t grown_bytes;   /* bytes of headers that a pass made valid minus those made invalid; starts at 0 */
     uint8_t *buffer;
     void *phv;
 };
 
 struct sw_pipeline;
 
-/* ---- what a program tells about itself (names as the P4 source has them, for control commands) ---- */
+/* ---- description of a program (names as in the P4 source, for control commands) ---- */
 
 enum sw_match_kind {
     SW_MATCH_EXACT,
@@ -104,7 +104,7 @@ enum sw_match_kind {
     SW_MATCH_TERNARY,
     SW_MATCH_RANGE,
     SW_MATCH_OPTIONAL,
-    SW_MATCH_SELECTOR, /* hashed into an action selector, never given by an entry */
+    SW_MATCH_SELECTOR, /* hashed into an action selector, never part of an entry */
 };
 
 struct sw_field_info {
@@ -161,7 +161,7 @@ struct sw_digest_info {
     uint16_t n_fields;
 };
 
-/* A calculation by crc16_custom or crc32_custom. */
+/* A calculation with crc16_custom or crc32_custom. */
 struct sw_crc_info {
     const char *name;
     uint16_t bits;
@@ -171,7 +171,7 @@ struct sw_program {
     uint32_t abi; /* SW_PROGRAM_ABI */
     const char *name;
     size_t phv_bytes;
-    size_t phv_reset_bytes; /* validity and metadata come first: zeroing these bytes makes a phv fresh again */
+    size_t phv_reset_bytes; /* size of validity and metadata, which come first: zeroing them resets a phv */
     const struct sw_action_info *actions;
     const struct sw_table_info *tables;
     const struct sw_profile_info *profiles;
@@ -182,17 +182,17 @@ struct sw_program {
     const struct sw_crc_info *crcs;
     uint16_t n_actions, n_tables, n_profiles, n_registers, n_counters, n_meters, n_digests, n_crcs;
 
-    /* Installs const entries and initial default actions; 0 or a negative errno. */
+    /* Installs const entries and initial default actions; returns 0 or a negative errno. */
     int (*init)(struct sw_pipeline *pipeline);
     /* Parser, checksum verification, ingress control. */
     void (*ingress)(struct sw_pipeline *pipeline, struct sw_packet *packet);
     /* Egress control, then, unless egress_spec is the drop port, checksum update and deparser. */
     void (*egress)(struct sw_pipeline *pipeline, struct sw_packet *packet);
-    /* Copies the metadata fields of a field list between packets of this program; unknown list: nothing. */
+    /* Copies the metadata fields of a field list between packets of this program; ignores an unknown list. */
     void (*copy_fields)(int32_t field_list, const struct sw_packet *from, struct sw_packet *to);
-    /* Parser alone, as BMv2 runs it on an ingress clone. */
+    /* The parser alone, as BMv2 runs it on an ingress clone. */
     void (*parse)(struct sw_pipeline *pipeline, struct sw_packet *packet);
-    /* Copies headers and validity but no metadata (an egress clone). */
+    /* Copies headers and validity but no metadata, for an egress clone. */
     void (*copy_headers)(const struct sw_packet *from, struct sw_packet *to);
 };
 
@@ -203,15 +203,15 @@ extern const struct sw_program sw_program;
 /* `seed` feeds the program's random() extern only. NULL when out of memory. */
 struct sw_pipeline *sw_pipeline_create(const struct sw_program *program, uint64_t seed);
 void sw_pipeline_destroy(struct sw_pipeline *pipeline);
-/* Begins anew with registers and counters of 0, full meters, and the same tables, profiles and rates; gives back a
- * pipeline with the registers and counters that were. NULL, and nothing changed, when out of memory. */
+/* Resets registers and counters to 0 and fills the meters; tables, profiles and rates stay. Returns a pipeline with the
+ * old registers and counters, or NULL without any change when out of memory. */
 struct sw_pipeline *sw_pipeline_begin_life(struct sw_pipeline *pipeline);
-/* All as after creation but for random numbers and lost digests: tables, profiles, registers, counters, meters. 0 or a
- * negative errno. */
+/* Resets tables, profiles, registers, counters and meters to their state after creation. The random number generator
+ * and the count of lost digests stay. Returns 0 or a negative errno. */
 int sw_pipeline_reset(struct sw_pipeline *pipeline);
 const struct sw_program *sw_pipeline_program(const struct sw_pipeline *pipeline);
 
-/* The clock of meters and idle timeouts; the target sets it before each pass, microseconds. */
+/* The clock of meters and idle timeouts in microseconds; the target sets it before each pass. */
 void sw_pipeline_set_time(struct sw_pipeline *pipeline, uint64_t now_us);
 
 /* A value of `bits` bits, big-endian, right-aligned in (bits + 7) / 8 bytes. */
@@ -252,7 +252,7 @@ int sw_profile_create_group(struct sw_pipeline *p, uint16_t profile, uint32_t *g
 int sw_profile_delete_group(struct sw_pipeline *p, uint16_t profile, uint32_t group);
 int sw_profile_group_add(struct sw_pipeline *p, uint16_t profile, uint32_t group, uint32_t member);
 int sw_profile_group_remove(struct sw_pipeline *p, uint16_t profile, uint32_t group, uint32_t member);
-/* The members of a group in rising order; their number, -ENOENT when there is no such group. */
+/* Returns the members of a group in rising order, and their number; -ENOENT if the group does not exist. */
 int64_t sw_profile_group_members(const struct sw_pipeline *p, uint16_t profile, uint32_t group,
                                  const uint32_t **members);
 int sw_table_add_indirect(struct sw_pipeline *p, uint16_t table, const struct sw_match *keys, bool is_group,
@@ -276,11 +276,11 @@ struct sw_meter_rate {
 
 int sw_meter_set_rates(struct sw_pipeline *p, uint16_t meter, uint32_t index, const struct sw_meter_rate *rates,
                        uint8_t n_rates);
-/* The rates in the order in which they were set; their number, 0 when none were, or a negative errno. */
+/* Reads the rates in the order in which they were set; returns their number (0 if none are set) or a negative errno. */
 int sw_meter_get_rates(const struct sw_pipeline *p, uint16_t meter, uint32_t index, struct sw_meter_rate *rates,
                        uint8_t most);
 
-/* Other parameters for a CRC, until the pipeline ends: neither a reset nor another life changes them. */
+/* Sets the parameters of a CRC until the pipeline is destroyed: neither a reset nor a power loss changes them. */
 int sw_crc_configure(struct sw_pipeline *p, uint16_t crc, const struct sw_crc_parameters *parameters);
 
 /*
@@ -289,7 +289,7 @@ int sw_crc_configure(struct sw_pipeline *p, uint16_t crc, const struct sw_crc_pa
  */
 void sw_digest_drain(struct sw_pipeline *p,
                      void (*emit)(void *ctx, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes), void *ctx);
-/* Digests that found the queue full since creation. */
+/* The number of digests lost since creation because the queue was full. */
 uint64_t sw_digest_lost(const struct sw_pipeline *p);
 
 #endif /* SW_PIPELINE_H */

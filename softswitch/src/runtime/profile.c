@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Action profiles and selectors: members, groups, and who refers to them. Which member a hash picks is generated
- * code's.
+ * Action profiles and selectors: members, groups and their reference counts. Generated code picks a member by hash.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +71,7 @@ static struct sw_profile *profile_of(struct sw_pipeline *p, uint16_t profile)
     return profile < p->program->n_profiles ? &p->profiles[profile] : NULL;
 }
 
-/* An action belongs to a profile when a table of that profile lists it. */
+/* An action belongs to a profile if a table of that profile lists it. */
 static bool profile_allows(const struct sw_program *program, uint16_t id, uint16_t action)
 {
     for (unsigned t = 0; t < program->n_tables; t++) {

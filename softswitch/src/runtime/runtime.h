@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The one header of generated code: the inside of a pipeline, and what a program may call. The target never includes
- * it.
+ * The header for generated code: the internals of a pipeline and the functions that a program may call. The target
+ * never includes it.
  */
 #ifndef SW_RUNTIME_H
 #define SW_RUNTIME_H
@@ -33,16 +33,16 @@ struct sw_pipeline {
     struct sw_digest_queue digests;
     uint64_t now_us;
     uint64_t random_state;
-    bool installing; /* const entries are going in: const tables accept them */
+    bool installing; /* const entries are being installed, so const tables accept them */
 };
 
-/* What a table's application tells the control flow. */
+/* The result of a table's application for the control flow. */
 struct sw_applied {
     int32_t action;
     bool hit;
 };
 
-/* An entry of the program text. */
+/* A const entry of the program. */
 struct sw_const_entry {
     uint16_t table;
     uint16_t action;
@@ -57,23 +57,23 @@ struct sw_const_default {
     const struct sw_value *args;
 };
 
-/* Installs default actions and entries of the program text; 0 or a negative errno. */
+/* Installs the program's default actions and const entries; returns 0 or a negative errno. */
 int sw_pipeline_install(struct sw_pipeline *p, const struct sw_const_default *defaults, size_t n_defaults,
                         const struct sw_const_entry *entries, size_t n_entries);
 
-/* A number from low to high, both included; low when high < low. */
+/* A random number from low to high, both included; low if high < low. */
 uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high);
 
-/* Ends the process with a line on stderr, as BMv2 does: nothing that the program computes is to be trusted any more. */
+/* Ends the process with a line on stderr, as BMv2 does, because the program's results can no longer be trusted. */
 _Noreturn void sw_assertion_failed(const char *what);
 
-/* Queues a digest; it is lost when the control plane leaves too many undrained. */
+/* Queues a digest; it is lost if the queue is full because the control plane does not drain it. */
 void sw_digest_push(struct sw_pipeline *p, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes);
 
-/* Makes room for `n` bytes before the payload, and returns it; NULL when the buffer is too small. */
+/* Reserves `n` bytes before the payload and returns their address; NULL if the buffer is too small. */
 uint8_t *sw_packet_prepend(struct sw_packet *packet, uint32_t n);
 
-/* Payload bytes, as far as a truncation lets them through. */
+/* The number of payload bytes that remain after a truncation. */
 static inline uint32_t sw_packet_payload_bytes(const struct sw_packet *packet)
 {
     bool cut = packet->requests.truncate && packet->requests.truncate_bytes < packet->len;

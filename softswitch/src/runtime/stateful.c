@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Registers and counters: their cells, and control's access to them. Meters are in meter.c.
+ * Registers and counters: their cells, and access by the control plane. Meters are in meter.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ int sw_counters_init(struct sw_counters *counters, uint32_t count)
     return counters->cells ? 0 : -ENOMEM;
 }
 
-/* A direct counter is found by its entry's handle, whose low 24 bits are the entry's place. */
+/* Finds a direct counter by its entry's handle, whose low 24 bits are the entry's index. */
 static struct sw_counter *counter_at(const struct sw_pipeline *p, uint16_t counter, uint32_t index)
 {
     if (counter >= p->program->n_counters)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Registers, counters, meters, action profiles and digests as generated code sees them. Control-plane access is in
+ * Registers, counters, meters, action profiles and digests for generated code. Control-plane access is in
  * stateful.c, meter.c, profile.c and digest.c.
  */
 #ifndef SW_STATEFUL_H
@@ -10,8 +10,8 @@
 #include "runtime/table.h"
 
 /*
- * A cell is the smallest of uint8_t, uint16_t, uint32_t, uint64_t and unsigned __int128 that fits, else big-endian
- * bytes.
+ * A cell has the smallest type that fits out of uint8_t, uint16_t, uint32_t, uint64_t and unsigned __int128; wider
+ * cells are big-endian bytes.
  */
 struct sw_register {
     void *cells;
@@ -38,7 +38,7 @@ static inline void sw_counter_count(struct sw_counters *counters, uint64_t index
 
 #define SW_METER_MOST_RATES 8u
 
-/* Rates stand from the highest to the lowest, as the packet meets them. */
+/* The rates are sorted from the highest to the lowest, the order in which a packet is checked. */
 struct sw_meter {
     uint8_t n_rates; /* 0: not configured, every packet is green */
     struct {
@@ -60,7 +60,7 @@ uint32_t sw_meter_execute(struct sw_meters *meters, uint64_t index, uint32_t byt
 struct sw_group {
     bool used;
     uint32_t count, references;
-    uint32_t *members; /* sorted, as BMv2 counts them */
+    uint32_t *members; /* sorted, because the selector's hash counts them in BMv2's order */
 };
 
 struct sw_profile {

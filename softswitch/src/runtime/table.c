@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Match tables: their life and the changes control makes to them. Look-ups are in table.h, key forms in table_key.c.
+ * Match tables: creation, freeing, and changes by the control plane. Look-ups are in table.h, key forms in table_key.c.
  *
- * A handle is BMv2's: the entry's place in the low 24 bits and, above, how often the place was reused.
+ * A handle is built as in BMv2: the low 24 bits are the entry's index, the upper bits count how often it was reused.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static void slot_insert(struct sw_table *t, const struct sw_entry *entry)
     t->slots[at] = (struct sw_slot){hash, entry->index + 1};
 }
 
-/* Linear probing without tombstones: later slots of the run move back over the hole where they may. */
+/* Removes a slot without a tombstone (linear probing): later slots of the run move back into the hole if they may. */
 static void slot_remove(struct sw_table *t, uint32_t index)
 {
     const uint64_t *key = sw_table_entry(t, index)->words + t->arg_words;
@@ -136,7 +136,7 @@ static void slot_remove(struct sw_table *t, uint32_t index)
     t->slots[hole].entry = 0;
 }
 
-/* The first use of a prefix length adds it to the look-up order, the last one takes it out. */
+/* Counts the use of a prefix length. The first use adds it to the look-up order, the end of the last use removes it. */
 static void prefix_count(struct sw_table *t, uint16_t bits, int change)
 {
     t->prefix_counts[bits] += (uint32_t)change;
@@ -222,7 +222,7 @@ static struct sw_entry *entry_of(struct sw_table *t, uint32_t handle)
     return entry->used && HANDLE_OF(entry) == handle ? entry : NULL;
 }
 
-/* The lowest free place, cleared but for its version; NULL when the table is full. */
+/* Returns the lowest free entry, cleared except for its version; NULL if the table is full. */
 static struct sw_entry *claim_entry(struct sw_table *t)
 {
     if (t->count == t->capacity)
@@ -238,7 +238,7 @@ static struct sw_entry *claim_entry(struct sw_table *t)
     return entry;
 }
 
-/* Encodes the key into a claimed place and links it in. */
+/* Encodes the key into a claimed entry and links it in. */
 static int add_entry(struct sw_pipeline *p, struct sw_table *t, struct sw_entry *entry, const struct sw_match *keys,
                      uint32_t *handle)
 {
@@ -372,7 +372,7 @@ int sw_table_clear(struct sw_pipeline *p, uint16_t table)
     return 0;
 }
 
-/* A default entry of a profile holds a reference until another takes its place. */
+/* A default entry of a profile holds a reference until another entry replaces it. */
 static void drop_default_reference(struct sw_pipeline *p, struct sw_table *t)
 {
     if (t->miss->kind != SW_ENTRY_DIRECT)
@@ -424,7 +424,7 @@ void sw_table_reset(struct sw_pipeline *p, struct sw_table *t)
             remove_entry(p, t, entry);
     }
     if (t->entries)
-        memset(t->entries, 0, (size_t)t->capacity * t->stride); /* handles begin anew */
+        memset(t->entries, 0, (size_t)t->capacity * t->stride); /* handles start again from 0 */
     drop_default_reference(p, t);
     t->miss->kind = SW_ENTRY_DIRECT;
     t->miss->action = SW_NO_ACTION;

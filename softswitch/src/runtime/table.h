@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Match tables: how entries and keys lie in memory, and the look-ups, inline because they are the hot path.
- * Changing tables is in table.c. A table knows neither actions' meaning nor packets.
+ * Match tables: the memory layout of entries and keys, and the look-ups, inline because they are the hot path.
+ * Changes to tables are in table.c. A table must know neither the meaning of actions nor packets.
  *
- * A key is an array of 64-bit words. Its elements are packed in order: one of up to 64 bits goes into the current word,
- * most significant bits first, or starts the next word when it does not fit; a longer one starts a new word and takes
- * (bits + 63) / 64 of them, most significant first, the first of them right-aligned. Codegen packs keys by the same
- * rule.
+ * A key is an array of 64-bit words. Its elements are packed in order. An element of up to 64 bits goes into the
+ * current word, most significant bits first, or starts the next word if it does not fit. A longer element starts a new
+ * word and takes (bits + 63) / 64 words, most significant first, with the first word right-aligned. Codegen packs keys
+ * by the same rule.
  */
 #ifndef SW_TABLE_H
 #define SW_TABLE_H
@@ -17,23 +17,23 @@
 #include "runtime/pipeline.h"
 
 #define SW_NO_ACTION (-1)
-#define SW_LPM_MOST_WORDS 8u /* of a key with a longest-prefix element; codegen refuses more */
+#define SW_LPM_MOST_WORDS 8u /* maximum size of a key with a longest-prefix element; codegen refuses more */
 
 enum sw_entry_kind { SW_ENTRY_DIRECT, SW_ENTRY_MEMBER, SW_ENTRY_GROUP };
 
 /*
  * An entry. `words` holds, in this order: the action's arguments, the key, for ternary tables the masks, and for tables
- * with ranges the (low, high) of each. An argument of up to 64 bits is one word, up to 128 bits two words (high, low),
- * a longer one its big-endian bytes in whole words.
+ * with ranges the (low, high) of each. An argument of up to 64 bits is one word, of up to 128 bits two words (high,
+ * low); a longer argument is stored as big-endian bytes in whole words.
  */
 struct sw_entry {
     int32_t action;     /* id, or SW_NO_ACTION */
-    uint32_t index;     /* of its place in the table */
+    uint32_t index;     /* position in the table */
     uint32_t reference; /* member or group, when indirect */
     uint8_t kind;       /* enum sw_entry_kind */
     bool hit;           /* false for a default entry */
     bool used;
-    uint8_t version; /* of its handle */
+    uint8_t version; /* reuse count in the entry's handle */
     int32_t priority;
     uint32_t unused;
     uint64_t words[];
@@ -56,9 +56,9 @@ struct sw_table {
     uint16_t arg_words, key_words, n_ranges;
     uint16_t n_prefixes; /* LPM: prefix lengths in use, longest first */
     uint16_t *prefixes;
-    uint32_t *prefix_counts; /* entries a prefix length, indexed by length */
-    uint64_t *prefix_masks;  /* key_words a prefix length, in the order of `prefixes` */
-    uint32_t stride;         /* bytes an entry */
+    uint32_t *prefix_counts; /* number of entries by prefix length */
+    uint64_t *prefix_masks;  /* key_words words per prefix length, in the order of `prefixes` */
+    uint32_t stride;         /* bytes per entry */
     uint32_t count, capacity, first_free;
     uint32_t slot_mask;
     struct sw_slot *slots; /* exact and LPM: open addressing, linear probing */

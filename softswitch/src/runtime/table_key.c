@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Keys of control commands in the word form that look-ups compare (the rule stands in table.h). It knows no entries.
+ * Converts keys of control commands to the words that look-ups compare (see the rule in table.h). Must know no entries.
  */
 #include <errno.h>
 
 #include "runtime/internal.h"
 
-/* Where the next key element goes: `left` free bits in word `word`. */
+/* The position of the next key element: `left` free bits in word `word`. */
 struct key_cursor {
     unsigned word, left;
 };
@@ -105,7 +105,7 @@ static void fill_prefix(uint8_t *bytes, unsigned bits, unsigned prefix)
 
 #define MOST_KEY_BYTES 256u /* a key element has at most 2048 bits */
 
-/* The mask of one element; false when the match is not well formed. */
+/* Computes the mask of one element; false if the match is malformed. */
 static bool element_mask(const struct sw_key_info *key, const struct sw_match *match, uint8_t *mask)
 {
     if (key->bits > 8 * MOST_KEY_BYTES || !sw_value_fits(&match->value, key->bits))

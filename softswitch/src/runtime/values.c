@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Big-endian values of control commands, and how action arguments lie in an entry. It knows no tables.
+ * Big-endian values of control commands, and the layout of action arguments in an entry. Must know no tables.
  */
 #include <errno.h>
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a port leads; index -1 for an edge port. */
+/* The far end of a port's link; index -1 for an edge port. */
 struct link_end {
     int32_t index;
     uint32_t port;
@@ -28,8 +28,10 @@ struct sw_fabric {
     uint32_t n_members, capacity;
     struct sw_index_heap next; /* next event of each switch */
     struct sw_outbox outbox;
-    struct sw_outbox seen[2]; /* at watched ports: frames that arrived, frames that left */
-    int64_t horizon_ns;       /* up to which events have been run */
+    struct sw_outbox seen[2];    /* at watched ports: frames that arrived, frames that left */
+    struct sw_outbox departures; /* of every port, without the frames' bytes */
+    bool logs_departures;
+    int64_t horizon_ns; /* the time up to which events have been run */
 };
 
 struct sw_fabric *sw_fabric_create(void)
@@ -54,6 +56,7 @@ void sw_fabric_destroy(struct sw_fabric *fabric)
     sw_outbox_free(&fabric->outbox);
     sw_outbox_free(&fabric->seen[false]);
     sw_outbox_free(&fabric->seen[true]);
+    sw_outbox_free(&fabric->departures);
     free(fabric);
 }
 
@@ -67,7 +70,7 @@ static void plan(struct sw_fabric *fabric, uint32_t index)
     sw_index_heap_set(&fabric->next, index, sw_switch_next_ns(fabric->members[index]->sw));
 }
 
-/* Copies a frame that meets a watched port. */
+/* Copies a frame at a watched port. */
 static void see(const struct member *member, uint32_t port, bool leaves, int64_t time_ns, const uint8_t *bytes,
                 uint32_t len)
 {
@@ -75,7 +78,7 @@ static void see(const struct member *member, uint32_t port, bool leaves, int64_t
         sw_outbox_add(&member->fabric->seen[leaves], (int32_t)member->index, (int32_t)port, time_ns, bytes, len);
 }
 
-/* The output of every member: across its link, or out at the edge. */
+/* Receives the departures of every member: forwards them across the link, or stores them for the caller at the edge. */
 static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *packet)
 {
     struct member *member = ctx;
@@ -84,6 +87,8 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     const uint8_t *bytes = packet->buffer + packet->head;
 
     see(member, port, true, due_ns, bytes, packet->len);
+    if (fabric->logs_departures)
+        sw_outbox_add(&fabric->departures, (int32_t)member->index, (int32_t)port, due_ns, bytes, 0);
     if (end.index >= 0) {
         see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len);
         sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
@@ -95,7 +100,7 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     sw_switch_release(member->sw, packet);
 }
 
-/* Makes room for one more member; the heap is built anew since its size is fixed. */
+/* Makes room for one more member; the heap is rebuilt because its size is fixed. */
 static int reserve(struct sw_fabric *fabric)
 {
     uint32_t capacity = fabric->capacity ? 2 * fabric->capacity : 1;
@@ -175,6 +180,16 @@ void sw_fabric_forget_seen(struct sw_fabric *fabric)
 {
     sw_outbox_clear(&fabric->seen[false]);
     sw_outbox_clear(&fabric->seen[true]);
+}
+
+void sw_fabric_log_departures(struct sw_fabric *fabric)
+{
+    fabric->logs_departures = true;
+}
+
+const struct sw_outbox *sw_fabric_departures(const struct sw_fabric *fabric)
+{
+    return &fabric->departures;
 }
 
 int sw_fabric_receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, const uint8_t *bytes, uint32_t len,

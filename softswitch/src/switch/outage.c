@@ -27,7 +27,7 @@ static void update(struct sw_outage *outage)
     outage->is_on = outage->is_off || outage->is_still;
 }
 
-/* Puts the state of the program aside: it begins with an empty one. */
+/* Keeps the program's old state for reading; the program starts with an empty state. */
 static int begin_life(struct sw_switch *sw)
 {
     struct sw_outage *outage = &sw->outage;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Departures gathered for a caller that wants them after the call rather than during it: fixed records beside one run
- * of bytes, so that another language reads them with two copies. Cleared by the next call that fills it.
+ * Departures collected for a caller that reads them after the call instead of in a callback. They are fixed records and
+ * one block of bytes, so that another language reads them with two copies. The next call that fills it clears it first.
  */
 #ifndef SW_OUTBOX_H
 #define SW_OUTBOX_H
@@ -26,7 +26,7 @@ struct sw_outbox {
     uint64_t count;
     uint64_t n_bytes;
     uint64_t items_capacity, bytes_capacity;
-    uint64_t lost; /* departures that found no memory, ever */
+    uint64_t lost; /* departures lost for lack of memory, since creation */
 };
 
 void sw_outbox_free(struct sw_outbox *outbox);

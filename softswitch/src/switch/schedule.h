@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What is to be done to a switch at times that are known beforehand, such as faults: lines of text, in order of time,
- * those of one time in the order in which they were planned. It knows neither commands nor packets.
+ * Commands planned for known times, such as faults: lines of text in order of time, at equal times in the order in
+ * which they were planned. Must know neither the meaning of commands nor packets.
  */
 #ifndef SW_SCHEDULE_H
 #define SW_SCHEDULE_H
@@ -14,7 +14,7 @@
 
 struct sw_switch;
 
-/* Does what a line says; < 0 when it is refused. */
+/* Runs a line; returns < 0 if it is refused. */
 typedef int (*sw_planned_fn)(struct sw_switch *sw, const char *line);
 
 struct sw_planned {
@@ -31,12 +31,12 @@ struct sw_schedule {
 
 void sw_schedule_free(struct sw_schedule *schedule);
 
-/* Forgets what has not been done. */
+/* Removes all lines that have not run. */
 void sw_schedule_clear(struct sw_schedule *schedule);
 
-/* Copies the line; 0 or -ENOMEM. */
+/* Copies the line; returns 0 or -ENOMEM. */
 int sw_schedule_add(struct sw_schedule *schedule, int64_t time_ns, sw_planned_fn run, const char *line);
-/* Takes the first one off and does it; there must be one. */
+/* Removes the first line and runs it; the schedule must not be empty. */
 void sw_schedule_run_next(struct sw_schedule *schedule, struct sw_switch *sw);
 
 static inline int64_t sw_schedule_next_ns(const struct sw_schedule *schedule)

@@ -11,7 +11,7 @@ struct shadow_entry {
     uint32_t handle;
     char *keys;
     char *action;
-    int32_t priority; /* SW_NO_PRIORITY: of a table without */
+    int32_t priority; /* SW_NO_PRIORITY in a table without priorities */
 };
 
 struct shadow_table {
@@ -21,7 +21,7 @@ struct shadow_table {
 };
 
 struct sw_shadow {
-    uint32_t n_tables; /* and profiles, behind them */
+    uint32_t n_tables; /* tables, followed by profiles */
     struct shadow_table tables[];
 };
 
@@ -56,7 +56,7 @@ void sw_shadow_destroy(struct sw_shadow *shadow)
     free(shadow);
 }
 
-/* `first` and the words, blanks between; memory of its own, NULL when there is none. */
+/* Joins `first` and the words with blanks in new memory; NULL when out of memory. */
 static char *join(const char *first, struct sw_words words)
 {
     struct sw_text text = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What control commands put into tables and action profiles, in the words of the commands: the runtime does not tell
- * its entries, and a person wants to read them. Entries that are const in the program are not here; table_dump counts
- * them. It knows neither commands nor packets.
+ * A readable copy of the entries that control commands put into tables and action profiles, in the words of the
+ * commands (the runtime stores them only in binary form). Const entries of the program are not included; table_dump
+ * counts them. Must know neither commands nor packets.
  */
 #ifndef SW_SHADOW_H
 #define SW_SHADOW_H
@@ -21,11 +21,11 @@ struct sw_words {
 
 struct sw_shadow;
 
-/* NULL when out of memory. What finds no memory later is missing in the dump, or stands there as "?". */
+/* Returns NULL when out of memory. Entries that later find no memory are missing in the dump, or appear as "?". */
 struct sw_shadow *sw_shadow_create(const struct sw_program *program);
 void sw_shadow_destroy(struct sw_shadow *shadow);
 
-/* The list of a profile's members goes by this in the place of a table; a member is an entry without keys. */
+/* The index that a profile's list of members has in the place of a table; a member is an entry without keys. */
 uint32_t sw_shadow_profile(const struct sw_program *program, uint32_t profile);
 
 void sw_shadow_add(struct sw_shadow *shadow, uint32_t table, uint32_t handle, struct sw_words keys, const char *action,
@@ -35,13 +35,13 @@ void sw_shadow_modify(struct sw_shadow *shadow, uint32_t table, uint32_t handle,
 void sw_shadow_delete(struct sw_shadow *shadow, uint32_t table, uint32_t handle);
 void sw_shadow_clear(struct sw_shadow *shadow, uint32_t table);
 void sw_shadow_set_default(struct sw_shadow *shadow, uint32_t table, const char *action, struct sw_words args);
-/* As after creation. */
+/* Resets the shadow to its state after creation. */
 void sw_shadow_forget(struct sw_shadow *shadow);
 
-/* One line an entry, then how many more the pipeline's table holds, then the default action. */
+/* Prints a line per entry, then the number of further entries in the pipeline's table, then the default action. */
 void sw_shadow_dump(const struct sw_shadow *shadow, const struct sw_pipeline *pipeline, uint32_t table,
                     struct sw_text *out);
-/* One line a member. */
+/* Prints a line per member. */
 void sw_shadow_dump_members(const struct sw_shadow *shadow, uint32_t list, struct sw_text *out);
 
 #endif /* SW_SHADOW_H */

@@ -5,26 +5,27 @@
  *
  * time_ns              the switch's clock, since the epoch
  * rx_packets, rx_bytes, tx_packets, tx_bytes   over all ports
- * drops                {reason: packets} over all ports, every reason present: ingress and egress (the program's own),
+ * drops                {reason: packets} over all ports, with every reason: ingress and egress (by the program),
  *                      no_device, memory_limit, pass_limit, no_copies, bad_destination, bad_length, transmit,
  *                      link_down, link_loss, link_udp_loss, link_corrupted, restart, receive_ring
- * duplicated           copies that impaired links made of frames
- * kernel_drops         frames that the kernel had no room for before the switch saw them
+ * duplicated           frames duplicated by impaired links
+ * kernel_drops         frames that the kernel dropped for lack of room before the switch saw them
  * malformed            packets whose parser ended with an error (the program still ran)
  * ingress_clones, egress_clones, clones_without_session, multicast_copies, recirculated, resubmitted
  * pause_frames         802.3x and 802.1Qbb frames that the MACs obeyed; mac_control_ignored: other MAC control frames
  * queued_packets, queued_bytes   in all queues and receive rings now; buffer_bytes: memory that packets hold now;
- *                      memory_limit_bytes: the most that they may
- * telemetry_lost       records that found no memory
- * digests_lost         digests that nobody took in time (digest_read)
- * planned_failed       commands that were refused when their time came (at)
+ *                      memory_limit_bytes: the maximum of buffer_bytes
+ * telemetry_lost       records lost for lack of memory
+ * digests_lost         digests lost because digest_read did not remove them in time
+ * planned_failed       planned commands (at) that were refused when their time came
  * lateness             {departures: L, ingress: L} with L = {count, p50_ns, p99_ns, max_ns}: how long after its due
  *                      time a frame was handed to its device, and how long after the kernel's timestamp the switch
- *                      took a frame up; all 0 where nobody measures (virtual clock)
- * spacing              L and ideal_ns: of frames back to back in the model, how far the wall time between their
- *                      departures was off bytes over rate, and the mean of that; frames of one call leave at once
+ *                      processed a frame; all 0 if not measured (virtual clock)
+ * spacing              L and ideal_ns: for frames back to back in the model, how far the wall time between their
+ *                      departures differed from bytes / rate, and the mean of bytes / rate; the frames of one
+ *                      send call leave at the same time
  * ports                {"1": {rx_packets, rx_bytes, tx_packets, tx_bytes, kernel_drops, pause_frames, queued_bytes,
- *                      drops: {reason: n, only above 0}}} for ports that saw anything
+ *                      drops: {reason: n, only above 0}}} for ports with any activity
  */
 #include "switch/switch_state.h"
 

@@ -80,7 +80,7 @@ void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reas
     sw_target_count_drop(&sw->target, port, reason);
 }
 
-/* Has a frame enter ingress when it is due; takes it over. */
+/* Schedules a frame to enter ingress when it is due; takes ownership of it. */
 static int queue_arrival(struct sw_switch *sw, struct sw_frame *frame, int64_t due_ns)
 {
     if (sw_arrivals_push(&sw->arrivals, due_ns, frame) < 0) {
@@ -155,7 +155,7 @@ void sw_switch_share(struct sw_switch *sw, const struct sw_switch *other)
     sw_pool_share(&sw->target.pool, &other->target.pool);
 }
 
-/* Moves the clock on; it never goes back: a frame that comes late is late. */
+/* Advances the clock, which never goes back: a frame with an earlier time is processed now. */
 static void set_time(struct sw_switch *sw, int64_t time_ns)
 {
     if (time_ns <= sw->target.now_ns)
@@ -175,7 +175,7 @@ static void enter(struct sw_switch *sw, struct sw_frame *frame)
     sw_v1model_ingress(&sw->target, frame);
 }
 
-/* A frame is at the port. */
+/* Handles a frame that has reached the port. */
 static void admit(struct sw_switch *sw, struct sw_frame *frame)
 {
     const struct sw_port *port = &sw->target.tm.ports[frame->port];
@@ -193,7 +193,7 @@ static void admit(struct sw_switch *sw, struct sw_frame *frame)
     enter(sw, frame);
 }
 
-/* Now, or later if its link held it back. */
+/* Handles the frame now, or later if its link delays it. */
 static void arrive_past_link(struct sw_switch *sw, struct sw_frame *frame)
 {
     frame->is_past_link = true;
@@ -203,8 +203,8 @@ static void arrive_past_link(struct sw_switch *sw, struct sw_frame *frame)
         admit(sw, frame);
 }
 
-/* What an impaired link does to a frame is done when the frame reaches its end, and not when it is handed over: so it
- * does not matter how far ahead that is. */
+/* Applies the link's impairments when the frame reaches the end of the link, not when it is handed over. The result
+ * therefore does not depend on how far ahead frames are handed over. */
 static void arrive(struct sw_switch *sw, struct sw_frame *frame)
 {
     uint32_t port = frame->port;
@@ -226,13 +226,13 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
     }
 }
 
-/* When the next packet starts on a wire: none while the switch stands still. */
+/* The time at which the next packet starts on a wire; SW_NEVER while the switch is stalled. */
 static int64_t next_wire_ns(const struct sw_switch *sw)
 {
     return sw->outage.is_still ? SW_NEVER : sw_tm_next_ns(&sw->target.tm);
 }
 
-/* When the next delayed copy reaches its queue: likewise. */
+/* The time at which the next delayed copy reaches its queue; SW_NEVER while the switch is stalled. */
 static int64_t next_copy_ns(const struct sw_switch *sw)
 {
     return sw->outage.is_still ? SW_NEVER : sw_arrivals_next_ns(&sw->target.copies);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What a switch is made of: shared by the files of switch/ and control/, hidden from users of switch.h.
+ * The state of a switch, shared by the files of switch/ and control/ and hidden from users of switch.h.
  */
 #ifndef SW_SWITCH_STATE_H
 #define SW_SWITCH_STATE_H
@@ -20,7 +20,7 @@ struct sw_switch {
     struct sw_outage outage;
     struct sw_lateness departure_lateness, ingress_lateness;
     struct sw_spacing spacing;
-    struct sw_shadow *shadow; /* what control commands put into tables, for table_dump */
+    struct sw_shadow *shadow; /* readable copy of table entries, for table_dump */
     char *port_names[SW_PORT_COUNT];
 };
 

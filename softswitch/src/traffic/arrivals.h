@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Frames that wait for a time, ordered by (time, port, sequence): those that have been received but have not yet
- * entered ingress (who handed over which port's frames first says nothing), and copies that take a while to be made.
+ * Frames that wait for a time, ordered by (time, port, sequence): received frames that have not yet entered ingress,
+ * and delayed copies. The order in which frames of different ports are handed over has no effect.
  */
 #ifndef SW_ARRIVALS_H
 #define SW_ARRIVALS_H
@@ -18,8 +18,8 @@ struct sw_arrival {
 };
 
 /*
- * Most frames come in the order of their times: those stand in `run`, a ring, and cost nothing to sort. What is earlier
- * than the last of the run goes to the heap.
+ * Most frames come in order of time. They are appended to the ring `run` without sorting. A frame earlier than the last
+ * of the ring goes to the heap.
  */
 struct sw_arrivals {
     struct sw_arrival *run;
@@ -33,7 +33,7 @@ void sw_arrivals_free(struct sw_arrivals *arrivals);
 
 /* 0 or -ENOMEM. */
 int sw_arrivals_push(struct sw_arrivals *arrivals, int64_t time_ns, struct sw_frame *frame);
-/* The first; there must be one. */
+/* Removes and returns the first frame; there must be one. */
 struct sw_frame *sw_arrivals_pop(struct sw_arrivals *arrivals);
 
 static inline int64_t sw_arrivals_next_ns(const struct sw_arrivals *arrivals)

@@ -22,7 +22,7 @@ struct sw_impairments *sw_impairments_create(void)
     return impairments;
 }
 
-/* splitmix64: any seed will do, and a stream is one number. */
+/* splitmix64: accepts any seed, and the state of a stream is one number. */
 static uint64_t draw(struct sw_impairment *impairment)
 {
     uint64_t z = impairment->random += UINT64_C(0x9E3779B97F4A7C15);
@@ -32,7 +32,7 @@ static uint64_t draw(struct sw_impairment *impairment)
     return z ^ (z >> 31);
 }
 
-/* Uniform in 0 .. bound - 1. */
+/* A random number, uniform in 0 .. bound - 1. */
 static uint64_t draw_below(struct sw_impairment *impairment, uint64_t bound)
 {
     return (uint64_t)((unsigned __int128)draw(impairment) * bound >> 64);
@@ -81,7 +81,7 @@ struct sw_fate sw_impairments_draw(struct sw_impairments *impairments, const str
     if (fate.lost_to != SW_IMPAIRMENT_COUNT)
         return fate;
     fate.is_doubled = hits(&kinds[SW_IMPAIRMENT_DUPLICATE]);
-    /* Its time stays when it is switched off: what it held back is not to be overtaken then either. */
+    /* Keeps last_ns when jitter is switched off: later frames must not overtake frames that were delayed before. */
     if (jitter->time_ns) {
         int64_t spacing_ns = rate_bps ? (int64_t)((uint64_t)frame->packet.len * 8 * NS_PER_S / rate_bps) : 0;
 

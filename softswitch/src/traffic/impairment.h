@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What a bad link does to frames: loses, damages or doubles them, holds them back. One set stands for one direction of
- * one link. Each kind draws from a stream of its own, seeded by whoever sets it, so that a kind changes nothing of what
- * another one hits, and a run of one seed stays what it was. Knows frames and times, not what a pipeline does to them.
+ * Impairments of a link: loss, damage, duplication and delay of frames. A set holds the impairments of one direction of
+ * a link. Each kind draws from its own random stream with its own seed. So a kind does not change which frames another
+ * kind affects, and a run can be repeated by its seeds. Must know frames and times, but no pipeline.
  */
 #ifndef SW_IMPAIRMENT_H
 #define SW_IMPAIRMENT_H
 
 #include "traffic/packet_pool.h"
 
-/* In the order in which they are drawn. */
+/* The kinds, in the order in which they are applied. */
 enum sw_impairment_kind {
     SW_IMPAIRMENT_LOSS,
-    SW_IMPAIRMENT_UDP_LOSS, /* of UDP over IPv4 towards one port only */
+    SW_IMPAIRMENT_UDP_LOSS, /* loss of UDP over IPv4 to one port only */
     SW_IMPAIRMENT_CORRUPT,
     SW_IMPAIRMENT_DUPLICATE,
     SW_IMPAIRMENT_JITTER,
@@ -25,31 +25,31 @@ enum sw_impairment_kind {
 
 struct sw_impairment {
     uint32_t rate_ppb; /* share of the frames, in 10^-9; 0: off */
-    uint16_t udp_port; /* of UDP_LOSS */
-    int64_t time_ns;   /* JITTER: the most that a frame is held back; REORDER: what it is held back */
-    uint64_t random;   /* state of its stream; the seed to begin with */
+    uint16_t udp_port; /* UDP_LOSS: the destination port */
+    int64_t time_ns;   /* JITTER: the maximum delay of a frame; REORDER: the delay of a frame */
+    uint64_t random;   /* state of the random stream, initially the seed */
 };
 
 struct sw_impairments {
     struct sw_impairment kinds[SW_IMPAIRMENT_COUNT];
-    int64_t last_ns; /* when the last frame that kept its place is due */
+    int64_t last_ns; /* due time of the last frame that was not reordered */
 };
 
 struct sw_fate {
-    enum sw_impairment_kind lost_to; /* SW_IMPAIRMENT_COUNT: it arrives */
+    enum sw_impairment_kind lost_to; /* the kind that lost the frame; SW_IMPAIRMENT_COUNT if it arrives */
     bool is_doubled;
     int64_t due_ns;
 };
 
-/* None set; NULL when out of memory. */
+/* Creates a set without impairments; NULL when out of memory. */
 struct sw_impairments *sw_impairments_create(void);
 
 /*
- * What happens to a frame that would be due at `due_ns` over a link of `rate_bps` (0: unlimited).
+ * Draws the impairments of a frame that would be due at `due_ns` over a link of `rate_bps` (0: unlimited).
  *
- * Jitter keeps order and spacing, as a queue in the link would: a frame is due no earlier than the one before it plus
- * the time that it takes, so no wire carries more than its rate, and no frame is held back longer than the most. A
- * frame that is reordered keeps no place: whatever comes within its time goes first.
+ * Jitter keeps order and spacing, like a queue in the link. A frame is due no earlier than the previous frame plus its
+ * own transmission time, so no wire exceeds its rate. No frame is delayed longer than the maximum. A reordered frame
+ * does not keep its place: frames that come within its delay overtake it.
  */
 struct sw_fate sw_impairments_draw(struct sw_impairments *impairments, const struct sw_frame *frame, int64_t due_ns,
                                    uint64_t rate_bps);

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 
 #define SMALL_SLAB_BYTES (256u * 1024u)
-#define LARGE_SLAB_BYTES (2u * 1024u * 1024u) /* of a huge page */
-#define SMALL_SLABS 8u                        /* a shared store that has as many grows by large ones */
+#define LARGE_SLAB_BYTES (2u * 1024u * 1024u) /* the size of a huge page */
+#define SMALL_SLABS 8u                        /* a shared store with this many slabs grows by large slabs */
 #define LINE_BYTES 64u
 
 static const uint32_t class_capacity[SW_POOL_CLASSES] = {512, 2048, 10240, SW_HEADROOM + SW_FRAME_MAX_BYTES + 1};
@@ -24,7 +24,7 @@ struct sw_frame_store {
     struct slab *slabs;
     size_t phv_bytes;
     uint32_t n_slabs;
-    uint32_t users; /* pools */
+    uint32_t users; /* number of pools that use the store */
 };
 
 static size_t align_up(size_t bytes)
@@ -79,10 +79,10 @@ static void put_idle(struct sw_frame_store *store, struct sw_frame *frame)
     store->idle[frame->size_class] = frame;
 }
 
-/* Memory for a slab of about `*bytes`, which it may enlarge; NULL without. A store that switches of a fabric share
- * takes huge pages once it has grown, where the kernel has them: frames of long queues are far apart, and first touches
- * of small pages are a tenth of the time. A switch by itself does not: it runs in real time, and the first touch of a
- * huge page may take milliseconds, which a virtual machine has to get from its host. */
+/* Allocates a slab of about `*bytes`, which it may enlarge; NULL when out of memory. A store that the switches of a
+ * fabric share uses huge pages once it has grown, if the kernel has them: the frames of long queues are far apart, and
+ * first touches of small pages take a tenth of the run time. A single switch does not use them: it runs in real time,
+ * and in a virtual machine the first touch of a huge page may take milliseconds. */
 static uint8_t *slab_memory(const struct sw_frame_store *store, size_t *bytes)
 {
     uint8_t *memory;
@@ -124,7 +124,7 @@ static bool grow(struct sw_frame_store *store, uint8_t size_class)
     return true;
 }
 
-/* The smallest class whose frames hold so many bytes. */
+/* The smallest size class whose frames hold this many bytes. */
 static uint8_t class_for(uint32_t bytes)
 {
     uint8_t size_class = 0;
@@ -134,7 +134,7 @@ static uint8_t class_for(uint32_t bytes)
     return size_class;
 }
 
-/* Makes a frame of `bytes` a received one: nobody has parsed it, and nothing is known of it. */
+/* Resets a frame of `bytes` to the state of a received, unparsed frame. */
 static void make_fresh(struct sw_packet_pool *pool, struct sw_frame *frame, uint32_t bytes)
 {
     pool->bytes_in_use += frame->packet.capacity;

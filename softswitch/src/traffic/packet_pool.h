@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Packets in flight: one fixed-size record each (frame bookkeeping, PHV, buffer), kept in a few size classes that grow
- * by slabs and are never given back before the pool dies. Pools of switches that one thread drives may share the frames
- * that lie idle: one that was just used is still in the caches, and a packet goes from one switch to the next as it
- * lies. What a pool has handed out is counted apart. Knows no ports and no time.
+ * The memory of packets in flight: a fixed-size record each (frame bookkeeping, PHV, buffer), in a few size classes
+ * that grow by slabs. Memory is freed only with the pool. Pools of switches driven by one thread may share idle frames:
+ * a frame used recently is still in the caches, and a packet moves from one switch to the next without a copy. Each
+ * pool counts the frames it has handed out. Must know neither ports nor time.
  */
 #ifndef SW_PACKET_POOL_H
 #define SW_PACKET_POOL_H
@@ -15,24 +15,24 @@
 #define SW_POOL_CLASSES 4u
 #define SW_WHOLE_FRAME UINT32_MAX
 
-/* What the target keeps about a packet beside what the pipeline sees. */
+/* The target's data about a packet, in addition to the data that the pipeline sees. */
 struct sw_frame {
     struct sw_packet packet; /* first, so that a packet of this pool is also a frame */
-    int64_t time_ns;         /* when it was received, enqueued, or is due to leave */
-    uint32_t length;         /* BMv2's packet length: bytes at ingress plus headers added, less headers removed */
-    uint32_t queued_bytes;   /* what it counts for in its queue */
-    uint32_t truncate_bytes; /* SW_WHOLE_FRAME, or the smallest length that a pass asked for */
-    uint16_t port;           /* where it came in, then where it goes out */
-    uint16_t passes;         /* how often it, or what it was cloned from, went round */
+    int64_t time_ns;         /* time of reception, of enqueueing, or at which the frame is due to leave */
+    uint32_t length;         /* BMv2's packet length: bytes at ingress plus headers added, minus headers removed */
+    uint32_t queued_bytes;   /* size of the frame in its queue */
+    uint32_t truncate_bytes; /* SW_WHOLE_FRAME, or the smallest length that a pass requested */
+    uint16_t port;           /* ingress port, later egress port */
+    uint16_t passes; /* number of recirculations, resubmissions and egress clones, including those of its origin */
     uint8_t size_class;
-    bool is_past_link; /* what its link does to it has been done */
+    bool is_past_link; /* whether the link's impairments have been applied */
 };
 
 struct sw_frame_list {
     struct sw_frame *head, *tail;
 };
 
-struct sw_frame_store; /* idle frames and the slabs that hold them, of one pool or of several */
+struct sw_frame_store; /* idle frames and their slabs, used by one or more pools */
 
 struct sw_packet_pool {
     struct sw_frame_store *store;
@@ -44,7 +44,8 @@ struct sw_packet_pool {
 int sw_pool_init(struct sw_packet_pool *pool, size_t phv_bytes, uint64_t limit_bytes);
 void sw_pool_free(struct sw_packet_pool *pool);
 
-/* Has `pool` use the idle frames of another from now on, if their PHVs are alike and it has handed none out. */
+/* Makes `pool` use the idle frames of another from now on, if their PHVs have the same size and it has handed none out.
+ */
 void sw_pool_share(struct sw_packet_pool *pool, const struct sw_packet_pool *other);
 
 /*
@@ -54,12 +55,12 @@ struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes);
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame);
 
 /*
- * Makes a frame of one pool one of another's, as sw_pool_acquire would make it but with the bytes that it has. False,
- * and nothing changed, unless the pools share frames and one of its size would be acquired for so many bytes.
+ * Moves a frame from one pool to another. The frame is as after sw_pool_acquire but keeps its bytes. Returns false
+ * without any change unless the pools share frames and the frame has the size class that `bytes` would get.
  */
 bool sw_pool_move(struct sw_packet_pool *from, struct sw_packet_pool *to, struct sw_frame *frame);
 
-/* True when the frames handed out have reached the limit; the caller then drops and counts. */
+/* True if the frames handed out have reached the limit; the caller then drops the packet and counts it. */
 static inline bool sw_pool_is_full(const struct sw_packet_pool *pool)
 {
     return pool->bytes_in_use >= pool->limit_bytes;

@@ -36,7 +36,7 @@ static void add(struct sw_telemetry *telemetry, const struct sw_telemetry_record
     telemetry->records[telemetry->count++] = *record;
 }
 
-/* Takes the depths that the instant left behind into the high-water marks. */
+/* Updates the high-water marks with the depths at the end of the instant. */
 static void settle(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm)
 {
     for (uint32_t i = 0; i < telemetry->n_touched; i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Queue depths over time. Depth is bytes enqueued and not yet started on the wire, as it stands when all events of an
- * instant are done: a packet that finds its wire idle never shows. Interval k is [epoch + k * sample, epoch + (k + 1) *
- * sample); its rows are stamped with its end, carry the depth just before the end and the highest depth inside (with
- * what it began with), and stand for (port, class) pairs whose highest depth is above 0, then one row (-1, -1) for the
- * whole switch: the sum over ports with a device, taken as a whole and so not the sum of the rows. Ports without a
- * device (recirculation) are left out: nothing waits there.
+ * Queue depths over time. The depth is the bytes enqueued and not yet started on the wire, taken after all events of an
+ * instant: a packet that finds its wire idle does not appear. Interval k is [epoch + k * sample, epoch + (k + 1) *
+ * sample). Its rows have the time of its end, the depth just before the end and the highest depth during the interval,
+ * including the depth at its start. There is a row for each (port, class) whose highest depth is above 0, and then a
+ * row
+ * (-1, -1) for the whole switch. That row holds the highest total over all ports with a device, which is not the sum of
+ * the other rows. Ports without a device (recirculation) are left out because no packet waits there.
  */
 #ifndef SW_TELEMETRY_H
 #define SW_TELEMETRY_H
@@ -33,13 +34,13 @@ struct sw_telemetry {
     uint64_t high_ports[SW_PORT_COUNT / 64]; /* ports that hold a queue with a high-water mark above 0 */
     struct sw_telemetry_record *records;
     size_t count, capacity;
-    uint64_t lost; /* records that found no memory */
+    uint64_t lost; /* records lost for lack of memory */
 };
 
 void sw_telemetry_init(struct sw_telemetry *telemetry, int64_t epoch_ns, int64_t sample_ns);
 void sw_telemetry_free(struct sw_telemetry *telemetry);
 
-/* A queue of the port changed at the present instant. */
+/* Notes that a queue of the port changed at the present instant. */
 static inline void sw_telemetry_touch(struct sw_telemetry *telemetry, uint32_t port)
 {
     if (telemetry->sample_ns && !telemetry->is_touched[port]) {
@@ -48,7 +49,7 @@ static inline void sw_telemetry_touch(struct sw_telemetry *telemetry, uint32_t p
     }
 }
 
-/* Time moves on to `now_ns`: settles the instant that ends and writes the rows of all intervals that end by then. */
+/* Advances to `now_ns`: finishes the current instant and writes the rows of all intervals that end by then. */
 void sw_telemetry_advance(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns);
 
 #endif /* SW_TELEMETRY_H */

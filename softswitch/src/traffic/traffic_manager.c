@@ -25,7 +25,7 @@ void sw_tm_free(struct sw_traffic_manager *tm)
     sw_index_heap_free(&tm->wires);
 }
 
-/* Plans when the port starts its next packet: as soon as the wire is free and a class that waits is not paused. */
+/* Plans the port's next start: as soon as the wire is free and a class with packets is not paused. */
 static void plan(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns)
 {
     const struct sw_port *p = &tm->ports[port];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Ports' queues and wires. Each port has one strict-priority FIFO per class (7 highest) and one wire that all classes
- * share: the next packet starts at max(ready, previous end) and occupies the wire for exactly 8 * bytes / rate, the
- * part below a nanosecond being carried to the next packet. Knows frames and times, not what a pipeline does to them.
+ * Queues and wires of the ports. Each port has a strict-priority FIFO per class (7 highest) and one wire that all
+ * classes share. The next packet starts at max(ready, previous end) and occupies the wire for exactly 8 * bytes / rate;
+ * the fraction of a nanosecond is carried to the next packet. Must know frames and times, but no pipeline.
  */
 #ifndef SW_TRAFFIC_MANAGER_H
 #define SW_TRAFFIC_MANAGER_H
@@ -24,19 +24,19 @@ struct sw_port {
     uint8_t waiting; /* a bit per class that holds packets */
     bool has_device;
     bool decodes_mac_control;
-    bool is_down;      /* its link carries nothing, either way */
+    bool is_down;      /* whether the link is down in both directions */
     uint64_t rate_bps; /* 0: a packet takes no time */
     int64_t delay_ns;
     int64_t ingress_delay_ns;
     int64_t wire_free_ns;                      /* end of the last packet on the wire, rounded down ... */
-    uint64_t wire_remainder;                   /* ... and what was cut off, in 1/rate_bps ns */
+    uint64_t wire_remainder;                   /* ... and the fraction cut off, in 1/rate_bps ns */
     int64_t last_due_ns;                       /* a link does not reorder */
-    struct sw_impairments *leaving, *arriving; /* of its link, by direction; NULL: none was ever set */
+    struct sw_impairments *leaving, *arriving; /* impairments of the link; NULL: none was ever set */
 };
 
 struct sw_traffic_manager {
     struct sw_port ports[SW_PORT_COUNT];
-    struct sw_index_heap wires; /* when each port can start its next packet */
+    struct sw_index_heap wires; /* by port: time at which it can start its next packet */
     uint64_t bytes;             /* sum over the ports with a device */
     uint64_t high_bytes;
 };
@@ -44,26 +44,26 @@ struct sw_traffic_manager {
 int sw_tm_init(struct sw_traffic_manager *tm);
 void sw_tm_free(struct sw_traffic_manager *tm);
 
-/* Appends to (port, class). */
+/* Appends a frame to the queue of (port, class). */
 void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, struct sw_frame *frame,
                    int64_t now_ns);
 
-/* The earliest time at which a port can start a packet, SW_NEVER when all are empty or paused; and that port. */
+/* The earliest time at which a port can start a packet, and that port; SW_NEVER if all are empty or paused. */
 int64_t sw_tm_next_ns(const struct sw_traffic_manager *tm);
 uint32_t sw_tm_next_port(const struct sw_traffic_manager *tm);
 
-/* Takes the packet that the port starts at `now_ns` (its next_ns) off its queue; NULL when nothing may start. Exactly
- * one sw_tm_occupy (0 bytes when nothing goes on the wire) must follow before the port is served again. */
+/* Removes the packet that the port starts at `now_ns` (its next_ns) from its queue; NULL if no packet may start.
+ * Exactly one sw_tm_occupy (with 0 bytes if no packet goes on the wire) must follow before the port is served again. */
 struct sw_frame *sw_tm_start(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns, uint32_t *class_);
 
-/* Puts `bytes` on the wire from `start_ns` on and plans the port's next start; returns when the end of the frame
- * reaches the far side of the link. */
+/* Puts `bytes` on the wire from `start_ns` on and plans the port's next start; returns the time at which the end of the
+ * frame reaches the far side of the link. */
 int64_t sw_tm_occupy(struct sw_traffic_manager *tm, uint32_t port, int64_t start_ns, uint32_t bytes);
 
-/* Holds a class until a time (SW_NEVER: for ever; the present or past: resume). The packet on the wire goes on. */
+/* Pauses a class until a time (SW_NEVER: for ever; the present or past: resume). The packet on the wire is finished. */
 void sw_tm_pause(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_, int64_t until_ns, int64_t now_ns);
 
-/* Moves all that waits at a port to the end of `lost` and forgets its pauses. */
+/* Moves all waiting frames of a port to the end of `lost` and clears its pauses. */
 void sw_tm_empty(struct sw_traffic_manager *tm, uint32_t port, struct sw_frame_list *lost, int64_t now_ns);
 
 void sw_tm_set_rate(struct sw_traffic_manager *tm, uint32_t port, uint64_t rate_bps);

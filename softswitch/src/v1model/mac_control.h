@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * MAC control frames, which a port's MAC obeys below the pipeline.
+ * MAC control frames, which a port's MAC handles below the pipeline.
  */
 #ifndef SW_MAC_CONTROL_H
 #define SW_MAC_CONTROL_H
 
 #include "v1model/target.h"
 
-/* True when the frame was the MAC's (it is then released). */
+/* True if the frame was a MAC control frame (which is then released). */
 bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame);
 
 #endif /* SW_MAC_CONTROL_H */

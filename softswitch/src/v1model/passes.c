@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What v1model does with a packet between and after the two passes of a program, as BMv2's simple_switch does it:
- * clones, resubmission, recirculation, replication, drops, queueing metadata. Knows packets and requests; queues and
- * wires are the traffic manager's.
+ * The processing of a packet between and after the two passes of a program, like BMv2's simple_switch: clones,
+ * resubmission, recirculation, replication, drops, queueing metadata. Queues and wires belong to the traffic manager.
  *
- * Kept from BMv2 because programs rely on it: a clone, a replica and a recirculated packet start with whole payloads,
- * whatever the pass asked to truncate; metadata that no field list preserves is 0 in them (also ingress_port and
- * ingress_global_timestamp); a unicast packet has instance type 0 in egress, whatever it had in ingress.
+ * Three properties are kept from BMv2 because programs rely on them. A clone, a replica and a recirculated packet start
+ * with the whole payload, even if the pass requested a truncation. Metadata that no field list preserves is 0 in them,
+ * including ingress_port and ingress_global_timestamp. A unicast packet has instance type 0 in egress, whatever it had
+ * in ingress.
  */
 #include "v1model/passes.h"
 
 #include <string.h>
 
-/* Where the bytes of a packet lay before the parser took its headers off. */
+/* The position of a packet's bytes before the parser removed its headers. */
 struct extent {
     uint32_t head, len;
 };
 
-/* Readies a packet for a pass; it knows of a truncation that an earlier pass asked for. */
+/* Prepares a packet for a pass, which sees the truncation that an earlier pass requested. */
 static void clear_requests(struct sw_frame *frame)
 {
     frame->packet.requests = (struct sw_requests){
@@ -32,8 +32,8 @@ static void clear_requests(struct sw_frame *frame)
 }
 
 /*
- * Takes over what a pass did to the packet's size: of truncations the smallest counts. The length is the target's own,
- * as in BMv2: what a program writes to packet_length ends with the pass.
+ * Applies a pass's changes to the packet's size; the smallest truncation counts. The target keeps its own length, as in
+ * BMv2: a value that the program writes to packet_length is lost at the end of the pass.
  */
 static void keep_size(struct sw_frame *frame)
 {
@@ -102,7 +102,7 @@ static void enqueue_replica(void *ctx, uint32_t port, uint32_t rid)
     enqueue(target, port, copy);
 }
 
-/* Enqueues one copy for every member of a group; the packet itself stays the caller's. */
+/* Enqueues a copy for every member of a group; the caller keeps ownership of the packet. */
 static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t group_id)
 {
     const struct sw_multicast_group *group = sw_multicast_find(&target->replication, group_id);
@@ -114,7 +114,7 @@ static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t
         sw_target_count_drop(target, frame->port, SW_DROP_NO_COPIES);
 }
 
-/* Has a clone reach its queue later; takes it over. */
+/* Schedules a clone to reach its queue later; takes ownership of it. */
 static void delay_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     clone->port = (uint16_t)session->port;
@@ -122,7 +122,7 @@ static void delay_clone(struct sw_target *target, const struct sw_mirror_session
         sw_target_drop(target, clone, clone->port, SW_DROP_MEMORY);
 }
 
-/* Sends a clone where its mirroring session says; takes it over. */
+/* Sends a clone to the destinations of its mirroring session; takes ownership of it. */
 static void send_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     if (session->group >= 0)
@@ -142,7 +142,7 @@ void sw_v1model_copy(struct sw_target *target)
     enqueue(target, clone->port, clone);
 }
 
-/* The session of the clone that was asked for; NULL (counted) when nobody configured it. */
+/* The session of the requested clone; NULL (counted) if the session is not configured. */
 static const struct sw_mirror_session *clone_session(struct sw_target *target, const struct sw_packet *packet)
 {
     const struct sw_mirror_session *session = sw_mirror_find(&target->replication, packet->requests.clone_session);
@@ -152,7 +152,7 @@ static const struct sw_mirror_session *clone_session(struct sw_target *target, c
     return session;
 }
 
-/* The clone is the packet as it entered ingress, parsed anew. */
+/* Clones the packet as it entered ingress, and parses it again. */
 static void clone_ingress(struct sw_target *target, struct sw_frame *frame, struct extent received)
 {
     const struct sw_mirror_session *session = clone_session(target, &frame->packet);
@@ -171,7 +171,8 @@ static void clone_ingress(struct sw_target *target, struct sw_frame *frame, stru
     send_clone(target, session, clone);
 }
 
-/* The clone has the headers as egress left them, the payload, and no metadata but a field list. */
+/* Clones the packet with the headers at the end of egress and the payload; of the metadata only a field list is kept.
+ */
 static void clone_egress(struct sw_target *target, struct sw_frame *frame, struct extent payload)
 {
     const struct sw_mirror_session *session = clone_session(target, &frame->packet);
@@ -195,7 +196,7 @@ static void clone_egress(struct sw_target *target, struct sw_frame *frame, struc
     send_clone(target, session, clone);
 }
 
-/* Sends the bytes of `extent` through ingress again with nothing but a field list of what the pass knew. */
+/* Sends the bytes of `extent` through ingress again; of the metadata only a field list is kept. */
 static void go_round(struct sw_target *target, struct sw_frame *frame, struct extent extent, int32_t fields,
                      enum sw_instance_type type)
 {
@@ -258,7 +259,7 @@ static void hand_over(struct sw_target *target, uint32_t port, struct sw_frame *
         sw_pool_release(&target->pool, frame);
 }
 
-/* The same over a link that is impaired. A copy is of the link's making: it takes no time of the port's. */
+/* Hands a frame to the device over an impaired link. The link makes the duplicate, so it takes no time on the port. */
 static void hand_over_impaired(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
     struct sw_frame *copy;
@@ -270,8 +271,8 @@ static void hand_over_impaired(struct sw_target *target, uint32_t port, struct s
         hand_over(target, port, copy);
 }
 
-/* Puts a whole frame on the wire of its port, or ends it where there is none or its link is down. A dead link takes
- * as long as a live one: what a program knows of its queues stays true. */
+/* Puts a whole frame on the wire of its port, or drops it if the port has no device or its link is down. A dead link
+ * takes as long as a live one, so that the queue depths a program sees stay correct. */
 static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
     if (frame->packet.len > frame->truncate_bytes)
@@ -293,7 +294,7 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
         hand_over(target, port, frame);
 }
 
-/* What a packet knows about its queue when it leaves it. */
+/* Sets the queueing metadata of a packet that leaves its queue. */
 static void set_egress_metadata(const struct sw_target *target, struct sw_frame *frame, uint32_t port, uint32_t class_)
 {
     struct sw_standard_metadata *std = &frame->packet.std;

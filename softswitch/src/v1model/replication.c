@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BMv2 gives every packet the same LAG hash; so do we, that both send a copy through the same member. */
+/* BMv2 gives every packet the same LAG hash. The same value here sends a copy through the same member as BMv2. */
 #define LAG_HASH 0xFFu
 
 void sw_multicast_reset(struct sw_replication *replication)
@@ -48,7 +48,7 @@ static int reserve(void **array, uint32_t *count, uint32_t index, size_t unit)
     return 0;
 }
 
-/* Makes a session that can be looked at; it leads nowhere yet. */
+/* Creates a session without a destination. */
 static int reserve_session(struct sw_replication *replication, uint32_t session)
 {
     void *sessions = replication->sessions;
@@ -64,7 +64,7 @@ static int reserve_session(struct sw_replication *replication, uint32_t session)
     return 0;
 }
 
-/* Where copies go from now on; what they take stays. */
+/* Sets the destination of copies from now on; the delay stays. */
 static void lead(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to)
 {
     to.delay_ns = replication->sessions[session].delay_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Where copies go: mirroring sessions, and multicast groups of nodes with ports and link aggregation groups (LAGs), as
- * BMv2's replication engine has them. Configuration only; the target makes the copies.
+ * The destinations of copies, as in BMv2's replication engine: mirroring sessions, and multicast groups of nodes with
+ * ports and link aggregation groups (LAGs). This is configuration only; the target makes the copies.
  */
 #ifndef SW_REPLICATION_H
 #define SW_REPLICATION_H
@@ -39,7 +39,7 @@ struct sw_mirror_session {
 struct sw_multicast_node {
     bool exists;
     uint32_t rid;
-    int32_t group; /* -1: in none */
+    int32_t group; /* -1: in no group */
     struct sw_port_set ports;
     struct sw_port_set lags; /* by index, below SW_LAG_COUNT */
 };
@@ -59,13 +59,13 @@ struct sw_replication {
 };
 
 void sw_replication_free(struct sw_replication *replication);
-/* No groups, nodes and members of LAGs; mirroring sessions stay. */
+/* Removes groups, nodes and members of LAGs; mirroring sessions stay. */
 void sw_multicast_reset(struct sw_replication *replication);
 
-/* 0 or a negative errno: -EINVAL out of range, -EEXIST, -ENOENT, -EBUSY (node is in a group), -ENOMEM. */
+/* All return 0 or a negative errno: -EINVAL out of range, -EEXIST, -ENOENT, -EBUSY (node is in a group), -ENOMEM. */
 int sw_mirror_set(struct sw_replication *replication, uint32_t session, struct sw_mirror_session to);
 int sw_mirror_delete(struct sw_replication *replication, uint32_t session);
-/* What a session's copies to a port take, whether or not there is such a session now. */
+/* Sets the delay of a session's copies to a port, also before the session exists. */
 int sw_mirror_set_delay(struct sw_replication *replication, uint32_t session, int64_t delay_ns);
 const struct sw_mirror_session *sw_mirror_find(const struct sw_replication *replication, uint32_t session);
 
@@ -80,7 +80,8 @@ int sw_multicast_associate(struct sw_replication *replication, uint32_t group, u
 int sw_multicast_dissociate(struct sw_replication *replication, uint32_t group, uint32_t node);
 const struct sw_multicast_group *sw_multicast_find(const struct sw_replication *replication, uint32_t group);
 
-/* Calls `emit` for every copy: nodes in order of association, in each the ports upwards, then one port a LAG. */
+/* Calls `emit` for every copy: nodes in order of association, for each node its ports upwards, then one port per LAG.
+ */
 void sw_multicast_replicate(const struct sw_replication *replication, const struct sw_multicast_group *group,
                             void (*emit)(void *ctx, uint32_t port, uint32_t rid), void *ctx);
 

@@ -63,7 +63,7 @@ static const enum sw_drop drop_of_impairment[SW_IMPAIRMENT_COUNT] = {
     [SW_IMPAIRMENT_CORRUPT] = SW_DROP_LINK_CORRUPTED,
 };
 
-/* What arrives twice; NULL when memory is short: then it arrives once. */
+/* The duplicate of a frame; NULL when out of memory, and then the frame arrives once. */
 static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame *frame)
 {
     struct sw_frame *copy = sw_pool_is_full(&target->pool) ? NULL : sw_pool_acquire(&target->pool, frame->packet.len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * What the passes of a packet work on: a program's pipeline, the memory, queues and copies around it, the present, and
- * what is counted. It knows neither who receives frames nor when time passes: that is the switch's, which holds it.
+ * The data that the passes of a packet work on: the program's pipeline, memory, queues, copies, the present time and
+ * counters. Reception of frames and the passing of time belong to the switch, which owns the target.
  */
 #ifndef SW_TARGET_H
 #define SW_TARGET_H
@@ -30,7 +30,7 @@ struct sw_target_counters {
     uint64_t duplicated; /* copies that links made */
 };
 
-/* Where and why a packet ended, for people. Places are the program's, NULL where it does not tell. */
+/* The place and reason of a packet's end, for drops_read. Places are positions in the program, NULL if unknown. */
 struct sw_drop_note {
     enum sw_drop reason;
     uint32_t port;
@@ -43,36 +43,36 @@ struct sw_target {
     const struct sw_program *program;
     struct sw_pipeline *pipeline;
     struct sw_packet_pool pool;
-    struct sw_frame_list loopback; /* recirculated and resubmitted: go first */
-    struct sw_arrivals copies;     /* of mirroring sessions with a delay, on their way to a queue */
+    struct sw_frame_list loopback; /* recirculated and resubmitted packets, which go first */
+    struct sw_arrivals copies;     /* copies of mirroring sessions with a delay, on their way to a queue */
     struct sw_traffic_manager tm;
     struct sw_replication replication;
     struct sw_telemetry telemetry;
     struct sw_target_counters counters;
-    struct sw_drop_note drop_notes[SW_DROP_NOTES]; /* a ring of the last */
-    uint64_t n_drop_notes;                         /* since somebody read them */
+    struct sw_drop_note drop_notes[SW_DROP_NOTES]; /* a ring of the latest drops */
+    uint64_t n_drop_notes;                         /* drops since the last drops_read */
     int64_t now_ns, epoch_ns;
     sw_output_fn output;
     void *output_ctx;
 };
 
-/* 0 or -ENOMEM; free accepts what init left half done. */
+/* Returns 0 or -ENOMEM; free accepts a target whose init failed midway. */
 int sw_target_init(struct sw_target *target, const struct sw_program *program, const struct sw_config *config);
 void sw_target_free(struct sw_target *target);
 
-/* The present as P4 sees it. */
+/* The present time as P4 sees it. */
 static inline uint64_t sw_target_us(const struct sw_target *target)
 {
     return target->now_ns > target->epoch_ns ? (uint64_t)(target->now_ns - target->epoch_ns) / 1000 : 0;
 }
 
-/* Counts a packet's end; the second ends its life as well. */
+/* Count a packet's end; the second function also releases the packet. */
 void sw_target_count_drop(struct sw_target *target, uint32_t port, enum sw_drop reason);
 void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t port, enum sw_drop reason);
 
 /*
- * Puts a frame, due at its time_ns, through what a link does to it. False when it is lost (counted, released), else its
- * time_ns is when it is due now, and `*copy` a second one of it or NULL.
+ * Applies a link's impairments to a frame that is due at its time_ns. Returns false if the frame is lost (counted and
+ * released). Otherwise time_ns is the new due time, and `*copy` is a duplicate or NULL.
  */
 bool sw_target_impair(struct sw_target *target, struct sw_impairments *impairments, uint32_t port,
                       struct sw_frame *frame, struct sw_frame **copy);

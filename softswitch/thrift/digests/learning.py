@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What digests of a program become: numbered messages with samples in them, each sample once until it is acknowledged.
+"""Packs digests into numbered messages with samples. A sample is sent only once until it is acknowledged.
 
-As BMv2's learning, whose messages have the same bytes. It reads no clock and opens no socket.
+The message format is that of BMv2's learning, byte for byte. The module reads no clock and opens no socket.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import struct
 from collections.abc import Iterable, Mapping
 
 _HEADER = struct.Struct("<4sQiiQI")
-"""Topic, device, context, list, number of the message in its list, samples."""
+"""The message header: topic, device, context, list, number of the message in its list, number of samples."""
 _TOPIC = b"LEA|"
 _CONTEXT = 0
 _MOST_UNACKNOWLEDGED = 65_536
-"""Of a list; with so many nobody seems to acknowledge, and more are passed over."""
+"""The maximum number of unacknowledged samples of a list, above which new samples are ignored."""
 
 
 class Learning:
-    """The lists of a switch's digests, by their numbers in the program. Times are seconds on the caller's clock."""
+    """The lists of a switch's digests, by number in the program. Times are seconds on the caller's clock."""
 
     def __init__(self, numbers: Iterable[int], device_id: int) -> None:
         self._device_id = device_id
@@ -28,26 +28,26 @@ class Learning:
         self.reset()
 
     def reset(self) -> None:
-        """As after the start, but for sizes and timeouts, which stay."""
+        """Reset all lists to their initial state but keep message sizes and timeouts."""
         known = self.lists
         self.lists = {number: LearningList(number, self._device_id) for number in self._numbers}
-        for number, before in known.items():
-            self.lists[number].most_samples = before.most_samples
-            self.lists[number].timeout_s = before.timeout_s
+        for number, old_list in known.items():
+            self.lists[number].most_samples = old_list.most_samples
+            self.lists[number].timeout_s = old_list.timeout_s
 
     def messages(self, now_s: float) -> list[bytes]:
-        """Those that are to be sent now."""
-        return [message for each in self.lists.values() for message in each.messages(now_s)]
+        """Return the messages that are due."""
+        return [message for samples in self.lists.values() for message in samples.messages(now_s)]
 
 
 class LearningList:
-    """Samples of one digest."""
+    """The samples of one digest."""
 
     def __init__(self, number: int, device_id: int) -> None:
         self.most_samples = 1
-        """In a message."""
+        """The maximum number of samples in a message."""
         self.timeout_s = 1.0
-        """How long a sample waits for others; 0: until there are enough."""
+        """The time that a sample waits for others to fill a message; 0: without limit."""
         self._number = number
         self._device_id = device_id
         self._waiting: list[bytes] = []
@@ -55,12 +55,12 @@ class LearningList:
         self._messages: list[bytes] = []
         self._count = 0
         self._sent: dict[int, dict[int, bytes]] = {}
-        """By message and place in it: what is not acknowledged."""
+        """The sent samples that are not acknowledged, by message and position in the message."""
         self._known: set[bytes] = set()
-        """What waits or is not acknowledged."""
+        """The samples that wait or are not acknowledged."""
 
     def learn(self, sample: bytes, now_s: float) -> None:
-        """One that is known is passed over."""
+        """Add a sample, unless it already waits or is not yet acknowledged."""
         if sample in self._known or len(self._known) == _MOST_UNACKNOWLEDGED:
             return
         if not self._waiting:
@@ -69,14 +69,14 @@ class LearningList:
         self._waiting.append(sample)
 
     def messages(self, now_s: float) -> list[bytes]:
-        """Those that are full, or whose first sample has waited long enough."""
+        """Return the messages that are full, or whose first sample has waited for the timeout."""
         while self._waiting and (len(self._waiting) >= self.most_samples or self._is_overdue(now_s)):
             self._close()
         ready, self._messages = self._messages, []
         return ready
 
     def acknowledge(self, message: int, places: Iterable[int] | None = None) -> None:
-        """Samples of a message, or all; what is not there was acknowledged before."""
+        """Acknowledge samples of a message, or all of them; samples acknowledged before are ignored."""
         sent = self._sent.get(message, {})
         for place in list(sent) if places is None else places:
             if place in sent:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Messages for whoever listens on a Unix socket, as a publisher of nanomsg sends them.
+"""Sends messages to all listeners on a Unix socket, in the protocol of a nanomsg publisher.
 
-Both ends say who they are in eight bytes; then only the publisher speaks, and listeners choose by themselves what they
-want. One that does not take its messages loses the newest ones.
+Both ends first send an eight-byte header with their role. After that only the publisher sends, and listeners filter the
+messages themselves. A listener that does not read its messages loses the newest ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TIMEOUT_S = 10.0
 
 
 class Publisher:
-    """Owns the socket; it is there from `open` to `close`."""
+    """The publishing socket; it exists from `open` to `close`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -31,7 +31,7 @@ class Publisher:
 
     @property
     def address(self) -> str:
-        """By which listeners find it."""
+        """The address for listeners."""
         return f"{SCHEME}{self._path}"
 
     @property
@@ -39,13 +39,13 @@ class Publisher:
         return bool(self._listeners)
 
     async def open(self) -> None:
-        """OSError where somebody else has the path, or where it cannot be."""
+        """Create the socket. Raise OSError if the path is in use or the socket cannot be created."""
         if not is_free(self._path):
-            raise FileExistsError(0, "somebody else listens there")
+            raise FileExistsError(0, "another process listens there")
         self._server = await asyncio.start_unix_server(self._serve, self._path)
 
     def close(self) -> None:
-        """Lets go of listeners, and of the path."""
+        """Disconnect the listeners and remove the socket."""
         if self._server is None:
             return
         self._server.close()
@@ -54,7 +54,7 @@ class Publisher:
             listener.close()
 
     def publish(self, message: bytes) -> None:
-        """To everyone who listens now."""
+        """Send a message to all current listeners."""
         framed = b"\x01" + len(message).to_bytes(8, "big") + message
         for listener in self._listeners:
             if listener.transport.get_write_buffer_size() <= _MOST_WAITING_BYTES:
@@ -66,14 +66,14 @@ class Publisher:
             if await asyncio.wait_for(reader.readexactly(len(_LISTENER)), _TIMEOUT_S) == _LISTENER:
                 await self._keep(reader, writer)
         except (EOFError, OSError, asyncio.TimeoutError):
-            pass  # no listener, or one that has ended
+            pass  # the peer is not a listener, or has disconnected
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
 
     async def _keep(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Until it ends; what it says meanwhile means nothing."""
+        """Keep a listener until it disconnects; bytes that it sends are ignored."""
         if len(self._listeners) == MOST_LISTENERS:
             return
         self._listeners.add(writer)

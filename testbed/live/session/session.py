@@ -18,6 +18,7 @@ from pathlib import Path
 
 from hosts.protocol import Adopt
 from scenarios.model.flow import MAX_SIZE_BYTES, Flow
+from testbed.dilation.choice import with_dilation
 from testbed.errors import RunError, UsageError
 from testbed.execution import capabilities
 from testbed.execution.execute import make_folder
@@ -236,7 +237,7 @@ class LiveSession:
         """A scenario's flows with this network and its settings. UsageError when it cannot be."""
         asked = self._asked_with(scheme=self.scheme)
         words = (*asked.settings, *settings)
-        found = plan_run(replace(asked, scenario=name, scale=scale, settings=words))
+        found = with_dilation(plan_run(replace(asked, scenario=name, scale=scale, settings=words)))
         if found.topology != self.topology:
             raise UsageError("a scenario at the prompt runs on this network: no topology settings")
         own = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")

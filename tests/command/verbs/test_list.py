@@ -112,8 +112,8 @@ def test_what_follows_from_the_network_is_not_shown_with_a_number() -> None:
     ("words", "expected"),
     [
         ("list incst", "nearest: incast"),
-        ("list sfc", "sfc is no scenario: ./runner.py list --schemes shows it"),
-        ("list star", "star is no scenario: ./runner.py list --topologies shows it"),
+        ("list sfc", "sfc is not a scenario: ./runner.py list --schemes shows it"),
+        ("list star", "star is not a scenario: ./runner.py list --topologies shows it"),
         ("list {long}", "no scenario 'xxx"),
         ("run incst", "nearest: incast"),
         ("run incast --scale laptp", "nearest: laptop"),

@@ -56,7 +56,7 @@ def test_a_life_from_traces_and_captures(folder: Path, flow: int, capsys: pytest
     assert {"tor1", "tor2"} < queued <= {"tor1", "tor2", "spine1", "spine2"}
     assert {("h1", "sent"), ("h1", "resumed"), ("h16", "arrived")} <= set(lines)
     assert "lost here" not in counted
-    assert "nobody recorded" not in said and "not captured" not in said
+    assert "not recorded" not in said and "not captured" not in said
 
 
 def test_the_life_of_a_packet(folder: Path, flow: int, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,9 +83,9 @@ def test_what_was_not_captured_is_said(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["999"], "no flow 999; there are 1 to 8"),
+        (["999"], "no flow 999; flows are 1 to 8"),
         (["0"], "greater than or equal to 1"),
-        (["1", "--packet", "150"], "no packet 150 of flow 1; there are 0 to 149"),
+        (["1", "--packet", "150"], "no packet 150 in flow 1; packets are 0 to 149"),
     ],
 )
 def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,4 +103,4 @@ def test_a_folder_without_runs_is_said(
     """With what to do."""
     monkeypatch.chdir(tmp_path)
     assert main(["trace", "1"]) == 2
-    assert "there is no run in runs; name its folder with --run" in capsys.readouterr().err
+    assert "no runs in runs; use --run FOLDER" in capsys.readouterr().err

@@ -73,10 +73,10 @@ def settings_of(congestion: str, flow_control: str, loss_recovery: str) -> Trans
 
 
 def _data_port(settings: TransportSettings) -> int:
-    """Where the data of a flow goes, which a BTS about it names."""
-    has_shim = (
-        CONGESTION_CONTROLS[settings.congestion].wants_telemetry or FLOW_CONTROLS[settings.flow_control].wants_delay
-    )
+    """Return the UDP port of a flow's data packets, which a BTS about the flow repeats."""
+    congestion = CONGESTION_CONTROLS[settings.congestion]
+    wants_delay = congestion.wants_delay or FLOW_CONTROLS[settings.flow_control].wants_delay
+    has_shim = congestion.wants_telemetry or wants_delay
     return INT_UDP_PORT if has_shim else ROCE_UDP_PORT
 
 

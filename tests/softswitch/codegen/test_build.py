@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Building: the cache, concurrent builds, compiler errors, and freedom from undefined behaviour."""
+"""Tests of the build: the cache, concurrent builds, compiler errors, and freedom from undefined behaviour."""
 
 from __future__ import annotations
 
@@ -30,21 +30,19 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "sfc-testbed"
 
 
-def test_second_build_makes_nothing_and_programs_share_objects(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of the cache is written once, and no program parsed again; another program adds its own C, object and
-    library only."""
+def test_second_build_is_cached_and_programs_share_objects(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second build writes no file and parses no program; another program adds only its own C, object and library."""
     first = build_library(PROGRAMS / "l3.json")
-    made = {p: p.stat().st_mtime_ns for p in cache.iterdir()}
-    with monkeypatch.context() as once:
-        once.setattr(build, "generate", lambda path: pytest.fail(f"{path} is generated again"))
+    file_times = {p: p.stat().st_mtime_ns for p in cache.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "generate", lambda path: pytest.fail(f"{path} is generated again"))
         assert build_library(PROGRAMS / "l3.json") == first
-    assert {p: p.stat().st_mtime_ns for p in cache.iterdir()} == made
+    assert {p: p.stat().st_mtime_ns for p in cache.iterdir()} == file_times
     build_library(PROGRAMS / "again.json")
-    assert len(list(cache.iterdir())) == len(made) + 3
+    assert len(list(cache.iterdir())) == len(file_times) + 3
 
 
-def test_a_changed_program_is_built_anew(cache: Path, tmp_path: Path) -> None:
-    """The cache goes by content, not by name or date."""
+def test_changed_program_is_built_again(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "program.json"
     shutil.copy(PROGRAMS / "l3.json", path)
     first = build_library(path)
@@ -53,8 +51,7 @@ def test_a_changed_program_is_built_anew(cache: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_two_builds_at_once_agree(cache: Path) -> None:
-    """Both end with the same whole file, and nothing half done stays."""
+def test_concurrent_builds_give_the_same_file(cache: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         paths = set(pool.map(build_library, [PROGRAMS / "l3.json"] * 2))
     assert len(paths) == 1
@@ -63,7 +60,7 @@ def test_two_builds_at_once_agree(cache: Path) -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache in which a program is built, to be copied and damaged."""
+    """Return a cache in which a program is built, to be copied and damaged."""
     folder = tmp_path_factory.mktemp("built")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
@@ -101,10 +98,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("suffix", [".so", ".o", ".c"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_of_the_cache_is_made_again(
+def test_damaged_cache_file_is_built_again(
     damage: str, suffix: str, built: Path, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The build prints one line about it. An object is needed only if the library is gone."""
+    """The build prints one line about the damaged file. An object is built again only if the library is missing too."""
     if damage == "unreadable" and os.geteuid() == 0:
         pytest.skip("root may read everything")
     shutil.copytree(built, cache)
@@ -123,16 +120,16 @@ def test_a_damaged_file_of_the_cache_is_made_again(
 
 
 @pytest.mark.parametrize(
-    "moment", [*(pytest.param(each, marks=pytest.mark.long) for each in ("generate", "compile")), "link"]
+    "moment", [*(pytest.param(step, marks=pytest.mark.long) for step in ("generate", "compile")), "link"]
 )
-def test_a_cache_that_is_removed_while_it_is_used_is_filled_again(
+def test_cache_removed_during_a_build_is_filled_again(
     moment: str, built: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The user may type `rm -rf ~/.cache` at any moment."""
+    """A user may remove ~/.cache at any moment."""
     if moment != "generate":
         shutil.copytree(built, cache)
-        for each in cache.glob("l3-*.so" if moment == "link" else "l3-*o"):
-            each.unlink()
+        for path in cache.glob("l3-*.so" if moment == "link" else "l3-*o"):
+            path.unlink()
     removed: list[None] = []
 
     def remove_once() -> None:
@@ -159,8 +156,7 @@ def test_a_cache_that_is_removed_while_it_is_used_is_filled_again(
     assert removed
 
 
-def test_a_library_that_the_system_does_not_load_is_one_line(tmp_path: Path) -> None:
-    """The line names the file and the next step."""
+def test_library_that_cannot_be_loaded_is_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "empty.so").touch()
     with pytest.raises(CacheRefused, match=r"empty\.so cannot be loaded .*set XDG_CACHE_HOME"):
         SwitchEngine(tmp_path / "empty.so")
@@ -174,10 +170,9 @@ def test_a_library_that_the_system_does_not_load_is_one_line(tmp_path: Path) -> 
         ("collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]", errno.EFBIG),
     ],
 )
-def test_a_compiler_without_room_is_an_error_of_the_system(
+def test_compiler_without_disk_space_raises_oserror(
     words: str, number: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its number, and the cache as the place; nothing half-made stays in it."""
     compiler = tmp_path / "compiler"
     compiler.write_text(f"#!/bin/sh\n[ \"$1\" = --version ] && exit 0\necho '{words}' >&2\nexit 1\n")
     compiler.chmod(0o755)
@@ -189,8 +184,7 @@ def test_a_compiler_without_room_is_an_error_of_the_system(
     assert not list(cache.glob(".build-*"))
 
 
-def test_compiler_errors_carry_the_compilers_words(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing compiler and a failing one are BuildErrors."""
+def test_compiler_errors_include_the_compilers_output(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
     with pytest.raises(BuildError, match="no-such-compiler"):
         build_library(PROGRAMS / "l3.json")
@@ -203,7 +197,7 @@ def test_compiler_errors_carry_the_compilers_words(cache: Path, monkeypatch: pyt
 
 @pytest.mark.long
 def test_pipeline_tests_pass_under_the_sanitizers() -> None:
-    """Address and undefined-behaviour sanitizers over every pipeline test, in a process that has them loaded."""
+    """Run every pipeline test with address and undefined-behaviour sanitizers, in a process that preloads them."""
     compiler = os.environ.get("CC", "cc")
     libraries = [_sanitizer(compiler, name) for name in ("libasan.so", "libubsan.so")]
     if not all(Path(library).is_absolute() for library in libraries):
@@ -215,8 +209,8 @@ def test_pipeline_tests_pass_under_the_sanitizers() -> None:
         "SFC_TEST_SANITIZE": "1",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/softswitch/pipeline"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-4000:]
 
 
 def _sanitizer(compiler: str, name: str) -> str:

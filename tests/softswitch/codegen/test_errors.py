@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What cannot be turned into C is named, with its JSON path and P4 line."""
+"""Tests that unsupported constructs are reported with their JSON path and P4 line."""
 
 from __future__ import annotations
 
@@ -82,7 +82,6 @@ def unknown_node(document: dict[str, Any]) -> None:
     ],
 )
 def test_unsupported_construct_is_named_with_its_place(tmp_path: Path, change: Change, words: list[str]) -> None:
-    """Never silence: the construct, the JSON path and, where known, the P4 line."""
     with pytest.raises(CodegenError) as caught:
         generate(changed(tmp_path, change))
     for word in words:
@@ -91,12 +90,11 @@ def test_unsupported_construct_is_named_with_its_place(tmp_path: Path, change: C
 
 @pytest.mark.parametrize("minor", [18, 24])
 def test_known_versions_are_accepted(tmp_path: Path, minor: int) -> None:
-    """The oldest and the newest that were tried."""
+    """The oldest and the newest supported version."""
     assert "sw_program" in generate(changed(tmp_path, version(minor)))
 
 
 def test_text_that_is_not_json_is_an_error(tmp_path: Path) -> None:
-    """The message has the file's name."""
     path = tmp_path / "not.json"
     path.write_text("P4", encoding="utf-8")
     with pytest.raises(CodegenError, match=r"not\.json"):
@@ -104,7 +102,7 @@ def test_text_that_is_not_json_is_an_error(tmp_path: Path) -> None:
 
 
 def test_generated_code_names_the_p4_source() -> None:
-    """Whoever debugs finds the line of every action and table, under its P4 name."""
+    """Comments in the C code give the P4 name and line of every action and table."""
     text = generate(PROGRAMS / "l3.json")
     assert "/* table In.routes, l3.p4:" in text
     assert "/* action In.route, l3.p4:" in text

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The measures of softswitch/src/common, compiled."""
+"""A fixture that compiles the lateness and spacing measures of softswitch/src/common."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from softswitch.build import SOURCE_DIR
 
 @pytest.fixture(scope="session")
 def face(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """face.c."""
+    """Compile and load face.c."""
     library = tmp_path_factory.mktemp("common") / "face.so"
     source = Path(__file__).with_name("face.c")
     flags = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE_DIR}"]

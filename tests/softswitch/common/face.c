@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The measures of common/ as functions that another language can call.
+ * Exports the measures of common/ as functions that other languages can call.
  */
 #include "common/lateness.h"
 #include "common/spacing.h"

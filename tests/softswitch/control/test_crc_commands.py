@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Parameters of custom CRCs, given to a running switch. On BMv2 as well: vector v1model/hashing-parameters."""
+"""Tests of setting the parameters of custom CRCs. The vector v1model/hashing-parameters tests the same on BMv2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.softswitch.pipeline.test_hashing import packed, request
 from tests.softswitch.programs.steered import SANITIZED
 
 WHICH = {16: 5, 32: 6}
-"""What the program is asked for, and its calculation below."""
+"""The first byte of a frame that selects each CRC; its calculation is in NAME."""
 NAME = {16: "calc_4", 32: "calc_5"}
 CHECKED = b"123456789"
 CATALOGUE = {
@@ -27,12 +27,12 @@ CATALOGUE = {
     (32, 0x04C11DB7, 0xFFFFFFFF, 0xFFFFFFFF, False, False): 0xFC891918,  # BZIP2
     (32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, True, True): 0xE3069283,  # CRC-32C
 }
-"""Of the CRC catalogue: parameters and the CRC of nine digits."""
+"""CRC parameters from the CRC catalogue, with the CRC of the string 123456789."""
 FIELDS = (0xA, 0xBCD, 0x12345678, 5)
 
 
 def crc(data: bytes, bits: int, polynomial: int, initial: int, final: int, data_in: bool, result_out: bool) -> int:
-    """Bit by bit, as the catalogue defines it."""
+    """Return a CRC computed bit by bit, as the catalogue defines it."""
 
     def reflected(value: int, width: int) -> int:
         return int(f"{value:0{width}b}"[::-1], 2)
@@ -47,40 +47,40 @@ def crc(data: bytes, bits: int, polynomial: int, initial: int, final: int, data_
 
 @pytest.fixture
 def hashing() -> Iterator[SwitchEngine]:
-    """A switch whose program hashes what it is sent."""
+    """Yield a switch whose program hashes the fields of a frame."""
     with SwitchEngine(build_library(PROGRAMS / "hashing.json", sanitize=SANITIZED)) as switch:
         yield switch
 
 
 def hashed(switch: SwitchEngine, bits: int) -> int:
-    """What it makes of the fields."""
+    """Send a frame with FIELDS and return the hash in the answer."""
     [(_, _, frame)] = switch.step(1, request(WHICH[bits], *FIELDS), 0)
     return int.from_bytes(frame[8:16], "big")
 
 
 def line(bits: int, *parameters: object) -> str:
-    """The command."""
+    """Return the command that sets the parameters."""
     return f"set_crc{bits}_parameters {NAME[bits]} {' '.join(map(str, parameters)).lower()}"
 
 
-def test_the_definition_is_the_catalogues() -> None:
-    """With which the switch is compared."""
+def test_reference_crc_agrees_with_the_catalogue() -> None:
+    """The reference implementation of this file must itself be correct."""
     for (bits, *parameters), expected in CATALOGUE.items():
         assert crc(CHECKED, bits, *parameters) == expected  # type: ignore[arg-type]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from((16, 32)), st.data())
-def test_a_crc_has_the_parameters_that_it_was_given(hashing: SwitchEngine, bits: int, data: st.DataObject) -> None:
-    """Also such as no catalogue has: even polynomials, one way of reflection alone."""
+def test_crc_uses_its_parameters(hashing: SwitchEngine, bits: int, data: st.DataObject) -> None:
+    """Includes parameters that no catalogue has, such as even polynomials or only one kind of reflection."""
     polynomial, initial, final = (data.draw(st.integers(0, (1 << bits) - 1)) for _ in range(3))
     data_in, result_out = data.draw(st.booleans()), data.draw(st.booleans())
     assert hashing.command(line(bits, hex(polynomial), initial, hex(final), data_in, result_out)) == ""
     assert hashed(hashing, bits) == crc(packed(*FIELDS), bits, polynomial, initial, final, data_in, result_out)
 
 
-def test_parameters_stay_whatever_else_begins_anew(hashing: SwitchEngine) -> None:
-    """A reset of the state, a loss of power; the other CRC keeps its own throughout."""
+def test_parameters_survive_reset_and_power_loss(hashing: SwitchEngine) -> None:
+    """The other CRC is never affected."""
     before = hashed(hashing, 16)
     hashing.command(line(32, "0x1edc6f41", 0, 0, 1, 0))
     changed = hashed(hashing, 32)
@@ -91,7 +91,7 @@ def test_parameters_stay_whatever_else_begins_anew(hashing: SwitchEngine) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "reason"),
     [
         ("set_crc16_parameters calc 1 0 0 true true", "no custom CRC 'calc', there are: calc_4, calc_5"),
         ("set_crc16_parameters calc_5 1 0 0 true true", "'calc_5' has 32 bits"),
@@ -101,9 +101,8 @@ def test_parameters_stay_whatever_else_begins_anew(hashing: SwitchEngine) -> Non
         ("set_crc32_parameters calc_5 1 0 0 true", "5 words is too few"),
     ],
 )
-def test_what_cannot_be_set_is_one_line(words: str, why: str, hashing: SwitchEngine) -> None:
-    """And changes nothing."""
+def test_refused_parameters_change_nothing(words: str, reason: str, hashing: SwitchEngine) -> None:
     before = hashed(hashing, 16), hashed(hashing, 32)
-    with pytest.raises(CommandError, match=why.replace("(", r"\(")):
+    with pytest.raises(CommandError, match=reason.replace("(", r"\(")):
         hashing.command(words)
     assert (hashed(hashing, 16), hashed(hashing, 32)) == before

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Commands on what a running program has gathered: digests and meter rates."""
+"""Tests of commands on the state of a running program: digests and meter rates."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DIGEST = bytes([3]) + bytes(127)
 
 @pytest.fixture
 def stateful() -> Iterator[SwitchEngine]:
-    """A switch that runs the stateful program."""
+    """Yield a switch that runs the stateful program."""
     with SwitchEngine(build_library(PROGRAMS / "stateful.json", sanitize=SANITIZED)) as switch:
         yield switch
 
 
 def test_digests_wait_until_they_are_read(stateful: SwitchEngine) -> None:
-    """One line a digest with its fields by name; reading takes them."""
+    """The command prints a line per digest with its fields by name, and removes the digests."""
     stateful.step(1, DIGEST, 0)
     stateful.step(2, DIGEST, 0)
     lines = stateful.command("digest_read").splitlines()
@@ -32,8 +32,8 @@ def test_digests_wait_until_they_are_read(stateful: SwitchEngine) -> None:
     assert stateful.command("digest_read") == ""
 
 
-def test_digests_that_nobody_reads_are_counted(stateful: SwitchEngine) -> None:
-    """The queue is bounded and keeps the oldest."""
+def test_lost_digests_are_counted(stateful: SwitchEngine) -> None:
+    """The queue is bounded and keeps the oldest digests."""
     sent = 100_000
     for _ in range(sent):
         stateful.step(1, DIGEST, 0)
@@ -43,7 +43,6 @@ def test_digests_that_nobody_reads_are_counted(stateful: SwitchEngine) -> None:
 
 
 def test_meter_rates_are_read_as_they_were_set(stateful: SwitchEngine) -> None:
-    """None before, in the order of setting after."""
     assert stateful.command("meter_get_rates by_index 0") == ""
     stateful.command("meter_set_rates by_index 0 0.5:4 2:9")
     assert stateful.command("meter_get_rates by_index 0").splitlines() == [

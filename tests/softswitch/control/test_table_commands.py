@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Commands on tables, action profiles, registers, counters and meters."""
+"""Tests of commands on tables, action profiles, registers, counters and meters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILTER_KEYS = "00:11:22:33:44:55 2001:db8::1&&&ffff:: 100->200 17"
     ],
 )
 def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
-    """The notations of simple_switch_CLI: decimal, hex, IPv4, IPv6, MAC, lpm, ternary, range, optional."""
+    """Covers the notations of simple_switch_CLI: decimal, hex, IPv4, IPv6, MAC, lpm, ternary, range, optional."""
     assert engine.command(line) == "Entry has been added with handle 0"
     assert engine.command(f"table_num_entries {line.split()[1]}") == "1"
 
@@ -71,8 +71,8 @@ def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
         ("table_indirect_add routes 10.0.0.0/8 => 0", "no action profile"),
     ],
 )
-def test_bad_line_is_refused_by_the_wrong_word(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """One clear line that starts with the command and names what is wrong; nothing changes."""
+def test_bad_line_is_refused_and_changes_nothing(engine: SwitchEngine, line: str, wrong: str) -> None:
+    """The error is one line that starts with the command and names the wrong word."""
     with pytest.raises(CommandError) as refusal:
         engine.command(line)
     text = str(refusal.value)
@@ -83,14 +83,12 @@ def test_bad_line_is_refused_by_the_wrong_word(engine: SwitchEngine, line: str, 
 
 
 def test_same_key_twice_is_refused(engine: SwitchEngine) -> None:
-    """An entry is changed by table_modify, not by adding it again."""
     engine.command("table_add routes drop 10.0.0.0/8 =>")
     with pytest.raises(CommandError, match="already"):
         engine.command("table_add routes drop 10.0.0.0/8 =>")
 
 
 def test_dump_shows_entries_in_the_words_of_the_commands(engine: SwitchEngine) -> None:
-    """table_dump follows add, modify, delete, default and clear."""
     engine.command("table_add routes forward 10.0.0.0/8 => 3 0")
     engine.command("table_add routes forward 11.0.0.0/8 => 4 0")
     engine.command("table_modify routes drop 0")
@@ -102,7 +100,7 @@ def test_dump_shows_entries_in_the_words_of_the_commands(engine: SwitchEngine) -
 
 
 def test_groups_and_members(engine: SwitchEngine) -> None:
-    """Profiles in BMv2's order of arguments: profile, member, group."""
+    """The order of arguments is BMv2's: profile, member, group."""
     assert engine.command("act_prof_create_member spread forward 1 0") == "Member has been created with handle 0"
     assert engine.command("act_prof_create_member spread drop") == "Member has been created with handle 1"
     assert engine.command("act_prof_create_group spread") == "Group has been created with handle 0"
@@ -127,7 +125,6 @@ def test_groups_and_members(engine: SwitchEngine) -> None:
 
 
 def test_registers_hold_values_of_their_width(engine: SwitchEngine) -> None:
-    """Read one, read all, write, reset; a name may be any unique suffix."""
     engine.command("register_write Main.state 3 0xffffffffffff")
     assert engine.command("register_read state 3") == "state[3]= 281474976710655"
     engine.command("register_write east.depth 1 7")
@@ -145,28 +142,25 @@ def test_counters_are_read_written_and_reset(engine: SwitchEngine) -> None:
     assert engine.command("counter_read hits 2") == "hits[2]= (0 bytes, 0 packets)"
 
 
-def test_direct_counter_goes_by_entry(engine: SwitchEngine) -> None:
-    """The index of a direct counter is the entry's handle."""
+def test_direct_counter_is_indexed_by_entry_handle(engine: SwitchEngine) -> None:
     engine.command("table_add routes drop 10.0.0.0/8 =>")
     engine.command("counter_write routes_hits 0 1 64")
     assert engine.command("counter_read routes_hits 0") == "routes_hits[0]= (64 bytes, 1 packets)"
 
 
 def test_meter_rates_are_set(engine: SwitchEngine) -> None:
-    """Units per microsecond and bursts, one pair a rate."""
     assert engine.command("meter_array_set_rates limit 0.5:100 1.5:200") == ""
     assert engine.command("meter_set_rates limit 3 1:2 3:4") == ""
 
 
 def test_program_describes_itself(engine: SwitchEngine) -> None:
-    """Tables and actions with their keys and parameters."""
     assert "Main.routes" in engine.command("show_tables")
     assert "ipv4.destination(lpm, 32)" in engine.command("table_info routes")
     assert "address(48)" in engine.command("show_actions")
 
 
-def test_dump_tells_priorities_and_members(engine: SwitchEngine) -> None:
-    """Priorities where entries have them, through a change of action; members and groups by their profile."""
+def test_dump_shows_priorities_and_members(engine: SwitchEngine) -> None:
+    """Priorities survive a change of action; members and groups are listed by profile."""
     engine.command(f"table_add filter drop {FILTER_KEYS} => 10")
     engine.command("table_modify filter drop 0")
     assert engine.command("table_dump filter").splitlines()[0] == f"entry 0: {FILTER_KEYS} => Main.drop priority 10"
@@ -185,8 +179,8 @@ def test_dump_tells_priorities_and_members(engine: SwitchEngine) -> None:
     ]
 
 
-def test_reset_takes_back_what_commands_did(engine: SwitchEngine) -> None:
-    """Entries, defaults, profiles in use, registers, counters, meters and multicast; sessions and ports stay."""
+def test_reset_undoes_commands_on_the_program(engine: SwitchEngine) -> None:
+    """Entries, defaults, profiles, registers, counters, meters and multicast are reset; sessions and ports stay."""
     before = {line: engine.command(line) for line in ("table_dump routes", "table_dump select", "act_prof_dump spread")}
     for line in (
         "table_add routes drop 10.0.0.0/8 =>",

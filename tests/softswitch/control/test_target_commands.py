@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Commands on ports, replication, limits and the target itself."""
+"""Tests of commands on ports, replication, limits and the target itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.softswitch.programs.steered import steer
 
 @pytest.mark.parametrize("line", ["", "   ", "\t", "# table_add what ever", "#", "  # indented"])
 def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) -> None:
-    """A commands file may be read by people."""
     assert engine.command(line) == ""
 
 
@@ -37,7 +36,7 @@ def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) ->
         ("mirroring_delete 5", "does not exist"),
         ("mc_mgrp_create 65536", "group '65536' is above 65535"),
         ("mc_mgrp_destroy 5", "does not exist"),
-        ("mc_node_create 1 2 2", "port '2' is there twice"),
+        ("mc_node_create 1 2 2", "port '2' is given twice"),
         ("mc_node_create 1 511", "port '511' is above 510"),
         ("mc_node_create 1 2 | 256", "LAG '256' is above 255"),
         ("mc_node_associate 5 0", "does not exist"),
@@ -45,8 +44,8 @@ def test_comments_and_blank_lines_do_nothing(engine: SwitchEngine, line: str) ->
         ("help frobnicate", "'frobnicate'"),
     ],
 )
-def test_bad_line_is_refused_by_the_wrong_word(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """One clear line that starts with the command and names what is wrong."""
+def test_bad_line_is_refused_and_names_the_wrong_word(engine: SwitchEngine, line: str, wrong: str) -> None:
+    """The error is one line that starts with the command and names the wrong word."""
     with pytest.raises(CommandError) as refusal:
         engine.command(line)
     assert str(refusal.value).startswith(line.split()[0] + ": ")
@@ -54,7 +53,6 @@ def test_bad_line_is_refused_by_the_wrong_word(engine: SwitchEngine, line: str, 
 
 
 def test_ports_are_shown_with_their_wires(engine: SwitchEngine) -> None:
-    """What port_rate and its like have set."""
     engine.command("port_rate 3 10000000")
     engine.command("port_delay 3 1000000")
     engine.command("port_ingress_delay 3 5")
@@ -64,8 +62,7 @@ def test_ports_are_shown_with_their_wires(engine: SwitchEngine) -> None:
     assert row.split() == ["3", "memory", "10000000", "1000000", "5", "off"]
 
 
-def test_mirroring_sessions_come_and_go(engine: SwitchEngine) -> None:
-    """Add, replace, read, delete."""
+def test_mirroring_sessions_are_added_replaced_and_deleted(engine: SwitchEngine) -> None:
     engine.command("mirroring_add 100 7")
     assert engine.command("mirroring_get 100") == "port=7"
     engine.command("mirroring_add_mc 100 8")
@@ -79,7 +76,7 @@ def test_mirroring_sessions_come_and_go(engine: SwitchEngine) -> None:
 
 
 def test_multicast_tree_is_built_and_taken_down(engine: SwitchEngine) -> None:
-    """Groups, nodes and LAGs with BMv2's order of arguments; a handle is used again."""
+    """Arguments of groups, nodes and LAGs are in BMv2's order; a freed handle is used again."""
     engine.command("mc_mgrp_create 1")
     assert engine.command("mc_node_create 10 1 2 | 4") == "node was created with handle 0"
     assert engine.command("mc_node_create 20 3") == "node was created with handle 1"
@@ -104,13 +101,11 @@ def test_multicast_tree_is_built_and_taken_down(engine: SwitchEngine) -> None:
 
 
 def test_time_counts_microseconds(engine: SwitchEngine) -> None:
-    """get_time_elapsed is the program's clock."""
     engine.advance(5_999)
     assert engine.command("get_time_elapsed") == "5"
 
 
 def test_statistics_are_one_line_of_json(engine: SwitchEngine) -> None:
-    """The command and the method say the same."""
     engine.step(1, steer(2, 100), 0)
     text = engine.command("statistics")
     assert "\n" not in text
@@ -119,7 +114,6 @@ def test_statistics_are_one_line_of_json(engine: SwitchEngine) -> None:
 
 
 def test_help_lists_all_commands(engine: SwitchEngine) -> None:
-    """And tells the words of one."""
     listed = {line.split()[0] for line in engine.command("help").splitlines()}
     assert {"table_add", "mirroring_add", "port_rate", "statistics", "mc_node_create"} <= listed
     assert engine.command("help port_delay") == "port_delay PORT NS"

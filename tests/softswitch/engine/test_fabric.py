@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Switches joined by links in C."""
+"""Tests of switches joined by links in C."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from softswitch.engine import EdgeDeparture, Fabric, SwitchEngine
 from tests.softswitch.programs.steered import Op, library, steer
 
 LINK, EDGE = 9, 4
-"""A frame for port 4 leaves either switch at the edge; one for port 9 crosses the link, and comes back, and so on."""
+"""A frame for port EDGE leaves the fabric. A frame for port LINK crosses the link back and forth for ever."""
 
 
 def pair(*, rate_bps: int = 8_000_000_000, delay_ns: int = 500) -> tuple[Fabric, SwitchEngine, SwitchEngine]:
-    """Two switches joined by their ports 9."""
+    """Return a fabric of two switches joined by their LINK ports, and the switches."""
     engines = SwitchEngine(library()), SwitchEngine(library())
     fabric = Fabric()
     fabric.connect(engines[0], LINK, engines[1], LINK)
@@ -32,12 +32,11 @@ def pair(*, rate_bps: int = 8_000_000_000, delay_ns: int = 500) -> tuple[Fabric,
 
 
 def clones_to_edge(engine: SwitchEngine) -> None:
-    """Frames that ask for a clone send it out at the edge."""
+    """Configure mirroring session 1 to send clones out at the edge."""
     engine.command(f"mirroring_add 1 {EDGE}")
 
 
 def test_unconnected_port_is_an_edge() -> None:
-    """What leaves by a port without a link comes out with the index of its switch."""
     fabric, _, _ = pair()
     with fabric:
         fabric.receive(1, 1, steer(EDGE, 100), 10)
@@ -46,7 +45,6 @@ def test_unconnected_port_is_an_edge() -> None:
 
 
 def test_frame_crosses_the_link_in_wire_time_and_delay() -> None:
-    """The far switch sees it after serialization, propagation and its own ingress delay."""
     fabric, _, far = pair()
     with fabric:
         clones_to_edge(far)
@@ -56,8 +54,8 @@ def test_frame_crosses_the_link_in_wire_time_and_delay() -> None:
         assert (engine, port, due_ns) == (1, EDGE, 10 + 1_000 + 500 + 70)
 
 
-def test_departures_come_as_their_packets_started() -> None:
-    """All up to then and no later one, whatever the caller could have answered meanwhile."""
+def test_advance_returns_departures_started_by_then() -> None:
+    """`advance` returns exactly the departures whose packets started on the wire by the given time."""
     fabric, near, _ = pair()
     with fabric:
         near.command(f"port_rate {EDGE} 8000000000")
@@ -68,8 +66,8 @@ def test_departures_come_as_their_packets_started() -> None:
         assert fabric.next_timer_ns() == 2_000
 
 
-def test_frames_go_round_a_link_for_as_long_as_they_are_let() -> None:
-    """Two switches that send a frame to and fro make one event a hop."""
+def test_frame_bounces_between_two_switches() -> None:
+    """Two switches that send a frame back and forth make one event per hop."""
     fabric, near, far = pair()
     with fabric:
         fabric.receive(0, 1, steer(LINK, 1_000), 0)
@@ -79,8 +77,8 @@ def test_frames_go_round_a_link_for_as_long_as_they_are_let() -> None:
 
 
 @pytest.mark.parametrize("length", [70, 1_000, 9_000])
-def test_link_carries_what_a_hand_would(length: int) -> None:
-    """A packet crosses a link as it lies, not copied, and comes out as one that was carried from switch to switch."""
+def test_link_equals_passing_frames_by_hand(length: int) -> None:
+    """A link passes packets without copying; the result must equal passing frames between single switches."""
     first = frame = steer(LINK, length, ops=Op.CLONE_INGRESS, session=1)
     carried: list[EdgeDeparture] = []
     engines = SwitchEngine(library()), SwitchEngine(library())
@@ -98,19 +96,19 @@ def test_link_carries_what_a_hand_would(length: int) -> None:
         clones_to_edge(near)
         clones_to_edge(far)
         fabric.receive(0, 1, first, 0)
-        found = [departure for hop in range(6) for departure in fabric.advance(500 * hop)]
-    assert len(found) == 6
-    assert found == carried
+        departures = [departure for hop in range(6) for departure in fabric.advance(500 * hop)]
+    assert len(departures) == 6
+    assert departures == carried
 
 
 def huge_areas() -> int:
-    """Of this process's memory, those for which huge pages are asked."""
+    """Return the number of memory areas of this process that request huge pages."""
     flags = [line for line in Path("/proc/self/smaps").read_text().splitlines() if line.startswith("VmFlags")]
     return sum(" hg" in line for line in flags)
 
 
 def deep_queue(alone: bool) -> None:
-    """Some 14 MB of packets wait for one wire, in a switch by itself or in one of a fabric."""
+    """Queue some 14 MB of packets for one wire, in a single switch or in a switch of a fabric."""
     fabric, near, _ = pair()
     engine = SwitchEngine(library()) if alone else near
     engine.command(f"port_rate {EDGE} 1000")
@@ -124,7 +122,7 @@ def deep_queue(alone: bool) -> None:
 
 
 def test_only_a_fabric_takes_huge_pages() -> None:
-    """The first touch of one can take milliseconds, which a switch that runs in real time has not got."""
+    """The first touch of a huge page can take milliseconds: too long for a switch that runs in real time."""
     script = """
         from tests.softswitch.engine.test_fabric import deep_queue, huge_areas
         before = huge_areas()
@@ -133,12 +131,14 @@ def test_only_a_fabric_takes_huge_pages() -> None:
         deep_queue(alone=False)
         assert huge_areas() > before
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
 
 
 def test_memory_counts_where_the_packet_is() -> None:
-    """Switches of a fabric share idle memory; what a packet takes is counted for the one that holds it."""
+    """Switches of a fabric share idle memory, but a packet counts for the switch that holds it."""
     fabric, near, far = pair()
     with fabric:
         fabric.receive(0, 1, steer(LINK, 1_000), 0)
@@ -149,7 +149,7 @@ def test_memory_counts_where_the_packet_is() -> None:
 
 
 def test_telemetry_of_an_idle_member_reaches_the_end() -> None:
-    """A switch that had nothing to do still has its whole-switch rows."""
+    """A switch without events still has its whole-switch rows."""
     engines = SwitchEngine(library(), sample_ns=1_000), SwitchEngine(library(), sample_ns=1_000)
     with Fabric() as fabric:
         fabric.connect(engines[0], LINK, engines[1], LINK)
@@ -160,7 +160,6 @@ def test_telemetry_of_an_idle_member_reaches_the_end() -> None:
 
 
 def test_ports_cannot_be_joined_twice() -> None:
-    """A port has one link."""
     fabric, near, far = pair()
     with fabric:
         with pytest.raises(ValueError, match="cannot be joined"):
@@ -170,21 +169,20 @@ def test_ports_cannot_be_joined_twice() -> None:
 
 
 def test_member_is_driven_through_its_fabric() -> None:
-    """Driving one switch of a fabric by hand would break the order of time."""
+    """Driving a single switch of a fabric would break the order of time."""
     fabric, near, _ = pair()
     with fabric, pytest.raises(RuntimeError, match="part of a fabric"):
         near.advance(1)
 
 
 def test_frame_for_an_unknown_engine_is_an_error() -> None:
-    """Indexes and ports are checked."""
     fabric, _, _ = pair()
     with fabric, pytest.raises(ValueError, match="no engine 2"):
         fabric.receive(2, 1, steer(1), 0)
 
 
 def random_run(seed: int) -> list[EdgeDeparture]:
-    """A ring of four switches under random traffic with answers from the edge."""
+    """Run a ring of four switches under random traffic with answers from the edge; return all departures."""
     draw = random.Random(seed)
     engines = [SwitchEngine(library(), seed=seed) for _ in range(4)]
     log: list[EdgeDeparture] = []
@@ -211,7 +209,6 @@ def random_run(seed: int) -> list[EdgeDeparture]:
 
 
 def test_two_runs_are_identical_to_the_byte() -> None:
-    """Order, times and bytes."""
     first = random_run(5)
     assert len(first) > 400
     assert first == random_run(5)
@@ -219,7 +216,7 @@ def test_two_runs_are_identical_to_the_byte() -> None:
 
 @pytest.mark.long
 def test_another_process_gives_the_same_run() -> None:
-    """Nothing depends on addresses, hashing or the run of the interpreter."""
+    """The result does not depend on addresses, hash seeds or the interpreter's process."""
     script = """
         import hashlib
         from tests.softswitch.engine.test_fabric import random_run
@@ -231,7 +228,7 @@ def test_another_process_gives_the_same_run() -> None:
 
 
 def test_switches_of_two_libraries_join(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Members may run different programs: two shared objects in one fabric."""
+    """Members may run different programs, from two shared objects."""
     copy = tmp_path_factory.mktemp("copy") / "other.so"
     copy.write_bytes(library().read_bytes())
     near, far = SwitchEngine(library()), SwitchEngine(copy)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Links that lose, damage, double, delay and reorder frames, packet by packet."""
+"""Tests of links that lose, damage, duplicate, delay and reorder frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wire.constants import ETHERTYPE_IPV4, IP_PROTOCOL_UDP
 FRAMES = 1000
 BYTES = 100
 WIRE_NS = 100
-"""What a frame takes at 8 Gb/s; frames come back to back."""
+"""The transmission time of a frame at 8 Gb/s; frames are sent back to back."""
 DIRECTIONS = ("out 1", "in 0")
 
 
@@ -27,14 +27,14 @@ def _impair(engine: SwitchEngine, place: str, words: str) -> None:
 
 
 def _through(engine: SwitchEngine) -> list[tuple[int, int]]:
-    """When which of the frames came out, by their numbers."""
+    """Send FRAMES numbered frames through the switch; return (due time, number) of each departure."""
     for port in (0, 1):
         engine.command(f"port_rate {port} 8000000000")
     for number in range(FRAMES):
         frame = steer(1, BYTES)
         engine.receive(0, frame[:-2] + number.to_bytes(2, "big"), number * WIRE_NS)
-    left = engine.advance(100 * FRAMES * WIRE_NS)
-    return sorted((due_ns, int.from_bytes(frame[-2:], "big")) for _, due_ns, frame in left)
+    departures = engine.advance(100 * FRAMES * WIRE_NS)
+    return sorted((due_ns, int.from_bytes(frame[-2:], "big")) for _, due_ns, frame in departures)
 
 
 def _numbers(engine: SwitchEngine) -> list[int]:
@@ -43,8 +43,8 @@ def _numbers(engine: SwitchEngine) -> list[int]:
 
 @pytest.mark.parametrize("place", DIRECTIONS)
 @pytest.mark.parametrize(("kind", "reason"), [("loss", "link_loss"), ("corrupt", "link_corrupted")])
-def test_a_share_of_the_frames_ends_on_the_link(engine: SwitchEngine, place: str, kind: str, reason: str) -> None:
-    """About the share that was asked for, each counted once; the others arrive when they would have."""
+def test_share_of_the_frames_is_lost_on_the_link(engine: SwitchEngine, place: str, kind: str, reason: str) -> None:
+    """About the requested share is lost, each frame counted once; the others arrive on time."""
     _impair(engine, place, f"{kind} rate_ppb=100000000 seed=1")
     arrived = _through(engine)
     assert 0.05 * FRAMES < FRAMES - len(arrived) < 0.15 * FRAMES
@@ -53,8 +53,8 @@ def test_a_share_of_the_frames_ends_on_the_link(engine: SwitchEngine, place: str
     assert {name: count for name, count in drops.items() if count} == {reason: FRAMES - len(arrived)}
 
 
-def test_what_a_link_loses_took_its_time_on_the_wire(engine: SwitchEngine) -> None:
-    """A queue drains at the port's rate, whatever becomes of its frames: a program's account of it stays true."""
+def test_lost_frames_take_time_on_the_wire(engine: SwitchEngine) -> None:
+    """A queue drains at the port's rate even if frames are lost, so queue depths seen by a program stay correct."""
     engine.command("port_rate 1 8000000000")
     _impair(engine, "out 1", "loss rate_ppb=1000000000 seed=1")
     for _ in range(3):
@@ -66,8 +66,8 @@ def test_what_a_link_loses_took_its_time_on_the_wire(engine: SwitchEngine) -> No
 
 
 @pytest.mark.parametrize("place", DIRECTIONS)
-def test_a_share_of_the_frames_comes_twice(engine: SwitchEngine, place: str) -> None:
-    """The copy is the link's: it is counted, right behind its original, and takes none of the port's time."""
+def test_share_of_the_frames_is_duplicated(engine: SwitchEngine, place: str) -> None:
+    """The link makes the copy: it follows its original and takes no time on the port."""
     _impair(engine, place, "duplicate rate_ppb=100000000 seed=1")
     numbers = _numbers(engine)
     statistics = engine.statistics()
@@ -75,13 +75,13 @@ def test_a_share_of_the_frames_comes_twice(engine: SwitchEngine, place: str) -> 
     assert numbers == sorted(numbers)
     assert set(numbers) == set(range(FRAMES))
     assert sum(statistics["drops"].values()) == 0
-    came, left = statistics["ports"]["0"]["rx_packets"], statistics["ports"]["1"]["tx_packets"]
-    assert (came, left) == (len(numbers) if place == "in 0" else FRAMES, len(numbers))
+    received, sent = statistics["ports"]["0"]["rx_packets"], statistics["ports"]["1"]["tx_packets"]
+    assert (received, sent) == (len(numbers) if place == "in 0" else FRAMES, len(numbers))
 
 
 @pytest.mark.parametrize("place", DIRECTIONS)
 def test_jitter_keeps_order_and_the_rate_of_the_wire(engine: SwitchEngine, place: str) -> None:
-    """Frames are held back up to the most, never overtake, and never come closer than they fit on the wire."""
+    """Frames are delayed up to the maximum, never overtake, and never exceed the wire's rate."""
     most_ns = 777
     _impair(engine, place, f"jitter rate_ppb=1000000000 time_ns={most_ns} seed=1")
     arrived = _through(engine)
@@ -93,20 +93,20 @@ def test_jitter_keeps_order_and_the_rate_of_the_wire(engine: SwitchEngine, place
     assert min(later - earlier for earlier, later in pairwise(times)) >= WIRE_NS
 
 
-def test_jitter_is_spread_evenly_over_frames_that_stand_apart(engine: SwitchEngine) -> None:
-    """Uniform from nothing to the most where no frame waits for another."""
+def test_jitter_of_distant_frames_is_uniform(engine: SwitchEngine) -> None:
+    """Delays are uniform from 0 to the maximum if no frame waits for another."""
     _impair(engine, "out 1", "jitter rate_ppb=1000000000 time_ns=400 seed=1")
     for number in range(FRAMES):
         engine.receive(0, steer(1, BYTES), 1_000 * number)
     late_ns = [due_ns % 1_000 for _, due_ns, _ in engine.advance(1_000 * FRAMES)]
-    quarters = [sum(low <= each < low + 100 for each in late_ns) for low in (0, 100, 200, 300)]
+    quarters = [sum(low <= delay_ns < low + 100 for delay_ns in late_ns) for low in (0, 100, 200, 300)]
     assert min(quarters) > 0.2 * FRAMES
     assert (min(late_ns) < 5, max(late_ns) > 395, max(late_ns) <= 400) == (True, True, True)
 
 
 @pytest.mark.parametrize("place", DIRECTIONS)
-def test_what_jitter_held_back_is_not_overtaken_after_its_end(engine: SwitchEngine, place: str) -> None:
-    """Switched off in the middle, it still keeps order."""
+def test_frames_delayed_by_jitter_are_not_overtaken_after_its_end(engine: SwitchEngine, place: str) -> None:
+    """Jitter that is switched off in the middle of a run still keeps the order."""
     direction, port = place.split()
     _impair(engine, place, "jitter rate_ppb=1000000000 time_ns=5000 seed=1")
     engine.command(f"at {FRAMES // 2 * WIRE_NS} port_impair {port} {direction} jitter off")
@@ -114,8 +114,8 @@ def test_what_jitter_held_back_is_not_overtaken_after_its_end(engine: SwitchEngi
 
 
 @pytest.mark.parametrize("place", DIRECTIONS)
-def test_a_share_of_the_frames_is_overtaken(engine: SwitchEngine, place: str) -> None:
-    """Held back by as much as was said and by nothing else; all others keep order, time and place."""
+def test_share_of_the_frames_is_reordered(engine: SwitchEngine, place: str) -> None:
+    """Reordered frames are delayed by exactly the configured time; the others are not affected."""
     _impair(engine, place, "reorder rate_ppb=100000000 time_ns=450 seed=1")
     for number in range(FRAMES):
         frame = steer(1, BYTES)
@@ -127,8 +127,8 @@ def test_a_share_of_the_frames_is_overtaken(engine: SwitchEngine, place: str) ->
     assert sorted(number for _, number in arrived) == list(range(FRAMES))
 
 
-def test_loss_of_one_udp_port_spares_all_else(engine: SwitchEngine) -> None:
-    """What is lost is UDP over IPv4 towards that port; what only looks like it, or is cut short, is not."""
+def test_udp_loss_affects_only_one_port(engine: SwitchEngine) -> None:
+    """UDP over IPv4 to that port is lost, but not similar or truncated frames."""
     _impair(engine, "in 0", "udp_loss rate_ppb=1000000000 udp_port=49791 seed=1")
     lost = _datagram(49791)
     tcp = lost[: 14 + 9] + bytes([6]) + lost[14 + 10 :]
@@ -145,8 +145,8 @@ def _datagram(port: int) -> bytes:
     return b"".join((ethernet.pack_header(2, 1, ETHERTYPE_IPV4), *headers))
 
 
-def test_a_link_is_bad_for_what_reaches_its_end_meanwhile(engine: SwitchEngine) -> None:
-    """However early a frame was handed over: what counts is when it arrives."""
+def test_impairment_applies_at_the_time_of_arrival(engine: SwitchEngine) -> None:
+    """The time of arrival counts, not the time at which the frame was handed over."""
     engine.command("port_ingress_delay 0 100")
     engine.command("at 150 port_impair 0 in loss rate_ppb=1000000000 seed=1")
     engine.command("at 350 port_impair 0 in loss off")
@@ -155,8 +155,8 @@ def test_a_link_is_bad_for_what_reaches_its_end_meanwhile(engine: SwitchEngine) 
     assert [(due_ns, frame[-1]) for _, due_ns, frame in engine.advance(1_000)] == [(100, 0), (400, 3), (500, 4)]
 
 
-def test_one_seed_hits_the_same_frames(engine: SwitchEngine) -> None:
-    """And a kind beside it changes nothing of that."""
+def test_equal_seeds_affect_the_same_frames(engine: SwitchEngine) -> None:
+    """Other kinds of impairment do not change which frames a seed affects."""
     _impair(engine, "out 1", "loss rate_ppb=100000000 seed=5")
     first = _numbers(engine)
     for words, same in (("seed=5", True), ("seed=6", False)):
@@ -168,7 +168,7 @@ def test_one_seed_hits_the_same_frames(engine: SwitchEngine) -> None:
 
 
 def test_an_impairment_ends(engine: SwitchEngine) -> None:
-    """At its time, and at that of no other port, direction or kind."""
+    """The command must match port, direction and kind, and takes effect at its time."""
     _impair(engine, "out 1", "loss rate_ppb=1000000000 seed=1")
     engine.command("at 20000 port_impair 1 in loss off")
     engine.command("at 30000 port_impair 2 out loss off")
@@ -178,8 +178,8 @@ def test_an_impairment_ends(engine: SwitchEngine) -> None:
     assert engine.statistics()["planned_failed"] == 0
 
 
-def test_a_copy_that_finds_no_memory_is_not_made(engine: SwitchEngine) -> None:
-    """The original goes its way; nothing is counted."""
+def test_duplicate_without_memory_is_skipped(engine: SwitchEngine) -> None:
+    """The original is forwarded; the failed copy is not counted."""
     _impair(engine, "out 1", "duplicate rate_ppb=1000000000 seed=1")
     engine.receive(0, steer(1, BYTES), 0)
     engine.command("memory_limit 1")
@@ -188,7 +188,7 @@ def test_a_copy_that_finds_no_memory_is_not_made(engine: SwitchEngine) -> None:
 
 
 def test_links_between_switches_are_impaired_by_their_sender() -> None:
-    """Frames that a link reorders arrive at the next switch in that order, each once."""
+    """A reordering link delivers frames to the next switch in the new order, each once."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         fabric.connect(a, 1, b, 2)
@@ -216,6 +216,5 @@ def test_links_between_switches_are_impaired_by_their_sender() -> None:
     ],
 )
 def test_bad_words_are_refused(engine: SwitchEngine, words: str, wrong: str) -> None:
-    """One line that names the word."""
     with pytest.raises(CommandError, match=wrong):
         engine.command(f"port_impair {words}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch that loses its power, and one that stands still: every packet ends once, under a reason of its own."""
+"""Tests of a switch that loses its power or is stalled: every packet ends exactly once, with its own drop reason."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _FRAME_NS = 1_000
 
 @pytest.fixture
 def slow(engine: SwitchEngine) -> SwitchEngine:
-    """A switch whose port 1 takes 1000 ns for a frame of 1000 bytes."""
+    """Yield a switch whose port 1 takes 1000 ns for a frame of 1000 bytes."""
     engine.command("port_rate 1 8000000000")
     return engine
 
 
 @pytest.fixture
 def stateful() -> Iterator[SwitchEngine]:
-    """A program with registers, a counter of entries and meters."""
+    """Yield a switch whose program has registers, direct counters and meters."""
     with SwitchEngine(build_library(PROGRAMS / "stateful.json")) as switch:
         yield switch
 
 
 def _queue(engine: SwitchEngine, *tags: int, now_ns: int = 0, class_: int = 0) -> list[Departure]:
-    """Frames for port 1 that come all at once; what leaves at that instant."""
+    """Receive frames for port 1 that arrive at the same time; return the departures of that instant."""
     for tag in tags:
         engine.receive(0, steer(1, _FRAME_BYTES, tag=tag, class_=class_), now_ns)
     return engine.advance(now_ns)
@@ -45,12 +45,12 @@ def _drops(engine: SwitchEngine) -> dict[str, int]:
 
 
 def _tags(departures: list[Departure]) -> list[tuple[int, int]]:
-    """(tag, due) of each."""
+    """Return (tag, due time) of each departure."""
     return [(frame[-1], due_ns) for _, due_ns, frame in departures]
 
 
-def test_without_power_all_that_waits_is_lost(slow: SwitchEngine) -> None:
-    """The frame on the wire is finished; those behind it are counted once each, and nothing is queued any more."""
+def test_power_loss_drops_queued_frames(slow: SwitchEngine) -> None:
+    """The frame on the wire is finished; the frames behind it are counted once each."""
     assert _tags(_queue(slow, 1, 2, 3)) == [(1, _FRAME_NS)]
     slow.command("at 500 power off")
     assert slow.advance(10_000) == []
@@ -59,8 +59,8 @@ def test_without_power_all_that_waits_is_lost(slow: SwitchEngine) -> None:
     assert (statistics["queued_packets"], statistics["queued_bytes"], statistics["buffer_bytes"]) == (0, 0, 0)
 
 
-def test_what_reaches_a_switch_without_power_is_lost(slow: SwitchEngine) -> None:
-    """Pause frames too: nobody is there to obey them. With power, all goes on."""
+def test_frames_that_reach_a_switch_without_power_are_lost(slow: SwitchEngine) -> None:
+    """Pause frames are lost too. With power, forwarding goes on."""
     slow.command("at 0 power off")
     slow.command("at 2000 power on")
     _queue(slow, 1, now_ns=1_000)
@@ -70,8 +70,8 @@ def test_what_reaches_a_switch_without_power_is_lost(slow: SwitchEngine) -> None
     assert _tags(_queue(slow, 2, now_ns=2_000)) == [(2, 3_000)]
 
 
-def test_pauses_that_it_obeyed_are_forgotten(slow: SwitchEngine) -> None:
-    """A class that stood for a long time sends again."""
+def test_power_loss_clears_pauses(slow: SwitchEngine) -> None:
+    """A class that was paused for a long time sends again after the restart."""
     slow.step(1, priority_pause({0: 65_535}), 0)
     assert _queue(slow, 1) == []
     for line in ("power off", "power on"):
@@ -80,8 +80,8 @@ def test_pauses_that_it_obeyed_are_forgotten(slow: SwitchEngine) -> None:
     assert _drops(slow) == {"restart": 1}
 
 
-def test_frames_under_way_to_it_come_in_when_it_has_power(engine: SwitchEngine) -> None:
-    """A cable loses nothing: it matters when the frame arrives."""
+def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: SwitchEngine) -> None:
+    """A frame on the cable is lost only if the switch has no power when the frame arrives."""
     engine.command("port_ingress_delay 0 1000")
     engine.receive(0, steer(2, tag=1), 0)
     engine.receive(0, steer(2, tag=2), 500)
@@ -91,8 +91,8 @@ def test_frames_under_way_to_it_come_in_when_it_has_power(engine: SwitchEngine) 
     assert _drops(engine) == {"restart": 1}
 
 
-def test_the_program_forgets_and_its_control_plane_does_not(stateful: SwitchEngine) -> None:
-    """Registers and counters are 0 afterwards, tables and rates as they were; what was counted can still be read."""
+def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) -> None:
+    """Registers and counters are 0 afterwards, tables and rates stay; `past` reads the old registers."""
     assert stateful.command("past") == "0"
     stateful.command("register_write times 3 7")
     stateful.command("table_add watched watch 2 =>")
@@ -107,8 +107,8 @@ def test_the_program_forgets_and_its_control_plane_does_not(stateful: SwitchEngi
     assert stateful.command("past 0 register_read times 3") == "times[3]= 7"
 
 
-def test_every_life_is_kept_apart(stateful: SwitchEngine) -> None:
-    """The second loss of power puts the second life aside."""
+def test_state_before_each_power_loss_is_stored(stateful: SwitchEngine) -> None:
+    """Each loss of power stores its own copy of the registers."""
     for value in (5, 6):
         stateful.command(f"register_write times 0 {value}")
         stateful.command("power off")
@@ -116,8 +116,8 @@ def test_every_life_is_kept_apart(stateful: SwitchEngine) -> None:
     assert lives == ["times[0]= 5", "times[0]= 6"]
 
 
-def test_a_switch_that_stands_still_neither_takes_nor_sends(slow: SwitchEngine) -> None:
-    """What waits goes on waiting, what comes waits in a ring; afterwards the queue goes before the newcomers."""
+def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
+    """Queued packets keep waiting and arriving frames wait in a ring; afterwards queued packets go first."""
     _queue(slow, 1, 2)
     slow.command("at 500 stall on")
     slow.command("at 5000 stall off")
@@ -129,8 +129,8 @@ def test_a_switch_that_stands_still_neither_takes_nor_sends(slow: SwitchEngine) 
     assert (_drops(slow), slow.statistics()["queued_packets"]) == ({}, 0)
 
 
-def test_frames_keep_their_order_over_a_standstill(engine: SwitchEngine) -> None:
-    """One that arrives at the very end comes after those that waited."""
+def test_frames_keep_their_order_over_a_stall(engine: SwitchEngine) -> None:
+    """A frame that arrives at the end of the stall comes after the frames that waited."""
     engine.command("at 100 stall on")
     engine.command("at 500 stall off")
     for tag, time_ns in ((1, 100), (2, 300), (3, 500), (4, 501)):
@@ -138,8 +138,8 @@ def test_frames_keep_their_order_over_a_standstill(engine: SwitchEngine) -> None
     assert _tags(engine.advance(1_000)) == [(1, 500), (2, 500), (3, 500), (4, 501)]
 
 
-def test_packets_that_go_round_do_so_after_a_standstill(engine: SwitchEngine) -> None:
-    """A frame that waited and recirculates is through before the next that waited."""
+def test_recirculation_finishes_before_the_next_waiting_frame(engine: SwitchEngine) -> None:
+    """A waiting frame finishes its recirculation before the next waiting frame enters."""
     engine.command("stall on")
     engine.receive(0, steer(1, ops=Op.RECIRCULATE, second=2, tag=1), 10)
     engine.receive(0, steer(2, tag=2), 20)
@@ -147,8 +147,8 @@ def test_packets_that_go_round_do_so_after_a_standstill(engine: SwitchEngine) ->
     assert [(port, frame[-1]) for port, _, frame in engine.advance(200)] == [(2, 1), (2, 2)]
 
 
-def test_a_full_ring_loses_what_finds_it_full(engine: SwitchEngine) -> None:
-    """Each port has a ring of its own."""
+def test_full_receive_ring_drops_frames(engine: SwitchEngine) -> None:
+    """Each port has its own ring."""
     engine.command("stall on 2")
     for time_ns in range(5):
         engine.receive(0, steer(1, tag=time_ns), time_ns)
@@ -158,8 +158,8 @@ def test_a_full_ring_loses_what_finds_it_full(engine: SwitchEngine) -> None:
     assert _drops(engine) == {"receive_ring": 3}
 
 
-def test_macs_obey_pauses_while_the_switch_stands_still(slow: SwitchEngine) -> None:
-    """They take no place in a ring, and what they say holds afterwards."""
+def test_macs_obey_pauses_during_a_stall(slow: SwitchEngine) -> None:
+    """Pause frames take no place in a ring, and the pause holds after the stall."""
     slow.command("stall on 0")
     slow.receive(1, priority_pause({0: 10}), 0)
     slow.command("at 100 stall off")
@@ -168,8 +168,8 @@ def test_macs_obey_pauses_while_the_switch_stands_still(slow: SwitchEngine) -> N
     assert (_drops(slow), slow.statistics()["pause_frames"]) == ({}, 1)
 
 
-def test_a_loss_of_power_takes_what_waits_in_rings(engine: SwitchEngine) -> None:
-    """And the standstill lasts as long as it was to last."""
+def test_power_loss_drops_frames_in_receive_rings(engine: SwitchEngine) -> None:
+    """The stall continues after the restart until its planned end."""
     engine.command("stall on")
     engine.receive(0, steer(1, tag=1), 10)
     for line in ("power off", "power on"):
@@ -180,15 +180,14 @@ def test_a_loss_of_power_takes_what_waits_in_rings(engine: SwitchEngine) -> None
     assert _drops(engine) == {"restart": 1}
 
 
-def test_going_on_without_having_stood_still_changes_nothing(slow: SwitchEngine) -> None:
-    """Nor does power that was never off."""
+def test_resuming_without_an_outage_has_no_effect(slow: SwitchEngine) -> None:
     for line in ("stall off", "power on"):
         slow.command(line)
     assert _tags(_queue(slow, 1)) == [(1, _FRAME_NS)]
 
 
-def test_a_neighbour_goes_on_while_a_switch_stands_still() -> None:
-    """In a fabric: what it sends meanwhile waits at the far side."""
+def test_neighbour_goes_on_during_a_stall() -> None:
+    """Frames that the neighbour sends wait at the stalled switch."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         fabric.connect(a, 1, b, 0)
@@ -206,12 +205,11 @@ def test_a_neighbour_goes_on_while_a_switch_stands_still() -> None:
         ("power maybe", "'maybe' is neither 'off' nor 'on'"),
         ("stall perhaps", "'perhaps' is neither 'on' nor 'off'"),
         ("stall on many", "frames 'many' is not a number"),
-        ("past 0 register_read times 0", "no life '0' has ended"),
+        ("past 0 register_read times 0", "no life '0' was ended by a power loss"),
         ("past zero", "life 'zero' is not a number"),
     ],
 )
 def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """One line that names the word."""
     with pytest.raises(CommandError, match=wrong):
         engine.command(line)
 
@@ -221,12 +219,12 @@ def test_bad_words_are_refused(engine: SwitchEngine, line: str, wrong: str) -> N
     [
         ("past 0", "too few"),
         ("past 0 frobnicate", "no such command"),
-        ("past 0 register_write times 0 1", "registers and counters are to be read, no more"),
+        ("past 0 register_write times 0 1", "only register_read and counter_read are possible"),
         ("past 0 register_read", "too few: register_read REGISTER"),
     ],
 )
-def test_a_past_life_is_only_read(stateful: SwitchEngine, line: str, wrong: str) -> None:
-    """It is over."""
+def test_past_state_is_read_only(stateful: SwitchEngine, line: str, wrong: str) -> None:
+    """The state before a loss of power can be read but not changed."""
     stateful.command("power off")
     with pytest.raises(CommandError, match=wrong):
         stateful.command(line)

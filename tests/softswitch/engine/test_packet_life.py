@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What v1model does with a packet between and after the passes of a program."""
+"""Tests of v1model's handling of a packet between and after the passes of a program."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from tests.softswitch.programs.steered import (
 NORMAL, INGRESS_CLONE, EGRESS_CLONE, RECIRCULATED, REPLICATION, RESUBMITTED = 0, 1, 2, 4, 5, 6
 
 
-def test_unicast_leaves_where_ingress_said(engine: SwitchEngine) -> None:
-    """egress_spec chooses the port; bytes beyond the headers pass unchanged."""
+def test_unicast_leaves_by_egress_spec(engine: SwitchEngine) -> None:
     [(port, due_ns, frame)] = engine.step(1, steer(2, 200, tag=7), 5_000)
     assert (port, due_ns, len(frame), frame[-1]) == (2, 5_000, 200, 7)
     assert report(frame).ingress_port == 1
@@ -34,12 +33,12 @@ def test_timestamps_count_microseconds_since_the_epoch() -> None:
     """Ingress, enqueue and egress see one clock, in whole microseconds since the epoch."""
     with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
         [(_, _, frame)] = engine.step(1, steer(2), 1_005_999)
-    seen = report(frame)
-    assert (seen.ingress_us, seen.enq_timestamp, seen.egress_us, seen.deq_timedelta) == (5, 5, 5, 0)
+    metadata = report(frame)
+    assert (metadata.ingress_us, metadata.enq_timestamp, metadata.egress_us, metadata.deq_timedelta) == (5, 5, 5, 0)
 
 
 def test_before_the_epoch_the_clock_is_zero() -> None:
-    """Traffic before the announced start of a run sees time 0, not a wrapped number."""
+    """Traffic before the start of a run has time 0, not a wrapped number."""
     with SwitchEngine(library(), epoch_ns=1_000_000) as engine:
         [(_, _, frame)] = engine.step(1, steer(2), 500_000)
     assert report(frame).egress_us == 0
@@ -55,13 +54,13 @@ def test_drop_in_ingress_and_in_egress_is_counted_apart(engine: SwitchEngine) ->
 
 
 def test_frame_too_short_for_the_parser_is_malformed(engine: SwitchEngine) -> None:
-    """A parser error is counted; what becomes of the packet is the program's decision."""
+    """A parser error is counted; the program decides about the packet."""
     assert engine.step(1, b"\x00" * 13, 0) == []
     assert engine.statistics()["malformed"] == 1
 
 
 def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
-    """A clone has the received bytes, parsed anew, the preserved field, priority 0 and nothing else of the metadata."""
+    """A clone has the received bytes, the preserved field and priority 0, but no other metadata."""
     engine.command("mirroring_add 5 3")
     ops = Op.CLONE_INGRESS | Op.TRUNCATE_INGRESS
     out = engine.step(1, steer(2, 200, class_=6, ops=ops, session=5, truncate=80, mark=9), 0)
@@ -74,7 +73,7 @@ def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
 
 
 def test_clone_of_a_session_with_a_delay_reaches_its_queue_later(engine: SwitchEngine) -> None:
-    """Clones take their session's time, each its own, and see the clock of their egress; the packet takes none."""
+    """Each clone has its session's delay and sees the time of its egress; the original is not delayed."""
     for line in ("mirroring_add 5 3", "mirroring_delay 5 700000", "mirroring_add 6 4"):
         engine.command(line)
     assert engine.command("mirroring_get 5") == "port=3 delay_ns=700000"
@@ -88,8 +87,8 @@ def test_clone_of_a_session_with_a_delay_reaches_its_queue_later(engine: SwitchE
     assert [report(frame).egress_us for _, _, frame in out] == [700, 900]
 
 
-def test_delayed_clones_wait_while_a_switch_stands_still_and_end_with_its_power(engine: SwitchEngine) -> None:
-    """What is being copied is held by the switch like what is queued."""
+def test_delayed_clones_wait_during_a_stall_and_are_lost_with_the_power(engine: SwitchEngine) -> None:
+    """A delayed copy is held by the switch like a queued packet."""
     for line in ("mirroring_add 5 3", "mirroring_delay 5 1000"):
         engine.command(line)
     for at_ns in (0, 10_000):
@@ -102,8 +101,8 @@ def test_delayed_clones_wait_while_a_switch_stands_still_and_end_with_its_power(
     assert engine.statistics()["drops"]["restart"] == 1
 
 
-def test_the_delay_of_a_session_stays_whoever_leads_it_where(engine: SwitchEngine) -> None:
-    """It is what the switch takes for a copy, before the session is there and after it was made anew."""
+def test_session_delay_survives_changes_of_the_session(engine: SwitchEngine) -> None:
+    """The delay may be set before the session exists, and survives deletion of the session."""
     for line in ("mirroring_delay 5 10", "mirroring_add 5 3", "mirroring_delete 5", "mirroring_add 5 4"):
         engine.command(line)
     assert engine.command("mirroring_get 5") == "port=4 delay_ns=10"
@@ -122,14 +121,13 @@ def test_egress_clone_has_headers_of_egress_and_no_metadata(engine: SwitchEngine
 
 
 def test_egress_clone_of_a_dropped_packet_survives(engine: SwitchEngine) -> None:
-    """Dropping in egress ends the packet, not the clone that it asked for."""
     engine.command("mirroring_add 5 3")
     [(port, _, frame)] = engine.step(1, steer(2, 300, ops=Op.CLONE_EGRESS | Op.DROP_EGRESS, session=5, tag=3), 0)
     assert (port, len(frame), frame[-1]) == (3, 300, 3)
 
 
 def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
-    """A session that nobody configured makes no clone; the packet goes on."""
+    """An unconfigured session makes no clone; the packet is forwarded."""
     assert len(engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=9), 0)) == 1
     assert engine.statistics()["clones_without_session"] == 1
 
@@ -138,7 +136,7 @@ def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
     ("session", "alone"), [("mirroring_add_mc 5 7", []), ("mirroring_add_port_and_mgrp 5 3 7", [3])]
 )
 def test_clone_to_a_multicast_group(session: str, alone: list[int], engine: SwitchEngine) -> None:
-    """A session may name a group: one clone for each of its ports; and a port beside it: one for that."""
+    """A session may name a group, which gives a clone per port of the group, and a port beside it."""
     for line in ("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", session):
         engine.command(line)
     out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)
@@ -151,7 +149,7 @@ def test_clone_to_a_multicast_group(session: str, alone: list[int], engine: Swit
 
 
 def test_multicast_replicates_to_nodes_and_lags(engine: SwitchEngine) -> None:
-    """Each node's ports get a copy with the node's rid, each LAG one copy through the member BMv2 would take."""
+    """Each port of a node gets a copy with the node's rid; each LAG gets a copy through BMv2's choice of member."""
     for line in (
         "mc_mgrp_create 7",
         "mc_node_create 10 1 2",
@@ -171,30 +169,28 @@ def test_multicast_replicates_to_nodes_and_lags(engine: SwitchEngine) -> None:
 
 
 def test_multicast_to_an_unknown_group_is_a_counted_drop(engine: SwitchEngine) -> None:
-    """No copies: the packet is gone, and says why."""
     assert engine.step(1, steer(9, ops=Op.MULTICAST, group=7), 0) == []
     assert engine.statistics()["drops"]["no_copies"] == 1
 
 
-def test_recirculated_packet_starts_anew(engine: SwitchEngine) -> None:
-    """Port 510 sends at once; the second round has only the preserved field, and time 0 as its arrival."""
+def test_recirculated_packet_keeps_only_a_field_list(engine: SwitchEngine) -> None:
+    """Port 510 sends at once; the second round has only the preserved field, and 0 as its arrival time."""
     frame = steer(RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE, second=4, mark=8)
     [(port, due_ns, out)] = engine.step(1, frame, 3_000)
-    seen = report(out)
+    metadata = report(out)
     assert (port, due_ns, len(out)) == (4, 3_000, 150)
-    assert (seen.mark, seen.ingress_port, seen.ingress_us, seen.packet_length) == (8, 0, 0, 150)
+    assert (metadata.mark, metadata.ingress_port, metadata.ingress_us, metadata.packet_length) == (8, 0, 0, 150)
     assert engine.statistics()["recirculated"] == 1
 
 
 def test_recirculation_ignores_truncation_of_its_pass(engine: SwitchEngine) -> None:
-    """As on BMv2: what recirculates is whole."""
+    """A recirculated packet is whole, as on BMv2."""
     frame = steer(RECIRCULATION_PORT, 150, ops=Op.RECIRCULATE | Op.TRUNCATE_INGRESS, second=4, truncate=70)
     [(_, _, out)] = engine.step(1, frame, 0)
     assert len(out) == 150
 
 
 def test_recirculating_for_ever_ends(engine: SwitchEngine) -> None:
-    """A loop in a program is bounded and counted."""
     frame = steer(RECIRCULATION_PORT, ops=Op.RECIRCULATE, second=RECIRCULATION_PORT, flags=Flag.FOR_EVER)
     assert engine.step(1, frame, 0) == []
     statistics = engine.statistics()
@@ -203,8 +199,8 @@ def test_recirculating_for_ever_ends(engine: SwitchEngine) -> None:
     assert statistics["buffer_bytes"] == 0
 
 
-def test_port_without_device_drops_what_it_transmits(engine: SwitchEngine) -> None:
-    """What leaves port 510 without recirculating has nowhere to go."""
+def test_port_without_device_drops_its_packets(engine: SwitchEngine) -> None:
+    """Port 510 has no device, so a packet that leaves by it without recirculating is dropped."""
     assert engine.step(1, steer(RECIRCULATION_PORT), 0) == []
     assert engine.statistics()["drops"]["no_device"] == 1
 
@@ -221,14 +217,14 @@ def test_resubmitted_packet_keeps_a_field_list(engine: SwitchEngine) -> None:
     [(Op.TRUNCATE_INGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 90, 90), (Op.TRUNCATE_EGRESS, 900, 300)],
 )
 def test_truncation_cuts_but_never_grows(engine: SwitchEngine, ops: Op, truncate: int, length: int) -> None:
-    """Either pass may cut a packet; packet_length in egress is still the whole length."""
+    """A packet can be truncated in either pass; packet_length in egress is still the full length."""
     [(_, _, out)] = engine.step(1, steer(2, 300, ops=ops, truncate=truncate), 0)
     assert len(out) == length
     assert report(out).packet_length == 300
 
 
-def test_truncated_packet_weighs_less_in_its_queue(engine: SwitchEngine) -> None:
-    """A packet cut in ingress counts for its new length, in bytes waiting and on the wire."""
+def test_truncated_packet_counts_with_its_new_length(engine: SwitchEngine) -> None:
+    """The new length counts in the queue and on the wire."""
     engine.command("port_rate 2 8000000000")
     engine.step(1, steer(2, 1000), 0)
     engine.step(1, steer(2, 1000, ops=Op.TRUNCATE_INGRESS, truncate=100), 0)
@@ -247,13 +243,12 @@ def test_header_removed_in_ingress_leaves_the_length(engine: SwitchEngine) -> No
 
 
 def test_class_above_seven_is_refused(engine: SwitchEngine) -> None:
-    """There are eight classes."""
     assert engine.step(1, steer(2, class_=8), 0) == []
     assert engine.statistics()["drops"]["bad_destination"] == 1
 
 
 def test_memory_limit_drops_and_counts(engine: SwitchEngine) -> None:
-    """Packets wait without limit but for the safety cap on buffer memory."""
+    """Queues are unlimited except for the limit of buffer memory."""
     engine.command("port_rate 2 1000")
     engine.command("memory_limit 10000")
     for _ in range(30):
@@ -274,12 +269,10 @@ def test_empty_and_oversized_frames_are_refused(engine: SwitchEngine) -> None:
 
 
 def test_large_frames_pass(engine: SwitchEngine) -> None:
-    """The longest frame goes through unchanged."""
     [(_, _, out)] = engine.step(1, steer_small(2, 65_535), 0)
     assert out == steer_small(2, 65_535)
 
 
 def test_unknown_port_is_an_error(engine: SwitchEngine) -> None:
-    """Frames cannot enter where no device can be."""
     with pytest.raises(ValueError, match="no port 510"):
         engine.receive(RECIRCULATION_PORT, steer(1), 0)

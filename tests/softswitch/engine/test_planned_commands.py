@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Commands that are planned for a time, and links that go down and up at such times."""
+"""Tests of commands planned for a time, and of links that go down and up at such times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _times(engine: SwitchEngine, until_ns: int) -> list[int]:
 
 
 def test_a_planned_command_is_done_at_its_time(engine: SwitchEngine) -> None:
-    """Packets before it see the old rate, packets from that instant on the new one."""
+    """Earlier packets see the old rate, packets from that instant on the new rate."""
     engine.command("port_rate 1 8000000000")
     engine.command("at 5000 port_rate 1 4000000000")
     for time_ns in (0, 4_000, 5_000, 8_000):
@@ -25,7 +25,6 @@ def test_a_planned_command_is_done_at_its_time(engine: SwitchEngine) -> None:
 
 
 def test_planned_commands_of_one_instant_keep_their_order(engine: SwitchEngine) -> None:
-    """Whatever was planned for other times in between."""
     engine.command("at 700 port_delay 1 1")
     engine.command("at 900 port_delay 1 3")
     engine.command("at 700 port_delay 1 2")
@@ -34,8 +33,8 @@ def test_planned_commands_of_one_instant_keep_their_order(engine: SwitchEngine) 
     assert _times(engine, 1_000) == [702, 903]
 
 
-def test_a_time_that_has_passed_means_now(engine: SwitchEngine) -> None:
-    """So that a command is never lost because it came late."""
+def test_planned_time_in_the_past_means_now(engine: SwitchEngine) -> None:
+    """A command that comes late is not lost."""
     engine.advance(10_000)
     engine.command("at 3000 port_delay 1 7")
     engine.receive(0, steer(1), 11_000)
@@ -43,7 +42,7 @@ def test_a_time_that_has_passed_means_now(engine: SwitchEngine) -> None:
 
 
 def test_the_next_event_may_be_a_planned_command(engine: SwitchEngine) -> None:
-    """A caller that sleeps until the next event does not sleep through it."""
+    """A caller that sleeps until the next event must not miss a planned command."""
     assert engine.next_timer_ns() is None
     engine.command("at 3000 port_delay 1 7")
     assert engine.next_timer_ns() == 3_000
@@ -51,8 +50,7 @@ def test_the_next_event_may_be_a_planned_command(engine: SwitchEngine) -> None:
     assert engine.next_timer_ns() is None
 
 
-def test_what_is_planned_can_be_forgotten(engine: SwitchEngine) -> None:
-    """What lies ahead never happens; what is planned anew does."""
+def test_at_clear_removes_planned_commands(engine: SwitchEngine) -> None:
     engine.command("at 3000 port_delay 1 7")
     engine.command("at_clear")
     assert engine.next_timer_ns() is None
@@ -62,8 +60,8 @@ def test_what_is_planned_can_be_forgotten(engine: SwitchEngine) -> None:
     assert _times(engine, 5_000) == [3_500, 4_509]
 
 
-def test_many_commands_are_run_up_to_the_first_that_is_wrong(engine: SwitchEngine) -> None:
-    """What came before it counts, also for when something happens next."""
+def test_commands_run_up_to_the_first_wrong_one(engine: SwitchEngine) -> None:
+    """Commands before the wrong one take effect, also on the time of the next event."""
     with pytest.raises(CommandError, match="no such command"):
         engine.commands(["at 700 port_delay 1 2", "frobnicate 1", "at 600 port_delay 1 3"])
     assert engine.next_timer_ns() == 700
@@ -77,19 +75,17 @@ def test_many_commands_are_run_up_to_the_first_that_is_wrong(engine: SwitchEngin
         ("at soon port_delay 1 5", "time 'soon' is not a number"),
         ("at 5 frobnicate 1", "no such command"),
         ("at 5 port_delay 1", "too few: port_delay PORT NS"),
-        ("at 5 at 6 statistics", "a planned command plans none"),
+        ("at 5 at 6 statistics", "a planned command cannot plan another"),
         ("port_link 1 sideways", "'sideways' is neither 'up' nor 'down'"),
     ],
 )
 def test_bad_plans_are_refused_at_once(engine: SwitchEngine, line: str, wrong: str) -> None:
-    """What can be known to be wrong beforehand."""
     with pytest.raises(CommandError, match=wrong):
         engine.command(line)
     assert engine.next_timer_ns() is None
 
 
-def test_what_is_refused_when_its_time_comes_is_counted(engine: SwitchEngine) -> None:
-    """Nobody is there to be told."""
+def test_planned_command_refused_at_its_time_is_counted(engine: SwitchEngine) -> None:
     engine.command("at 100 port_link 510 down")
     engine.advance(99)
     assert engine.statistics()["planned_failed"] == 0
@@ -97,8 +93,8 @@ def test_what_is_refused_when_its_time_comes_is_counted(engine: SwitchEngine) ->
     assert engine.statistics()["planned_failed"] == 1
 
 
-def test_a_dead_link_loses_what_is_sent_and_what_arrives(engine: SwitchEngine) -> None:
-    """Each frame once, under a reason of its own; when it is back all goes on."""
+def test_dead_link_loses_frames_in_both_directions(engine: SwitchEngine) -> None:
+    """Each frame is counted once as link_down; after `up` forwarding goes on."""
     engine.command("port_link 1 down")
     engine.receive(0, steer(1), 0)
     engine.receive(1, steer(2), 10)
@@ -113,7 +109,7 @@ def test_a_dead_link_loses_what_is_sent_and_what_arrives(engine: SwitchEngine) -
 
 
 def test_a_dead_link_takes_as_long_as_a_live_one(engine: SwitchEngine) -> None:
-    """Its queue drains at the port's rate: a program's account of it stays true."""
+    """The queue drains at the port's rate, so queue depths seen by a program stay correct."""
     engine.command("port_rate 1 8000000000")
     engine.command("port_link 1 down")
     for _ in range(3):
@@ -125,7 +121,7 @@ def test_a_dead_link_takes_as_long_as_a_live_one(engine: SwitchEngine) -> None:
 
 
 def test_frames_under_way_are_lost_with_their_link() -> None:
-    """A frame that has left one switch and not reached the other when the link is cut at both ends."""
+    """A frame is on the link when both ends go down."""
     with Fabric() as fabric:
         a, b = (SwitchEngine(steered.library()) for _ in range(2))
         for engine in (a, b):

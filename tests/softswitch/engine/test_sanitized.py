@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The tests of the engine once more, with the C built for ASan and UBSan."""
+"""Runs the tests of the engine again, with the C built for ASan and UBSan."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ TESTS = Path(__file__).resolve().parents[1]
 @pytest.mark.skipif(SANITIZE_VARIABLE in os.environ, reason="this is the run in the sanitizers")
 @pytest.mark.long
 def test_engine_suites_pass_in_the_sanitizers() -> None:
-    """No bad access and no undefined behaviour in any of them."""
     try:
         environment = {**sanitizers.environment(), SANITIZE_VARIABLE: "1"}
     except sanitizers.NoSanitizers as error:
         pytest.skip(str(error))
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(str(TESTS / s) for s in SUITES)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-8_000:] + done.stderr[-8_000:]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout[-8_000:] + process.stderr[-8_000:]

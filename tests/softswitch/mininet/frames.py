@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames that the hosts of these tests send, and what is read from those that arrive. Knows no network."""
+"""The frames that the hosts of these tests send, and the fields of received frames. It must not know the network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRAME_BYTES = 1000
 FLOWS = 32
 TCP_BYTES = 60_000
 MANY_PACKETS = 10
-"""From so many in a queue on the programs mark."""
+"""The queue length in packets from which on the programs mark."""
 
 OPTION_HOPS = 31
 _EXPERIMENTAL = 253
@@ -23,60 +23,60 @@ _IPV4_BYTES = 20
 
 
 def address(host: int) -> str:
-    """Of host `h<host>`."""
+    """Return the IPv4 address of host `h<host>`."""
     return f"10.0.{host}.{host}"
 
 
 def mac(host: int) -> str:
-    """Of its interface."""
+    """Return the MAC address of host `h<host>`."""
     return f"02:00:00:00:00:{host:02x}"
 
 
 def numbered(number: int, receiver: str, payload_bytes: int, *, ecn: int = 0, records_hops: bool = False) -> bytes:
-    """A frame from h1 that knows its number."""
+    """Return a frame from h1 that carries a number."""
     option = struct.pack(">BBH", OPTION_HOPS, 4, 0) if records_hops else b""
     return _frame(receiver, _EXPERIMENTAL, struct.pack(">I", number).ljust(payload_bytes, b"\0"), ecn, option)
 
 
 def of_flow(source_port: int, receiver: str) -> bytes:
-    """The beginning of a TCP flow from h1."""
+    """Return the first frame of a TCP flow from h1."""
     return _frame(receiver, _TCP, struct.pack(">HHIIBBHHH", source_port, 80, 0, 0, 5 << 4, 2, 0, 0, 0))
 
 
 def number_of(frame: bytes) -> int:
-    """Of a numbered one."""
+    """Return the number of a numbered frame."""
     number: int = struct.unpack_from(">I", frame, _payload_at(frame))[0]
     return number
 
 
 def ecn_of(frame: bytes) -> int:
-    """Its ECN field."""
+    """Return a frame's ECN field."""
     return frame[_ETHERNET_BYTES + 1] & 3
 
 
 def hops_of(frame: bytes) -> list[tuple[int, int]]:
-    """Switch and depth of each record, the last hop first; none unless the lengths agree with them."""
+    """Return (switch, queue depth) of each hop record, last hop first, after checking the lengths."""
     at = _ETHERNET_BYTES + _IPV4_BYTES
     number, length, count = struct.unpack_from(">BBH", frame, at)
     assert (number, length) == (OPTION_HOPS, 4 + 8 * count)
     assert _payload_at(frame) == at + length
     assert len(frame) == _ETHERNET_BYTES + struct.unpack_from(">H", frame, _ETHERNET_BYTES + 2)[0]
-    return [struct.unpack_from(">II", frame, at + 4 + 8 * each) for each in range(count)]
+    return [struct.unpack_from(">II", frame, at + 4 + 8 * index) for index in range(count)]
 
 
 def flow_of(frame: bytes) -> tuple[int, str]:
-    """Source port and destination."""
+    """Return source port and destination address."""
     port: int = struct.unpack_from(">H", frame, _payload_at(frame))[0]
     return port, str(IPv4Address(frame[_ETHERNET_BYTES + 16 : _ETHERNET_BYTES + 20]))
 
 
 def protocol_of(frame: bytes) -> int:
-    """Of IPv4."""
+    """Return the IPv4 protocol."""
     return frame[_ETHERNET_BYTES + 9]
 
 
 def is_ours(frame: bytes) -> bool:
-    """Whether it was made here, and not by the kernel of a host."""
+    """Whether the frame was made by this module, and not by the kernel of a host."""
     return protocol_of(frame) in (_EXPERIMENTAL, _TCP)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A triangle of three SoftSwitches with a host each, in a Mininet script of its own: `... -m ...scenario PROGRAM...`.
+"""A Mininet script with a triangle of three SoftSwitches and a host each: `... -m ...scenario PROGRAM...`.
 
-The arguments are the programs basic, ecn, mri and load_balance, in this order. The network stays; its switches stop and
-start with the next program. What the packets told is printed as JSON. The link between s1 and s2 is slow and long.
+The arguments are the programs basic, ecn, mri and load_balance, in this order. The network stays; its switches restart
+with the next program. The script prints the measurements as JSON. The link between s1 and s2 is slow and long.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from tests.softswitch.mininet import frames
 
 HOSTS = (1, 2, 3)
 OUT = {1: {1: 1, 2: 2, 3: 3}, 2: {1: 2, 2: 1, 3: 3}, 3: {1: 2, 2: 3, 3: 1}}
-"""The port by which a switch reaches a host."""
+"""The port of each switch towards each host."""
 
 SLOW = {"bw": 0.4, "delay": "2ms"}
-"""1000 B take 20 ms."""
+"""The parameters of the slow link, on which 1000 B take 20 ms."""
 SPREAD_ADDRESS = "10.0.0.100"
 PATIENCE_S = 20.0
 _OUTGOING = 4
 
 
 def routes(switch: int) -> list[str]:
-    """Entries of the three programs that route."""
+    """Return the table entries for the three routing programs."""
     return [
         f"table_add ipv4_lpm ipv4_forward {frames.address(host)}/32 => {frames.mac(host)} {OUT[switch][host]}"
         for host in HOSTS
@@ -46,12 +46,12 @@ def routes(switch: int) -> list[str]:
 
 
 def recording_routes(switch: int) -> list[str]:
-    """The same, and the number that a switch writes down as its own."""
+    """Return the routes, and the switch's number for hop records."""
     return [*routes(switch), f"table_set_default swtrace add_swtrace {switch}"]
 
 
 def spreading(switch: int) -> list[str]:
-    """Of s1: two ways for one address; of the others: the way to their own host."""
+    """Return the entries of load_balance: for s1 two paths for one address, for the others the path to their host."""
     ways = (2, 3) if switch == 1 else (switch,)
     matched = SPREAD_ADDRESS if switch == 1 else frames.address(switch)
     lines = [f"table_add ecmp_group set_ecmp_select {matched}/32 => 0 {len(ways)}"]
@@ -62,7 +62,7 @@ def spreading(switch: int) -> list[str]:
 
 
 def triangle(program: str) -> Mininet:
-    """Not yet started. s3 has a namespace of its own."""
+    """Return the network, not yet started; s3 has its own namespace."""
     net = Mininet(controller=None)
     for n in HOSTS:
         net.addHost(f"h{n}", ip=f"{frames.address(n)}/8", mac=frames.mac(n))
@@ -75,7 +75,7 @@ def triangle(program: str) -> Mininet:
 
 
 def restart(net: Mininet, program: str, commands: Callable[[int], list[str]]) -> None:
-    """All switches with another program."""
+    """Restart all switches with another program."""
     for n, switch in enumerate(net.switches, start=1):
         switch.stop(deleteIntfs=False)
         switch.program, switch.first_commands = program, commands(n)
@@ -83,7 +83,7 @@ def restart(net: Mininet, program: str, commands: Callable[[int], list[str]]) ->
 
 
 def tap(net: Mininet, host: str) -> socket.socket:
-    """A packet socket on a host's interface."""
+    """Open a packet socket on a host's interface."""
     with network_namespace(net.get(host).pid):
         end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
     end.bind((f"{host}-eth0", 0x0800))
@@ -91,15 +91,15 @@ def tap(net: Mininet, host: str) -> socket.socket:
 
 
 def send(net: Mininet, frames_to_send: list[bytes]) -> None:
-    """From h1."""
+    """Send frames from h1."""
     with tap(net, "h1") as sender:
         for frame in frames_to_send:
             sender.send(frame)
 
 
 def send_at_once(net: Mininet, frames_to_send: list[bytes]) -> None:
-    """From h1; s1 stands still until it has them all, so that it does not matter how long sending takes."""
-    [s1] = (each for each in net.switches if each.name == "s1")
+    """Send frames from h1 while s1 is stalled, so that the time that sending takes has no effect."""
+    [s1] = (switch for switch in net.switches if switch.name == "s1")
     s1.commands("stall on")
     send(net, frames_to_send)
     deadline_s = time.monotonic() + PATIENCE_S
@@ -115,41 +115,41 @@ def gather(
     receivers: tuple[str, ...],
     sending: Callable[[Mininet, list[bytes]], None] = send,
 ) -> dict[str, list[bytes]]:
-    """Sends from h1 and waits until as many have arrived, by receiver and in their order."""
+    """Send frames from h1 and wait until as many have arrived; return them by receiver, in order of arrival."""
     taps = {tap(net, host): host for host in receivers}
-    found: dict[str, list[bytes]] = {host: [] for host in receivers}
+    received: dict[str, list[bytes]] = {host: [] for host in receivers}
     sending(net, sent)
-    while sum(map(len, found.values())) < len(sent):
+    while sum(map(len, received.values())) < len(sent):
         ready = select.select(list(taps), [], [], PATIENCE_S)[0]
         if not ready:
             break
         for end in ready:
             frame, origin = end.recvfrom(2_048)
             if origin[2] != _OUTGOING and frames.is_ours(frame):
-                found[taps[end]].append(frame)
+                received[taps[end]].append(frame)
     for end in taps:
         end.close()
-    return found
+    return received
 
 
 def ping(net: Mininet, receiver: int) -> tuple[int, float]:
-    """From h1: TTL of the answer, milliseconds."""
+    """Ping from h1; return the answer's TTL and the time in milliseconds."""
     command = ["ping", "-n", "-c", "1", "-W", str(int(PATIENCE_S)), frames.address(receiver)]
-    said, _, _ = net.get("h1").pexec(command)
-    found = re.search(r"ttl=(\d+) time=([\d.]+) ms", said)
-    return (int(found[1]), float(found[2])) if found else (0, 0.0)
+    output, _, _ = net.get("h1").pexec(command)
+    match = re.search(r"ttl=(\d+) time=([\d.]+) ms", output)
+    return (int(match[1]), float(match[2])) if match else (0, 0.0)
 
 
 def transfer(net: Mininet, receiver: int) -> int:
-    """Bytes that came over a TCP connection from h1."""
+    """Send data over a TCP connection from h1 and return the number of received bytes."""
     place = (frames.address(receiver), 5001)
     with network_namespace(net.get(f"h{receiver}").pid):
         server = socket.create_server(place)
     with network_namespace(net.get("h1").pid):
         client = socket.socket()
     with server, client:
-        for each in (server, client):
-            each.settimeout(PATIENCE_S)
+        for endpoint in (server, client):
+            endpoint.settimeout(PATIENCE_S)
         client.connect(place)
         peer, _ = server.accept()
         with peer:
@@ -163,7 +163,7 @@ def transfer(net: Mininet, receiver: int) -> int:
 
 
 def refusal(net: Mininet) -> str:
-    """What a switch says of a commands file that is wrong in its second line; nothing of it runs then."""
+    """Return the error of a switch whose commands file is wrong in its second line, and its PID."""
     switch = net.get("s1")
     switch.stop(deleteIntfs=False)
     with tempfile.NamedTemporaryFile("w", suffix="-commands.txt") as file:
@@ -178,34 +178,34 @@ def refusal(net: Mininet) -> str:
 
 
 def run(programs: list[str]) -> dict[str, Any]:
-    """All four programs, one after the other."""
+    """Run all four programs one after the other and return the measurements."""
     basic, ecn, mri, load_balance = programs
     net = triangle(basic)
     try:
         net.start()
         net.staticArp()
         h2 = frames.address(2)
-        found: dict[str, Any] = {"ping": [ping(net, 2), ping(net, 3)], "tcp": transfer(net, 3)}
+        results: dict[str, Any] = {"ping": [ping(net, 2), ping(net, 3)], "tcp": transfer(net, 3)}
         restart(net, ecn, routes)
         size = frames.FRAME_BYTES
         burst = [frames.numbered(i, h2, size - 34, ecn=frames.ECT if i % 4 else 0) for i in range(frames.BURST)]
         arrived = gather(net, burst, ("h2",), send_at_once)["h2"]
-        found["ecn"] = [(frames.number_of(each), frames.ecn_of(each)) for each in arrived]
+        results["ecn"] = [(frames.number_of(frame), frames.ecn_of(frame)) for frame in arrived]
         restart(net, mri, recording_routes)
         burst = [frames.numbered(i, h2, size - 38, records_hops=True) for i in range(frames.BURST // 2)]
         arrived = gather(net, burst, ("h2",), send_at_once)["h2"]
-        found["mri"] = [(frames.number_of(each), frames.hops_of(each)) for each in arrived]
+        results["mri"] = [(frames.number_of(frame), frames.hops_of(frame)) for frame in arrived]
         restart(net, load_balance, spreading)
         flows = [frames.of_flow(20_000 + i % frames.FLOWS, SPREAD_ADDRESS) for i in range(2 * frames.FLOWS)]
         by_host = gather(net, flows, ("h2", "h3"))
-        found["flows"] = {host: [frames.flow_of(each) for each in seen] for host, seen in by_host.items()}
-        found["refusal"] = refusal(net)
+        results["flows"] = {host: [frames.flow_of(frame) for frame in arrived] for host, arrived in by_host.items()}
+        results["refusal"] = refusal(net)
         pids = [switch.switch_pid for switch in net.switches if switch.switch_pid]
     finally:
         net.stop()
     sockets = [path.name for path in Path(tempfile.gettempdir()).glob("softswitch-*.control")]
-    found["left"] = [*sockets, *(str(pid) for pid in pids if Path(f"/proc/{pid}").exists())]
-    return found
+    results["left"] = [*sockets, *(str(pid) for pid in pids if Path(f"/proc/{pid}").exists())]
+    return results
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""SoftSwitch in Mininet scripts: four programs that behave as those of the P4 tutorials, and the tutorials' own.
+"""Tests of SoftSwitch in Mininet scripts, with four programs that behave like the P4 tutorials' exercises.
 
-`SFC_TESTBED_P4_TUTORIALS` names a checkout of github.com/p4lang/tutorials, whose programs then get the same tables.
+If `SFC_TESTBED_P4_TUTORIALS` names a checkout of github.com/p4lang/tutorials, its programs are tested too.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ PATIENCE_S = 60.0
 
 
 def in_own_network(*words: str | Path) -> list[str | Path]:
-    """A script of this folder in a network namespace that goes with it."""
+    """Return the command that runs a script of this folder in a temporary network namespace."""
     return ["unshare", "--net", sys.executable, "-m", *words]
 
 
 def temporary_in(folder: Path) -> Mapping[str, str]:
-    """The environment of a script whose temporary files are all in a folder."""
+    """Return an environment whose temporary files are in a folder."""
     return {**os.environ, "TMPDIR": str(folder)}
 
 
 def programs_of(whose: str) -> list[Path]:
-    """Ours are compiled, the tutorials' are left to p4c."""
+    """Return our compiled programs, or the tutorials' sources, which p4c compiles."""
     if whose == "ours":
         return [PROGRAMS / f"{name}.json" for name in NAMES]
     checkout = os.environ.get(CHECKOUT)
@@ -60,7 +60,7 @@ def programs_of(whose: str) -> list[Path]:
 
 @pytest.fixture(scope="module", params=("ours", "tutorials"))
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one run of the scenario told."""
+    """Return the measurements of one run of the scenario."""
     programs = programs_of(request.param)
     environment = temporary_in(tmp_path_factory.mktemp("run"))
     command = in_own_network("tests.softswitch.mininet.scenario", *programs)
@@ -68,20 +68,20 @@ def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         command, cwd=running.ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    results: dict[str, Any] = json.loads(done.stdout)
+    return results
 
 
 def test_basic_routes_over_links_with_rate_and_delay(outcome: dict[str, Any]) -> None:
-    """Two hops away; the slow link takes 2 ms and the 98 B of a ping 1.96 ms, there and back. A host's TCP passes."""
+    """The slow link takes 2 ms, and the 98 B of a ping take 1.96 ms, in each direction."""
     (slow_ttl, slow_ms), (fast_ttl, _) = outcome["ping"]
     assert (slow_ttl, fast_ttl) == (62, 62)
     assert slow_ms >= 7.9
     assert outcome["tcp"] == TCP_BYTES
 
 
-def test_ecn_marks_what_waits_behind_many(outcome: dict[str, Any]) -> None:
-    """Of a burst at a slow port: none of the first, the last, and never what is not capable of it."""
+def test_ecn_marks_packets_in_a_long_queue(outcome: dict[str, Any]) -> None:
+    """The first packets of a burst at a slow port are not marked, the last is; other transports are never marked."""
     marks = dict(outcome["ecn"])
     assert [number for number, _ in outcome["ecn"]] == list(range(BURST))
     assert {marks[number] for number in range(0, BURST, 4)} == {0}
@@ -91,8 +91,8 @@ def test_ecn_marks_what_waits_behind_many(outcome: dict[str, Any]) -> None:
     assert {marks[number] for number in capable} == {ECT, CE}
 
 
-def test_mri_tells_the_path_and_its_queues(outcome: dict[str, Any]) -> None:
-    """Each frame knows both switches, the last first; the burst's first finds s1 empty, then it empties by ones."""
+def test_mri_records_the_path_and_its_queues(outcome: dict[str, Any]) -> None:
+    """Each frame records both switches, last hop first. The queue of s1 is empty for the first frame, then drains."""
     assert [number for number, _ in outcome["mri"]] == list(range(BURST // 2))
     assert {tuple(switch for switch, _ in hops) for _, hops in outcome["mri"]} == {(2, 1)}
     assert {hops[0][1] for _, hops in outcome["mri"]} == {0}
@@ -101,7 +101,7 @@ def test_mri_tells_the_path_and_its_queues(outcome: dict[str, Any]) -> None:
 
 
 def test_load_balance_spreads_flows_and_keeps_each_together(outcome: dict[str, Any]) -> None:
-    """Over two ports of s1 to two hosts, whose addresses the frames then bear."""
+    """s1 spreads flows over two ports to two hosts and rewrites the destination address."""
     hosts_of: dict[int, list[str]] = {}
     for host, seen in outcome["flows"].items():
         assert {to for _, to in seen} == {address(int(host[1:]))}
@@ -112,28 +112,27 @@ def test_load_balance_spreads_flows_and_keeps_each_together(outcome: dict[str, A
     assert min(len(seen) for seen in outcome["flows"].values()) >= FLOWS // 4
 
 
-def test_a_wrong_command_stops_the_start_with_its_line(outcome: dict[str, Any]) -> None:
-    """One line; the switch does not run on with half of its entries."""
-    said = outcome["refusal"]
-    assert said.startswith("s1: table_add: no table 'no_such_table', there are: ")
-    assert said.endswith(" (FILE:2); None")
-    assert "\n" not in said
+def test_wrong_command_stops_the_start_and_names_its_line(outcome: dict[str, Any]) -> None:
+    """A switch must not run with only part of its entries."""
+    error = outcome["refusal"]
+    assert error.startswith("s1: table_add: no table 'no_such_table', there are: ")
+    assert error.endswith(" (FILE:2); None")
+    assert "\n" not in error
 
 
-def test_a_stopped_network_leaves_nothing(outcome: dict[str, Any]) -> None:
-    """No process, no socket."""
+def test_stopped_network_leaves_no_processes_or_sockets(outcome: dict[str, Any]) -> None:
     assert outcome["left"] == []
 
 
 @pytest.fixture
 def temporary() -> Iterator[Path]:
-    """A folder with a name as short as a socket's must be."""
+    """Yield a temporary folder whose name is short enough for a socket's path."""
     with tempfile.TemporaryDirectory(prefix="sfc-", dir="/tmp") as name:
         yield Path(name)
 
 
-def test_the_script_of_the_document_runs_and_may_be_killed(tmp_path: Path, temporary: Path) -> None:
-    """It forwards and answers at Mininet's prompt; the switch of a script that is killed goes, and its socket too."""
+def test_documented_script_runs_and_may_be_killed(tmp_path: Path, temporary: Path) -> None:
+    """If the script is killed, its switch ends and the switch's socket is removed."""
     copy_document_script(tmp_path)
     environment = {**temporary_in(temporary), "PYTHONPATH": str(running.ROOT)}
     script = subprocess.Popen(
@@ -162,7 +161,7 @@ def test_the_script_of_the_document_runs_and_may_be_killed(tmp_path: Path, tempo
 
 
 def copy_document_script(folder: Path) -> None:
-    """Puts what the document shows into a folder, beside the program."""
+    """Copy the document's script and its program to a folder."""
     text = DOCUMENT.read_text(encoding="utf-8")
     for language, name in (("python", "net.py"), ("text", "s1-commands.txt")):
         [block] = re.findall(rf"^```{language}\n# {re.escape(name)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -171,7 +170,7 @@ def copy_document_script(folder: Path) -> None:
 
 
 def ask(script: subprocess.Popen[bytes], line: str) -> str:
-    """What Mininet's prompt answers."""
+    """Send a line to Mininet's prompt and return the answer."""
     assert script.stdin is not None
     script.stdin.write(f"{line}\n".encode())
     script.stdin.flush()
@@ -179,20 +178,20 @@ def ask(script: subprocess.Popen[bytes], line: str) -> str:
 
 
 def answer_of(script: subprocess.Popen[bytes]) -> str:
-    """All until the next prompt."""
+    """Return all output until the next prompt."""
     assert script.stdout is not None
-    said = b""
-    while not said.endswith(PROMPT) and select.select([script.stdout], [], [], PATIENCE_S)[0]:
+    error = b""
+    while not error.endswith(PROMPT) and select.select([script.stdout], [], [], PATIENCE_S)[0]:
         chunk = os.read(script.stdout.fileno(), 65_536)
         if not chunk:
             break
-        said += chunk
-    assert said.endswith(PROMPT), said.decode()
-    return said.removesuffix(PROMPT).decode()
+        error += chunk
+    assert error.endswith(PROMPT), error.decode()
+    return error.removesuffix(PROMPT).decode()
 
 
 def is_process(pid: int) -> bool:
-    """Whether it still runs; a zombie does not."""
+    """Whether a process still runs and is not a zombie."""
     try:
         return is_alive(psutil.Process(pid))
     except psutil.NoSuchProcess:

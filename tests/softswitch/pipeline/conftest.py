@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A pipeline of the program that a test module names in PROGRAM, fresh for every test."""
+"""A fixture with a new pipeline of the program that a test module names in PROGRAM."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ from tests.softswitch.pipeline.harness import Pipeline
 
 @pytest.fixture
 def pipeline(request: pytest.FixtureRequest) -> Iterator[Pipeline]:
-    made = Pipeline(request.module.PROGRAM)
-    yield made
-    made.close()
+    instance = Pipeline(request.module.PROGRAM)
+    yield instance
+    instance.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Drives a built program through pipeline.h from Python: a mirror of its structs and a tiny one-packet target.
+"""Drives a built program through pipeline.h from Python, with a copy of its structs and a minimal one-packet target.
 
-Owns nothing of the product; it must not know queues or ports. Tables, actions and fields go by their P4 names.
+It must not know queues or ports. Tables, actions and fields are identified by their P4 names.
 """
 
 from __future__ import annotations
@@ -204,26 +204,26 @@ class MeterRate(c.Structure):
 
 
 def value(number: int, bits: int) -> CValue:
-    """A number as control commands give it."""
+    """Return a number as a struct sw_value."""
     n_bytes = (bits + 7) // 8
     return CValue(number.to_bytes(n_bytes, "big"), n_bytes)
 
 
 @dataclass
 class Frame:
-    """A packet and the memory it lives in."""
+    """A packet and its memory."""
 
     packet: Packet
     buffer: c.Array[c.c_char]
     phv: c.Array[c.c_char]
 
     def bytes(self) -> bytes:
-        """The frame, or between the passes the payload."""
+        """Return the frame, or between the passes the payload."""
         return self.buffer.raw[self.packet.head : self.packet.head + self.packet.len]
 
 
 class Pipeline:
-    """One pipeline of a program."""
+    """A pipeline of a program."""
 
     def __init__(self, json_path: Path | str, *, seed: int = 1) -> None:
         path = Path(json_path) if isinstance(json_path, Path) else PROGRAMS / f"{json_path}.json"
@@ -236,13 +236,13 @@ class Pipeline:
         assert self.handle.value
 
     def close(self) -> None:
-        """Frees the pipeline."""
+        """Free the pipeline."""
         self.lib.sw_pipeline_destroy(self.handle)
 
     # ---- packets ----
 
     def frame(self, data: bytes, port: int = 0, **std: int) -> Frame:
-        """A packet as the target hands it to ingress."""
+        """Return a packet in the state in which the target passes it to ingress."""
         capacity = HEADROOM + len(data) + 512
         buffer = c.create_string_buffer(capacity)
         c.memmove(c.byref(buffer, HEADROOM), data, len(data))
@@ -257,11 +257,11 @@ class Pipeline:
         return Frame(packet, buffer, phv)
 
     def ingress(self, frame: Frame) -> None:
-        """Parser, checksum verification, ingress."""
+        """Run parser, checksum verification and ingress."""
         self.program.ingress(self.handle, c.byref(frame.packet))
 
     def egress(self, frame: Frame, port: int | None = None) -> None:
-        """Egress, checksum update, deparser."""
+        """Run egress, checksum update and deparser."""
         frame.packet.std.egress_port = frame.packet.std.egress_spec if port is None else port
         frame.packet.std.egress_spec = 0
         frame.packet.std.packet_length += frame.packet.grown_bytes
@@ -269,7 +269,7 @@ class Pipeline:
         self.program.egress(self.handle, c.byref(frame.packet))
 
     def send(self, data: bytes, port: int = 0, **std: int) -> tuple[int, bytes] | None:
-        """Both passes: (egress port, frame), or None when the packet is dropped."""
+        """Run both passes; return (egress port, frame), or None if the packet is dropped."""
         frame = self.frame(data, port, **std)
         self.ingress(frame)
         if frame.packet.std.egress_spec == DROP_PORT:
@@ -286,50 +286,50 @@ class Pipeline:
 
     def _find(self, infos: c._Pointer[Any], count: int, name: str) -> int:
         for number in range(count):
-            found = infos[number].name.decode()
-            if found == name or found.endswith(f".{name}"):
+            full_name = infos[number].name.decode()
+            if full_name == name or full_name.endswith(f".{name}"):
                 return number
         raise KeyError(name)
 
     def table(self, name: str) -> int:
-        """A table's id."""
+        """Return a table's id."""
         return self._find(self.program.tables, self.program.n_tables, name)
 
     def action(self, table: int, name: str) -> int:
-        """The id of a table's action."""
+        """Return the id of a table's action."""
         info = self.program.tables[table]
         for number in range(info.n_actions):
-            found = self.program.actions[info.actions[number]].name.decode()
-            if found == name or found.endswith(f".{name}"):
+            full_name = self.program.actions[info.actions[number]].name.decode()
+            if full_name == name or full_name.endswith(f".{name}"):
                 return int(info.actions[number])
         raise KeyError(name)
 
     def profile(self, name: str) -> int:
-        """An action profile's id."""
+        """Return an action profile's id."""
         return self._find(self.program.profiles, self.program.n_profiles, name)
 
     def register(self, name: str) -> int:
-        """A register's id."""
+        """Return a register's id."""
         return self._find(self.program.registers, self.program.n_registers, name)
 
     def counter(self, name: str) -> int:
-        """A counter's id."""
+        """Return a counter's id."""
         return self._find(self.program.counters, self.program.n_counters, name)
 
     def meter(self, name: str) -> int:
-        """A meter's id."""
+        """Return a meter's id."""
         return self._find(self.program.meters, self.program.n_meters, name)
 
     # ---- control ----
 
     def args(self, action: int, numbers: list[int]) -> c.Array[CValue]:
-        """Action arguments."""
+        """Return action arguments as structs."""
         info = self.program.actions[action]
         assert len(numbers) == info.n_params
         return (CValue * max(len(numbers), 1))(*(value(n, info.params[i].bits) for i, n in enumerate(numbers)))
 
     def matches(self, table: int, keys: list[object]) -> c.Array[CMatch]:
-        """Keys: a number (exact), (number, extra): prefix length, mask or range end."""
+        """Return keys as structs: each key is a number (exact), or (number, prefix length, mask or range end)."""
         info = self.program.tables[table]
         result = (CMatch * max(len(keys), 1))()
         for number, key in enumerate(keys):
@@ -344,7 +344,7 @@ class Pipeline:
         return result
 
     def add(self, table: str, keys: list[object], action: str, args: list[int], priority: int = 0) -> int:
-        """Adds an entry; its handle, or a negative errno."""
+        """Add an entry; return its handle or a negative errno."""
         number = self.table(table)
         chosen = self.action(number, action)
         handle = U32()
@@ -354,13 +354,13 @@ class Pipeline:
         return error or handle.value
 
     def set_default(self, table: str, action: str, args: list[int]) -> int:
-        """Sets a default action; 0 or a negative errno."""
+        """Set a default action; return 0 or a negative errno."""
         number = self.table(table)
         chosen = self.action(number, action)
         return int(self.lib.sw_table_set_default(self.handle, number, chosen, self.args(chosen, args)))
 
     def read_register(self, name: str, index: int) -> int:
-        """A register cell."""
+        """Read a register cell."""
         number = self.register(name)
         n_bytes = (self.program.registers[number].bits + 7) // 8
         data = c.create_string_buffer(n_bytes)
@@ -368,27 +368,27 @@ class Pipeline:
         return int.from_bytes(data.raw, "big")
 
     def write_register(self, name: str, index: int, number: int) -> int:
-        """Writes a register cell; 0 or a negative errno."""
+        """Write a register cell; return 0 or a negative errno."""
         register = self.register(name)
         new = value(number, self.program.registers[register].bits)
         return int(self.lib.sw_register_write(self.handle, register, index, new))
 
     def read_counter(self, name: str, index: int) -> tuple[int, int]:
-        """(packets, bytes) of a counter cell."""
+        """Return (packets, bytes) of a counter cell."""
         packets, n_bytes = U64(), U64()
         number = self.counter(name)
         assert self.lib.sw_counter_read(self.handle, number, index, c.byref(packets), c.byref(n_bytes)) == 0
         return packets.value, n_bytes.value
 
     def set_time(self, now_us: int) -> None:
-        """The clock of meters."""
+        """Set the clock of meters."""
         self.lib.sw_pipeline_set_time(self.handle, U64(now_us))
 
     def digests(self) -> list[tuple[int, bytes]]:
-        """Drains the digests: (id, packed fields) each."""
-        found: list[tuple[int, bytes]] = []
+        """Drain the digests; return (id, packed fields) for each."""
+        drained: list[tuple[int, bytes]] = []
         emit = c.CFUNCTYPE(None, c.c_void_p, U16, c.POINTER(c.c_uint8), U32)(
-            lambda _ctx, digest, data, n: found.append((digest, bytes(data[:n])))
+            lambda _ctx, digest, data, n: drained.append((digest, bytes(data[:n])))
         )
         self.lib.sw_digest_drain(self.handle, emit, None)
-        return found
+        return drained

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Requests that a pass leaves for the target, and what survives a clone, a resubmission and a recirculation."""
+"""Tests of the requests that a pass leaves for the target, and of the state that survives a clone or another pass."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def preserve(pipeline: Pipeline, field_list: int, source: Frame, to: Frame) -> N
     pipeline.program.copy_fields(field_list, ctypes.byref(source.packet), ctypes.byref(to.packet))
 
 
-def test_a_plain_packet_asks_for_nothing(pipeline: Pipeline) -> None:
-    """No request without a primitive."""
+def test_plain_packet_makes_no_request(pipeline: Pipeline) -> None:
     requests = after_ingress(pipeline, 0).packet.requests
     assert not (requests.clone or requests.resubmit or requests.recirculate or requests.truncate)
 
@@ -41,7 +40,6 @@ def test_ingress_clone_keeps_the_fields_of_its_list(pipeline: Pipeline) -> None:
 
 
 def test_resubmitted_packet_sees_preserved_metadata_in_ingress(pipeline: Pipeline) -> None:
-    """kept is 7 in the second pass."""
     frame = after_ingress(pipeline, 2)
     assert frame.packet.requests.resubmit
     again = pipeline.frame(bytes([2, 0, 0, 0]))
@@ -51,8 +49,8 @@ def test_resubmitted_packet_sees_preserved_metadata_in_ingress(pipeline: Pipelin
     assert again.bytes() == bytes([2, 7, 0, 0])
 
 
-def test_recirculation_is_asked_in_egress(pipeline: Pipeline) -> None:
-    """List 2 holds a 200-bit field and not `kept`."""
+def test_recirculation_is_requested_in_egress(pipeline: Pipeline) -> None:
+    """Field list 2 holds a 200-bit field, but not `kept`."""
     frame = after_ingress(pipeline, 7)
     pipeline.egress(frame)
     assert frame.packet.requests.recirculate
@@ -63,8 +61,8 @@ def test_recirculation_is_asked_in_egress(pipeline: Pipeline) -> None:
     assert again.bytes() == bytes([7, 0, 0, 1]) + b"payload"
 
 
-def test_egress_clone_is_asked_for_even_by_a_dropped_packet(pipeline: Pipeline) -> None:
-    """Headers and listed fields go over, the dropped packet is not deparsed."""
+def test_dropped_packet_can_request_an_egress_clone(pipeline: Pipeline) -> None:
+    """The clone gets headers and listed fields; the dropped packet is not deparsed."""
     frame = after_ingress(pipeline, 8)
     payload = frame.bytes()
     pipeline.egress(frame)
@@ -79,20 +77,20 @@ def test_egress_clone_is_asked_for_even_by_a_dropped_packet(pipeline: Pipeline) 
 
 
 def test_drop_clears_the_multicast_group(pipeline: Pipeline) -> None:
-    """As mark_to_drop does in BMv2; without it the group stands."""
+    """BMv2's mark_to_drop does the same."""
     dropped = after_ingress(pipeline, 3).packet.std
     assert (dropped.egress_spec, dropped.mcast_grp) == (DROP_PORT, 0)
     assert after_ingress(pipeline, 4).packet.std.mcast_grp == 3
 
 
 def test_truncate_is_a_request_with_a_length(pipeline: Pipeline) -> None:
-    """The target cuts, not the pipeline."""
+    """The target truncates the packet, not the pipeline."""
     requests = after_ingress(pipeline, 5).packet.requests
     assert (requests.truncate, requests.truncate_bytes) == (True, 3)
 
 
 def test_removed_headers_are_reported_to_the_target(pipeline: Pipeline) -> None:
-    """Four bytes of header are gone; the length itself is the target's."""
+    """The pipeline reports the four removed bytes; the target owns the packet length."""
     frame = after_ingress(pipeline, 6)
     assert frame.packet.grown_bytes == -4
     pipeline.egress(frame)

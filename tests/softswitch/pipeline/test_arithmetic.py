@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Operators against Python's integers cut to the field, on operands found by Hypothesis."""
+"""Compares operators with Python's integers truncated to the field width, on operands chosen by Hypothesis."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def pack(values: dict[str, int]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, int]:
-    number, found = int.from_bytes(data, "big"), {}
+    number, results = int.from_bytes(data, "big"), {}
     for name, bits, signed in reversed(FIELDS):
         value = number & ((1 << bits) - 1)
-        found[name] = value - (1 << bits) if signed and value >> (bits - 1) else value
+        results[name] = value - (1 << bits) if signed and value >> (bits - 1) else value
         number >>= bits
-    return found
+    return results
 
 
 def cut(value: int, bits: int, signed: bool) -> int:
@@ -84,36 +84,36 @@ def run(pipeline: Pipeline, op: int, values: dict[str, int]) -> dict[str, int]:
 @pytest.mark.parametrize("op", OPERATORS)
 @given(values=OPERANDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_operator_of_every_width_cuts_as_p4_does(pipeline: Pipeline, op: int, values: dict[str, int]) -> None:
-    """Sum, difference, product, both saturations and both shifts; 32, 64, 128 and 200 bits, and signed."""
-    found = run(pipeline, op, values)
+def test_operator_of_every_width_truncates_as_in_p4(pipeline: Pipeline, op: int, values: dict[str, int]) -> None:
+    """Covers sum, difference, product, saturation and shifts, for unsigned 32, 64, 128 and 200 bits and signed 32."""
+    results = run(pipeline, op, values)
     for kind, (bits, signed) in WIDTHS.items():
         want = OPERATORS[op](values[f"{kind}a"], values[f"{kind}b"], values["shift"], bits, signed)
-        assert found[f"{kind}r"] == want, kind
+        assert results[f"{kind}r"] == want, kind
 
 
 @given(values=OPERANDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bits_comparisons_slices_and_casts(pipeline: Pipeline, values: dict[str, int]) -> None:
-    """Operators whose result is not the same formula for every width."""
+    """The operators tested here have a different formula for each width."""
     v = values
-    found = run(pipeline, 7, v)
-    assert found["r"] == cut(~(v["a"] ^ (v["b"] | 0x0FF0)), 32, False)
-    assert found["sr"] == ~(v["sa"] ^ v["sb"])
-    assert found["wr"] == cut(~(v["wa"] & v["wb"]), 128, False)
-    assert found["xr"] == cut(~(v["xa"] | v["xb"]), 200, False)
-    found = run(pipeline, 8, v)
-    assert found["r"] == (v["a"] < v["b"])
-    assert found["sr"] == (-1 if v["sa"] < v["sb"] else 1)
-    assert (found["lr"], found["wr"], found["xr"]) == (v["la"] >= v["lb"], v["wa"] > v["wb"], v["xa"] <= v["xb"])
-    found = run(pipeline, 9, v)
-    assert found["r"] == v["xa"] >> 32 & 0xFFFFFFFF
-    assert found["sr"] == cut(v["a"], 8, True)
-    assert found["lr"] == v["a"] << 32 | v["b"]
-    assert found["wr"] == v["la"] << 64 | v["lb"]
-    assert found["xr"] == v["wa"]
-    found = run(pipeline, 10, v)
-    assert found["r"] == cut(-v["a"], 32, False)
-    assert found["sr"] == cut(-v["sa"], 32, True)
-    assert found["lr"] == v["small"] * v["odd"]
-    assert found["wr"] == v["la"] << 8
+    results = run(pipeline, 7, v)
+    assert results["r"] == cut(~(v["a"] ^ (v["b"] | 0x0FF0)), 32, False)
+    assert results["sr"] == ~(v["sa"] ^ v["sb"])
+    assert results["wr"] == cut(~(v["wa"] & v["wb"]), 128, False)
+    assert results["xr"] == cut(~(v["xa"] | v["xb"]), 200, False)
+    results = run(pipeline, 8, v)
+    assert results["r"] == (v["a"] < v["b"])
+    assert results["sr"] == (-1 if v["sa"] < v["sb"] else 1)
+    assert (results["lr"], results["wr"], results["xr"]) == (v["la"] >= v["lb"], v["wa"] > v["wb"], v["xa"] <= v["xb"])
+    results = run(pipeline, 9, v)
+    assert results["r"] == v["xa"] >> 32 & 0xFFFFFFFF
+    assert results["sr"] == cut(v["a"], 8, True)
+    assert results["lr"] == v["a"] << 32 | v["b"]
+    assert results["wr"] == v["la"] << 64 | v["lb"]
+    assert results["xr"] == v["wa"]
+    results = run(pipeline, 10, v)
+    assert results["r"] == cut(-v["a"], 32, False)
+    assert results["sr"] == cut(-v["sa"], 32, True)
+    assert results["lr"] == v["small"] * v["odd"]
+    assert results["wr"] == v["la"] << 8

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Hashes and checksums against independent computations."""
+"""Compares hashes and checksums with independent implementations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def request(which: int, a: int, b: int, c: int, d: int, e: int = 0, check: int =
 
 
 def packed(a: int, b: int, c: int, d: int) -> bytes:
-    """The input of the hashes: 51 bits, padded with zeros at the end."""
+    """Return the input of the hashes: 51 bits, padded with zeros at the end."""
     return struct.pack(">HIB", a << 12 | b, c, d << 5)
 
 
@@ -57,20 +57,20 @@ HASHES: dict[int, Callable[[bytes], int]] = {
 @given(st.integers(0, 15), st.integers(0, 4095), st.integers(0, 0xFFFFFFFF), st.integers(0, 7))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hash_of_packed_bits(pipeline: Pipeline, which: int, a: int, b: int, c: int, d: int) -> None:
-    """(hash mod maximum) + base; a maximum of zero counts as one."""
+    """The result is (hash mod maximum) + base; a maximum of zero counts as one."""
     sent = pipeline.send(request(which, a, b, c, d, e=29 if which == 9 else 0))
     assert sent is not None
     assert int.from_bytes(sent[1][8:16], "big") == HASHES[which](packed(a, b, c, d))
 
 
 def test_known_values() -> None:
-    """The check values of the CRC catalogue, computed on the helpers used above."""
+    """The helpers of this file must agree with the CRC catalogue."""
     assert crc16(b"123456789") == 0xBB3D
     assert zlib.crc32(b"123456789") == 0xCBF43926
 
 
 def test_fields_of_invalid_headers_are_left_out(pipeline: Pipeline) -> None:
-    """As in BMv2: the checksum covers what there is."""
+    """The checksum covers only fields of valid headers, as in BMv2."""
     sent = pipeline.send(request(22, 0, 0, 0x01020304, 0, rest=b"rest"))
     assert sent is not None
     assert int.from_bytes(sent[1][16:18], "big") == checksum(b"\1\2\3\4rest")
@@ -78,7 +78,7 @@ def test_fields_of_invalid_headers_are_left_out(pipeline: Pipeline) -> None:
 
 @pytest.mark.parametrize("payload", [b"", b"x", b"odd", b"even", bytes(range(255))])
 def test_checksum_over_the_payload_is_updated_and_verified(pipeline: Pipeline, payload: bytes) -> None:
-    """The payload of odd length is padded with a zero byte."""
+    """A payload of odd length is padded with a zero byte."""
     sent = pipeline.send(request(20, 0, 0, 0xA0B0C0D0, 0, rest=b"\x11\x22" + payload))
     assert sent is not None
     check = int.from_bytes(sent[1][16:18], "big")

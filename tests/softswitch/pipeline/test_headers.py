@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Header stacks, unions, varbits, lookahead, advance, verify and parser errors."""
+"""Tests of header stacks, unions, varbits, lookahead, advance, verify and parser errors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def send(pipeline: Pipeline, kind: int, length: int, rest: bytes = b"") -> tuple
 
 
 def test_stack_is_parsed_to_its_bottom(pipeline: Pipeline) -> None:
-    """Labels up to the bottom are headers, what follows is payload; all come out again."""
+    """Labels up to the bottom are headers, the rest is payload; the deparser emits all of them."""
     data = label(1, False) + label(2, True) + b"payload"
     assert send(pipeline, 1, 0, data) == (ACCEPTED, bytes([1, 0]) + data)
 
 
 def test_push_pop_and_copy_of_stack_elements(pipeline: Pipeline) -> None:
-    """push_front loses the last of a full stack, pop_front the first, assignment copies a header."""
+    """push_front loses the last element of a full stack, pop_front the first; assignment copies a header."""
     a, b, c = label(1, False), label(2, False), label(3, True)
     assert send(pipeline, 1, 1, a + b + c)[1] == bytes([1, 1]) + (0xABCDE << 12).to_bytes(4, "big") + a + b
     assert send(pipeline, 1, 2, a + b + c)[1] == bytes([1, 2]) + b + c
@@ -37,13 +37,12 @@ def test_push_pop_and_copy_of_stack_elements(pipeline: Pipeline) -> None:
 
 
 def test_stack_overflow_is_an_error_and_keeps_the_rest_as_payload(pipeline: Pipeline) -> None:
-    """A fourth label does not fit a stack of three."""
     data = label(1, False) * 4 + b"x"
     assert send(pipeline, 1, 0, data) == (STACK_OUT_OF_BOUNDS, bytes([1, 0]) + data)
 
 
-def test_making_a_union_member_valid_ends_the_other(pipeline: Pipeline) -> None:
-    """At most one member of a union is deparsed."""
+def test_making_a_union_member_valid_invalidates_the_other(pipeline: Pipeline) -> None:
+    """The deparser emits at most one member of a union."""
     assert send(pipeline, 2, 0, b"\x12\x34zz")[1] == b"\x02\x00\x12\x34zz"
     assert send(pipeline, 2, 8, b"\x12\x34zz")[1] == b"\x02\x08\x00\x00\x12\x34zz"
     assert send(pipeline, 3, 0, b"\x12\x34\x56\x78")[1] == b"\x03\x00\x12\x34\x56\x78"
@@ -51,13 +50,13 @@ def test_making_a_union_member_valid_ends_the_other(pipeline: Pipeline) -> None:
 
 @pytest.mark.parametrize("n_bytes", range(9))
 def test_varbit_of_every_length_comes_out_unchanged(pipeline: Pipeline, n_bytes: int) -> None:
-    """The varbit stands between fixed fields."""
+    """The varbit is between fixed fields."""
     data = b"<" + bytes(range(n_bytes)) + b">" + b"payload"
     assert send(pipeline, 4, 8 * n_bytes, data) == (ACCEPTED, bytes([4, 8 * n_bytes]) + data)
 
 
 def test_parser_errors(pipeline: Pipeline) -> None:
-    """Errors reach ingress by number; what was not extracted stays payload."""
+    """Errors reach ingress by number; bytes that were not extracted stay payload."""
     assert send(pipeline, 3, 0, b"\x01\x02\x03") == (TOO_SHORT, b"\x03\x00\x01\x02\x03")
     assert send(pipeline, 4, 72, bytes(20)) == (HEADER_TOO_SHORT, b"\x04\x48" + bytes(20))
     assert send(pipeline, 4, 64, bytes(9)) == (TOO_SHORT, b"\x04\x40" + bytes(9))
@@ -66,13 +65,13 @@ def test_parser_errors(pipeline: Pipeline) -> None:
 
 
 def test_advance_skips_bytes_for_good(pipeline: Pipeline) -> None:
-    """Skipped bytes are neither header nor payload."""
+    """Skipped bytes are neither header nor payload, so they are lost."""
     assert send(pipeline, 5, 16, b"skabrest")[1] == b"\x05\x10abrest"
     assert send(pipeline, 5, 64, b"short")[0] == TOO_SHORT
 
 
-def test_lookahead_reads_without_taking(pipeline: Pipeline) -> None:
-    """The third byte ahead lands in the header, the payload is whole; masks in select match 6 and 7."""
+def test_lookahead_does_not_consume_bytes(pipeline: Pipeline) -> None:
+    """The third byte ahead is copied to the header and stays in the payload; masks in select match 6 and 7."""
     for kind in (6, 7):
         assert send(pipeline, kind, 0, b"abc")[1] == bytes([kind]) + b"cabc"
 

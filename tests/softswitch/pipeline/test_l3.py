@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A plain L3 program: parse, checksum, LPM and exact tables, counters, deparse."""
+"""Tests of a plain L3 program: parse, checksum, LPM and exact tables, counters, deparse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEXT_HOP = 0x0A000001
 
 
 def checksum(header: bytes) -> int:
-    """RFC 1071, written apart from the code under test."""
+    """Return the checksum of RFC 1071, implemented independently of the code under test."""
     total: int = sum(struct.unpack(f">{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -35,7 +35,6 @@ def with_routes(pipeline: Pipeline) -> Pipeline:
 
 
 def test_packet_is_routed_and_rewritten(pipeline: Pipeline) -> None:
-    """TTL, checksum and addresses change, the payload does not."""
     sent = with_routes(pipeline).send(ipv4_frame(0x0A010101), port=1)
     assert sent is not None
     port, frame = sent
@@ -48,7 +47,7 @@ def test_packet_is_routed_and_rewritten(pipeline: Pipeline) -> None:
 
 
 def test_longest_prefix_wins_until_it_is_deleted(pipeline: Pipeline) -> None:
-    """The /24 beats the /16, and its deletion uncovers the /16."""
+    """The /24 takes precedence; its deletion makes the /16 match again."""
     with_routes(pipeline)
     frame = ipv4_frame(0x0A010203)
     assert (pipeline.send(frame) or (0,))[0] == 4
@@ -57,7 +56,6 @@ def test_longest_prefix_wins_until_it_is_deleted(pipeline: Pipeline) -> None:
 
 
 def test_miss_expired_ttl_bad_checksum_and_runt_are_dropped(pipeline: Pipeline) -> None:
-    """Each reason to drop works alone."""
     with_routes(pipeline)
     good = ipv4_frame(0x0A010101)
     assert pipeline.send(ipv4_frame(0x0B000001)) is None
@@ -68,7 +66,7 @@ def test_miss_expired_ttl_bad_checksum_and_runt_are_dropped(pipeline: Pipeline) 
 
 
 def test_counters_count_packets_and_frame_bytes(pipeline: Pipeline) -> None:
-    """The indexed counter counts every packet in range, the direct one every hit."""
+    """The indexed counter counts every packet with a valid index, the direct counter every hit."""
     with_routes(pipeline)
     frame = ipv4_frame(0x0A010101)
     for port in (1, 1, 2, 9):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Match kinds, key packing, handles, const entries and errors of table changes."""
+"""Tests of match kinds, key packing, handles, const entries and errors of table changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def result(pipeline: Pipeline, data: bytes) -> int:
 
 
 def test_exact_match_needs_every_bit_of_every_key(pipeline: Pipeline) -> None:
-    """Five keys of 9, 7, 48, 128 and 200 bits; one flipped bit misses."""
+    """The keys have 9, 7, 48, 128 and 200 bits; a single flipped bit misses."""
     keys = [0x1AB, 0x55, 0x123456789ABC, (1 << 127) | 1, (1 << 199) | 1]
     assert pipeline.add("exact_keys", list(keys), "set", [42]) == 0
     assert result(pipeline, request(0, *keys)) == 42
@@ -40,7 +40,6 @@ def test_exact_match_needs_every_bit_of_every_key(pipeline: Pipeline) -> None:
 
 
 def test_action_parameters_of_128_and_200_bits(pipeline: Pipeline) -> None:
-    """Arguments longer than a word arrive whole."""
     d, e = (0xDEADBEEF << 96) | 7, (0xC0FFEE << 176) | 9
     assert pipeline.add("exact_keys", [1, 0, 0, 0, 0], "set_wide", [d, e]) == 0
     sent = pipeline.send(request(0, 1))
@@ -52,7 +51,7 @@ def test_action_parameters_of_128_and_200_bits(pipeline: Pipeline) -> None:
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, (1 << 128) - 1), st.integers(0, 128)), max_size=12))
 @settings(max_examples=40, deadline=None)
 def test_longest_prefix_agrees_with_a_search_through_all(entries: list[tuple[int, int, int]]) -> None:
-    """Prefixes of a 128-bit key beside an exact one, added in any order."""
+    """The table has a 128-bit LPM key and an exact key; entries are added in any order."""
     pipeline = Pipeline(PROGRAM)
     model: dict[tuple[int, int, int], int] = {}
     for number, (exact, address, length) in enumerate(entries):
@@ -61,17 +60,17 @@ def test_longest_prefix_agrees_with_a_search_through_all(entries: list[tuple[int
         assert code == (-errno.EEXIST if (exact, prefix, length) in model else len(model))
         model.setdefault((exact, prefix, length), number)
     for exact, address, _ in entries:
-        found = [
+        matches = [
             (length, number)
             for (key, prefix, length), number in model.items()
             if key == exact and prefix == address >> (128 - length) << (128 - length)
         ]
-        assert result(pipeline, request(1, b=exact, d=address)) == max(found)[1]
+        assert result(pipeline, request(1, b=exact, d=address)) == max(matches)[1]
     pipeline.close()
 
 
 def test_lowest_priority_number_wins_and_ties_go_to_the_older_handle(pipeline: Pipeline) -> None:
-    """Ternary entries overlap; the header of the third key is not valid and reads as zero."""
+    """The header of the third key is invalid, so the key reads as zero."""
     assert pipeline.add("masked", [(0, 0), (0, 0), (0, 0)], "set", [1], priority=30) == 0
     assert pipeline.add("masked", [(0x100, 0x100), (0, 0), (0, 0)], "set", [2], priority=20) == 1
     assert pipeline.add("masked", [(0x001, 0x001), (0, 0), (0, 0)], "set", [3], priority=20) == 2
@@ -84,7 +83,7 @@ def test_lowest_priority_number_wins_and_ties_go_to_the_older_handle(pipeline: P
 
 
 def test_ranges_and_optional_keys(pipeline: Pipeline) -> None:
-    """Both ends of a range belong to it; an optional key matches exactly or not at all."""
+    """The ends of a range match; an optional key matches exactly or any value."""
     exactly = (0x42, (1 << 48) - 1)
     assert pipeline.add("ranged", [(10, 20), 1, exactly], "set", [1], priority=1) == 0
     assert pipeline.add("ranged", [(15, 400), 1, (0, 0)], "set", [2], priority=2) == 1
@@ -94,7 +93,7 @@ def test_ranges_and_optional_keys(pipeline: Pipeline) -> None:
 
 
 def test_const_entries_in_program_order_with_validity_keys(pipeline: Pipeline) -> None:
-    """Entries of the program text are there from the start and cannot be changed."""
+    """Const entries exist from the start and cannot be changed."""
     for a, extra, want in ((1, None, 1), (2, None, 4), (2, 9, 2), (3, 9, 3)):
         assert result(pipeline, request(4, a=a, b=1 if extra is not None else 0, extra=extra)) == want
     table = pipeline.table("fixed_entries")
@@ -104,7 +103,7 @@ def test_const_entries_in_program_order_with_validity_keys(pipeline: Pipeline) -
 
 
 def test_switch_on_the_action_run_and_exit(pipeline: Pipeline) -> None:
-    """Control follows the action; exit leaves the rest of ingress out."""
+    """Control flow depends on the action; exit skips the rest of ingress."""
     sent = pipeline.send(request(4, a=1))
     assert sent is not None
     assert sent[1][2] & 0x7F == 0x55
@@ -115,7 +114,7 @@ def test_switch_on_the_action_run_and_exit(pipeline: Pipeline) -> None:
 
 
 def test_errors_of_table_changes(pipeline: Pipeline) -> None:
-    """Duplicates, full tables, stale handles, wrong widths and foreign actions have their errno."""
+    """Each kind of error has its errno: duplicate, full table, stale handle, wrong width, foreign action."""
     assert pipeline.add("longest", [1, (0, 0)], "set", [1]) == 0
     assert pipeline.add("longest", [1, (5, 0)], "set", [1]) == -errno.EEXIST
     table = pipeline.table("longest")
@@ -139,8 +138,8 @@ def test_errors_of_table_changes(pipeline: Pipeline) -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 40)), max_size=120))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_additions_and_deletions_leave_what_a_dictionary_would(operations: list[tuple[bool, int]]) -> None:
-    """Open addressing without tombstones keeps every key findable."""
+def test_additions_and_deletions_agree_with_a_dictionary(operations: list[tuple[bool, int]]) -> None:
+    """Open addressing without tombstones must keep every key findable."""
     pipeline = Pipeline(PROGRAM)
     handles: dict[int, int] = {}
     table = pipeline.table("exact_keys")

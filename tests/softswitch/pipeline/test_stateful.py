@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Registers, meters, digests, random numbers and action selectors."""
+"""Tests of registers, meters, digests, random numbers and action selectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def send(pipeline: Pipeline, data: bytes, port: int = 0) -> tuple[int, bytes]:
 
 
 def test_registers_of_odd_widths_keep_their_values(pipeline: Pipeline) -> None:
-    """48 and 200 bits, from the data path and from control."""
+    """Covers 48 and 200 bits, accessed by packets and by the control plane."""
     wide = (1 << 199) | 0x1234
     assert pipeline.write_register("times", 3, (1 << 48) - 1) == 0
     data = send(pipeline, request(0, 3, a=2, wide=wide))[1]
@@ -35,14 +35,14 @@ def test_registers_of_odd_widths_keep_their_values(pipeline: Pipeline) -> None:
 
 
 def test_register_accesses_out_of_bounds_do_nothing(pipeline: Pipeline) -> None:
-    """A read leaves its target (here zero) alone, a write is lost, control gets an error."""
+    """A read leaves its target unchanged (here zero), a write is lost, the control plane gets an error."""
     assert send(pipeline, request(0, 8, a=5))[1][5:11] == bytes(6)
     assert all(pipeline.read_register("times", i) == 0 for i in range(8))
     assert pipeline.write_register("times", 8, 1) == -errno.EINVAL
 
 
 def test_two_rate_meter_turns_yellow_then_red_and_recovers(pipeline: Pipeline) -> None:
-    """Packets take tokens of the peak rate first; tokens come back with the time the target sets."""
+    """Packets take tokens of the peak rate first; tokens are refilled by the clock that the target sets."""
     rates = (MeterRate * 2)(MeterRate(0.001, 2), MeterRate(0.002, 3))
     assert pipeline.lib.sw_meter_set_rates(pipeline.handle, pipeline.meter("by_index"), 1, rates, 2) == 0
     colors = [send(pipeline, request(1, 1))[1][36] for _ in range(5)]
@@ -56,7 +56,6 @@ def test_two_rate_meter_turns_yellow_then_red_and_recovers(pipeline: Pipeline) -
 
 
 def test_direct_meter_counts_bytes_of_the_frame(pipeline: Pipeline) -> None:
-    """One frame of 37 bytes fits a burst of 40, a second does not."""
     handle = pipeline.add("watched", [2], "watch", [])
     rates = (MeterRate * 2)(MeterRate(0.0, 40), MeterRate(0.0, 100))
     assert pipeline.lib.sw_meter_set_rates(pipeline.handle, pipeline.meter("by_entry"), handle, rates, 2) == 0
@@ -64,7 +63,7 @@ def test_direct_meter_counts_bytes_of_the_frame(pipeline: Pipeline) -> None:
 
 
 def test_digests_come_in_order_with_padded_fields(pipeline: Pipeline) -> None:
-    """9 bits are two bytes; drained once, they are gone."""
+    """A field of 9 bits takes two bytes; draining removes the digests."""
     send(pipeline, request(3, a=0xABCDEF), port=0x101)
     send(pipeline, request(3, a=1), port=2)
     assert pipeline.digests() == [(0, bytes.fromhex("0101000000abcdef")), (0, bytes.fromhex("0002000000000001"))]
@@ -72,7 +71,6 @@ def test_digests_come_in_order_with_padded_fields(pipeline: Pipeline) -> None:
 
 
 def test_random_numbers_stay_in_range_and_repeat_with_the_seed() -> None:
-    """Two pipelines with one seed draw alike."""
     draws = []
     for seed in (5, 5, 6):
         pipeline = Pipeline(PROGRAM, seed=seed)
@@ -83,7 +81,7 @@ def test_random_numbers_stay_in_range_and_repeat_with_the_seed() -> None:
 
 
 def crc16(data: bytes) -> int:
-    """CRC-16/ARC bit by bit."""
+    """Return CRC-16/ARC, computed bit by bit."""
     crc = 0
     for byte in data:
         crc ^= byte
@@ -93,7 +91,7 @@ def crc16(data: bytes) -> int:
 
 
 def test_selector_picks_the_member_the_hash_names(pipeline: Pipeline) -> None:
-    """Members count in order of their ids; an empty group does nothing; used members cannot go."""
+    """The hash counts members in order of their ids; an empty group runs no action; a used member cannot be deleted."""
     lib, handle = pipeline.lib, pipeline.handle
     table, profile = pipeline.table("spread"), pipeline.profile("members")
     pick = pipeline.action(table, "pick")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch's process under test: starting it, wiring it to sockets of the test, ending it.
+"""Runs a switch's process under test, with its ports connected to sockets of the test.
 
-Owns processes that it starts; knows nothing of what the tests check.
+Owns the processes that it starts; must not know what the tests check.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ PATIENCE_S = 20.0
 
 
 class NotReady(Exception):
-    """The process ended with status 2 and this on stderr instead of getting ready."""
+    """The process ended with status 2 instead of printing `ready`; the message is its stderr."""
 
 
 class Running:
-    """A process that has said `ready`, with one socket of the test a port."""
+    """A process that has printed `ready`, with a socket of the test for each port."""
 
     def __init__(self, process: subprocess.Popen[str], ports: dict[int, socket.socket]) -> None:
         self.process = process
         self.ports = ports
 
     def send(self, port: int, frame: bytes) -> None:
-        """Puts a frame on a port's wire."""
+        """Send a frame to a port."""
         self.ports[port].send(frame)
 
     def receive(self, port: int) -> bytes:
-        """Waits for a frame from a port."""
+        """Wait for a frame from a port."""
         return self.ports[port].recv(FRAME_LIMIT)
 
     def stop(self) -> tuple[int, str]:
-        """SIGTERM; exit status and what it wrote to stderr."""
+        """Send SIGTERM; return the exit status and stderr."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, errors
@@ -52,7 +52,7 @@ class Running:
 def running(
     *arguments: str | Path, ports: tuple[int, ...] = (1, 2), sanitize: bool = False, program: Path | None = None
 ) -> Iterator[Running]:
-    """A switch with socket ports, killed at the end if a test has not stopped it; of the steered program by default."""
+    """Start a switch with socket ports (the steered program by default), and kill it at the end if it still runs."""
     pairs = {port: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for port in ports}
     command: list[str | Path] = [program or steered.executable(sanitize=sanitize)]
     for port, (_, inner) in pairs.items():
@@ -82,15 +82,15 @@ def running(
 
 
 def refusal(*arguments: str | Path) -> str:
-    """What a process that must not start says; it exits with 2 and says nothing else."""
-    done = subprocess.run(
+    """Run a process that must not start, with exit status 2 and no output; return its stderr."""
+    process = subprocess.run(
         [steered.executable(), *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    return done.stderr
+    assert (process.returncode, process.stdout) == (2, "")
+    return process.stderr
 
 
 def statistics(path: Path) -> dict[str, Any]:
-    """The file of --statistics."""
+    """Return the contents of the --statistics file."""
     values: dict[str, Any] = json.loads(path.read_text())
     return values

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--pcap`: the frames of each port in files that others read."""
+"""Tests of `--pcap`: the frames of each port in files that other programs can read."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from tests.softswitch.programs.steered import steer
 
 
 def _read(path: Path) -> list[tuple[int, bytes]]:
-    """Nanoseconds and bytes of each frame, by scapy."""
+    """Return (time in ns, bytes) of each frame, read by scapy."""
     with RawPcapReader(str(path)) as file:
         assert (file.nano, file.linktype) == (True, 1)
         return [(meta.sec * 10**9 + meta.usec, bytes(frame)) for frame, meta in file]
 
 
-def test_a_capture_has_what_each_port_carried(tmp_path: Path) -> None:
-    """Two files a port, one a direction, whole once the switch has ended; what left did so after it came."""
+def test_capture_holds_the_frames_of_each_port(tmp_path: Path) -> None:
+    """Each port has a file per direction, complete once the switch has ended; departures are later than arrivals."""
     sent = [steer(2, tag=tag) for tag in range(3)]
     with running("--pcap", tmp_path) as switch:
         for frame in sent:
             switch.send(1, frame)
-        got = [switch.receive(2) for _ in sent]
+        received = [switch.receive(2) for _ in sent]
         assert switch.stop() == (0, "")
-    came, left = ([_read(path) for path in tmp_path.glob(f"*_{way}.pcap")] for way in ("in", "out"))
-    assert (sorted(map(len, came)), sorted(map(len, left))) == ([0, 3], [0, 3])
-    inwards, outwards = (max(files, key=len) for files in (came, left))
+    incoming, outgoing = ([_read(path) for path in tmp_path.glob(f"*_{way}.pcap")] for way in ("in", "out"))
+    assert (sorted(map(len, incoming)), sorted(map(len, outgoing))) == ([0, 3], [0, 3])
+    inwards, outwards = (max(files, key=len) for files in (incoming, outgoing))
     assert [frame for _, frame in inwards] == sent
-    assert [frame for _, frame in outwards] == got
+    assert [frame for _, frame in outwards] == received
     assert all(before < after for (before, _), (after, _) in zip(inwards, outwards, strict=True))
 
 
 def test_a_switch_that_does_not_start_leaves_no_capture(tmp_path: Path) -> None:
-    """Nor where one cannot be written, which is a line that names the file."""
+    """A capture that cannot be written is a one-line error that names the file."""
     nowhere = tmp_path / "nowhere"
     for options, wrong in (
         (("--pcap", nowhere), f"cannot write capture '{nowhere}/"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m softswitch`, and options that depend on privileges."""
+"""Tests of `python -m softswitch`, and of options that depend on privileges."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ SFC = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "sfc.j
 
 
 def softswitch(*arguments: str | Path) -> tuple[int, str]:
-    """Exit status and stderr."""
+    """Run the command; return exit status and stderr."""
     command = [sys.executable, "-m", "softswitch", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout == ""
-    return done.returncode, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert process.stdout == ""
+    return process.returncode, process.stderr
 
 
 def test_program_is_built_and_becomes_the_switch() -> None:
-    """The options after the program are the switch's: it is the one that misses the interface."""
+    """Options after the program belong to the switch, so the switch reports the missing interface."""
     assert softswitch(SFC, "-i", "1@no-such-interface") == (2, "softswitch: no interface 'no-such-interface'\n")
 
 
-def test_missing_program_is_one_line(tmp_path: Path) -> None:
-    """The file is named."""
+def test_absent_program_file_is_a_one_line_error(tmp_path: Path) -> None:
     status, text = softswitch(tmp_path / "nothing.json", "-i", "1@lo")
     assert status == 2
     assert "nothing.json" in text
@@ -51,25 +50,24 @@ STEERING = "\x1b]0;owned\x07\x9b31m\x7f\u202e"
     ],
     ids=["program", "interface", "as-bmv2", "stf", "thrift"],
 )
-def test_no_name_in_a_refusal_steers_the_terminal(module: str, arguments: list[str | Path]) -> None:
-    """The names may come with a program from another author."""
+def test_names_in_errors_cannot_control_the_terminal(module: str, arguments: list[str | Path]) -> None:
+    """Names may come from a program by another author."""
     command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-    [line] = done.stderr.decode().splitlines()
-    assert done.returncode == 2
+    process = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    [line] = process.stderr.decode().splitlines()
+    assert process.returncode == 2
     assert line.isprintable()
     assert "\\x1b]0;owned\\x07" in line
 
 
-def test_usage_comes_without_a_program() -> None:
-    """An option cannot be the program."""
+def test_missing_program_prints_usage() -> None:
     status, text = softswitch("-i", "1@lo")
     assert status == 2
     assert text.startswith("usage: ")
 
 
 def test_realtime_forwards_or_names_the_capability() -> None:
-    """With the privilege it runs; without, the refusal says which one."""
+    """The error without the privilege names the capability."""
     try:
         with running("--realtime") as switch:
             switch.send(1, steer(2, tag=5))

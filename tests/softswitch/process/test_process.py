@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The switch as a process, wired to sockets: no interface and no privilege needed."""
+"""Tests of the switch as a process whose ports are sockets, which needs no interface and no privilege."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from tests.softswitch.programs.steered import Op, executable, report, steer
 
 
 def test_frames_pass_from_port_to_port() -> None:
-    """What enters one socket leaves another, in order."""
     with running() as switch:
         for tag in range(100):
             switch.send(1, steer(2, tag=tag))
@@ -35,7 +34,7 @@ def test_frames_pass_from_port_to_port() -> None:
 
 
 def test_commands_file_runs_before_the_first_frame(tmp_path: Path) -> None:
-    """Rates and delays are in force: the second frame waits for the first one's wire time, in the switch's clock."""
+    """Rates and delays apply to the first frame: the second waits for the first one's transmission time."""
     commands = tmp_path / "commands"
     commands.write_text("# a wire of 1000 B in 10 ms\nport_rate 2 800000\n\nport_delay 2 1000\n")
     with running("--commands", commands) as switch:
@@ -46,8 +45,8 @@ def test_commands_file_runs_before_the_first_frame(tmp_path: Path) -> None:
     assert second.egress_us - first.egress_us == 10_000
 
 
-def test_what_an_impaired_link_holds_back_leaves_in_its_time(tmp_path: Path) -> None:
-    """Departures are sent in the order of their times, not in that in which they were known."""
+def test_frames_delayed_by_an_impaired_link_leave_on_time(tmp_path: Path) -> None:
+    """Departures are sent in order of due time, not in the order in which they became known."""
     commands = tmp_path / "commands"
     commands.write_text("port_rate 2 8000000\nport_impair 2 out reorder rate_ppb=500000000 time_ns=60000000 seed=1\n")
     with running("--commands", commands) as switch:
@@ -56,12 +55,12 @@ def test_what_an_impaired_link_holds_back_leaves_in_its_time(tmp_path: Path) -> 
         tags = [switch.receive(2)[-1] for _ in range(20)]
         assert switch.stop() == (0, "")
     assert tags != sorted(tags) == list(range(20))
-    held = [tag for before, tag in pairwise(tags) if tag < before]
-    assert len(held) == 1  # those that were held back come behind all others, and again in order
+    descents = [tag for before, tag in pairwise(tags) if tag < before]
+    assert len(descents) == 1  # the delayed frames come after all others, in order
 
 
 def test_departures_are_never_early(tmp_path: Path) -> None:
-    """Lateness is measured for every departure, and the ideal schedule is kept."""
+    """Lateness is measured for every departure."""
     counters = tmp_path / "statistics"
     with running("--statistics", counters) as switch:
         for tag in range(50):
@@ -77,7 +76,7 @@ def test_departures_are_never_early(tmp_path: Path) -> None:
 
 
 def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
-    """Of frames that queue behind one another; a later one, after an idle wire, follows nothing."""
+    """A frame counts only if it queued behind another; a frame after an idle wire does not."""
     counters, commands = tmp_path / "statistics", tmp_path / "commands"
     commands.write_text("port_rate 2 80000\n")  # 1000 B take 100 ms, time enough to send three
     with running("--commands", commands, "--statistics", counters) as switch:
@@ -88,14 +87,14 @@ def test_spacing_is_measured_where_frames_leave(tmp_path: Path) -> None:
         switch.send(1, steer(2, 1_000))
         switch.receive(2)
         assert switch.stop() == (0, "")
-    found = statistics(counters)["spacing"]
+    spacing = statistics(counters)["spacing"]
     assert sizes == {1_000}
-    assert (found["count"], found["ideal_ns"]) == (2, 100_000_000)
-    assert 0 <= found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
+    assert (spacing["count"], spacing["ideal_ns"]) == (2, 100_000_000)
+    assert 0 <= spacing["p50_ns"] <= spacing["p99_ns"] <= spacing["max_ns"]
 
 
 def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
-    """In intervals of the epoch, in order of time, none of them empty."""
+    """Intervals start at the epoch and come in order; empty intervals have no record."""
     late, counters, width_ns = tmp_path / "late", tmp_path / "statistics", 5_000_000
     epoch_ns = time.monotonic_ns()
     arguments = ("--lateness", late, "--lateness-ns", str(width_ns), "--epoch-ns", str(epoch_ns))
@@ -115,7 +114,6 @@ def test_lateness_over_time_covers_every_departure(tmp_path: Path) -> None:
 
 
 def test_a_switch_that_does_not_start_leaves_no_lateness(tmp_path: Path) -> None:
-    """Nor one without an interval."""
     assert "--lateness needs --lateness-ns" in refusal("-i", "1@fd:0", "--lateness", str(tmp_path / "late"))
     with pytest.raises(NotReady), running("--lateness", tmp_path / "no" / "late", "--lateness-ns", "1000"):
         pass
@@ -127,8 +125,8 @@ def test_a_switch_that_does_not_start_leaves_no_lateness(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_control_socket_is_its_users_alone(tmp_path: Path) -> None:
-    """Whatever the umask: who may connect commands the switch."""
+def test_control_socket_is_private_to_its_user(tmp_path: Path) -> None:
+    """A process that can connect controls the switch, so the umask must not matter."""
     path = tmp_path / "control"
     before = os.umask(0)
     try:
@@ -139,7 +137,7 @@ def test_control_socket_is_its_users_alone(tmp_path: Path) -> None:
 
 
 def test_control_socket_answers(tmp_path: Path) -> None:
-    """Commands and refusals over the socket, several clients at a time; the socket goes with the switch."""
+    """Several clients may connect at a time; the socket is removed with the switch."""
     path = tmp_path / "control"
     with running("--control", path) as switch:
         with ControlClient(path) as first, ControlClient(path) as second:
@@ -154,7 +152,7 @@ def test_control_socket_answers(tmp_path: Path) -> None:
 
 
 def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
-    """A socket file that nobody listens on is no obstacle; one in use is refused, and kept."""
+    """A socket without a listener is replaced; a socket in use is refused and kept."""
     path = tmp_path / "control"
     with running("--control", path) as dead:
         dead.process.kill()
@@ -168,7 +166,7 @@ def test_dead_switches_socket_is_replaced(tmp_path: Path) -> None:
 
 
 def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
-    """Rows of every interval from the epoch on, in the documented layout."""
+    """The file has the rows of every interval from the epoch on, in the documented layout."""
     rows, commands = tmp_path / "telemetry", tmp_path / "commands"
     commands.write_text("port_rate 2 800000\n")
     with running("--commands", commands, "--telemetry", rows, "--sample-ns", "1000000") as switch:
@@ -185,16 +183,15 @@ def test_telemetry_file_is_complete_at_the_end(tmp_path: Path) -> None:
     assert whole["high_water_bytes"].max() == queue["high_water_bytes"].max()
 
 
-def test_telemetry_that_could_not_be_written_is_said_at_the_end() -> None:
-    """With the system's words: its rows are not all there."""
+def test_telemetry_write_error_is_reported_at_the_end() -> None:
     with running("--telemetry", "/dev/full", "--sample-ns", "10000") as switch:
         switch.send(1, steer(2, 100))
         switch.receive(2)
         assert switch.stop() == (1, "softswitch: could not write its files: No space left on device\n")
 
 
-def test_a_file_at_its_limit_is_said_at_the_end_too(tmp_path: Path) -> None:
-    """`ulimit -f` sends a signal that would end it without a word."""
+def test_file_size_limit_is_reported_at_the_end(tmp_path: Path) -> None:
+    """`ulimit -f` sends a signal that would otherwise end the switch without a message."""
     rows = tmp_path / "telemetry"
     with running("--telemetry", rows, "--sample-ns", "100000") as switch:
         resource.prlimit(switch.process.pid, resource.RLIMIT_FSIZE, (64, 64))
@@ -204,8 +201,8 @@ def test_a_file_at_its_limit_is_said_at_the_end_too(tmp_path: Path) -> None:
         assert switch.stop() == (1, "softswitch: could not write its files: File too large\n")
 
 
-def test_interrupt_ends_it_as_well(tmp_path: Path) -> None:
-    """Ctrl-C is a clean stop that keeps what was measured."""
+def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
+    """Ctrl-C is a clean stop that keeps the measurements."""
     counters = tmp_path / "statistics"
     with running("--statistics", counters) as switch:
         switch.process.send_signal(signal.SIGINT)
@@ -230,14 +227,13 @@ def test_interrupt_ends_it_as_well(tmp_path: Path) -> None:
     ],
 )
 def test_bad_option_is_one_line(arguments: tuple[str, ...], wrong: str) -> None:
-    """Exit status 2 and one line that names the word."""
     text = refusal(*arguments)
     assert wrong in text
     assert text.count("\n") == 1
 
 
 def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
-    """A wrong commands file is named with its line, before any file is created."""
+    """The error names the wrong line of the commands file, before any file is created."""
     commands = tmp_path / "commands"
     commands.write_text("mirroring_add 1 2\ntable_add nowhere drop 1 =>\n")
     files = ("--control", tmp_path / "c", "--telemetry", tmp_path / "t", "--sample-ns", "5")
@@ -250,7 +246,7 @@ def test_bad_command_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_switch_dies_with_its_parent() -> None:
-    """A parent that is killed takes the switch along: its end of the socket closes."""
+    """If the parent is killed, the switch ends and its end of the socket closes."""
     script = f"""
         import os, socket, subprocess, sys
         outer = socket.socket(fileno=int(sys.argv[1]))
@@ -261,26 +257,26 @@ def test_switch_dies_with_its_parent() -> None:
         outer.close()
         sys.stdin.read()
     """
-    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with mine:
+    test_end, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with test_end:
         parent = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(script), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, "-c", textwrap.dedent(script), str(child_end.fileno())],
+            pass_fds=[child_end.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        theirs.close()
+        child_end.close()
         assert parent.stdout is not None
         assert parent.stdout.readline() == "ready\n"
         parent.kill()
-        mine.settimeout(PATIENCE_S)
-        assert mine.recv(1) == b""
+        test_end.settimeout(PATIENCE_S)
+        assert test_end.recv(1) == b""
         parent.communicate()
 
 
 def test_process_is_clean_in_the_sanitizers(tmp_path: Path) -> None:
-    """A whole life with frames, commands, clones and telemetry: no bad access, no leak."""
+    """A whole run with frames, commands, clones and telemetry has no bad access and no leak."""
     control, rows = tmp_path / "control", tmp_path / "telemetry"
     files = ("--control", control, "--telemetry", rows, "--sample-ns", "1000000", "--statistics", tmp_path / "s")
     with running(*files, sanitize=True) as switch:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The process on real interfaces: veth pairs in a network namespace of the test's own."""
+"""Tests of the process on real interfaces: veth pairs in a separate network namespace."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ pytestmark = pytest.mark.root
 
 
 def missing() -> str | None:
-    """What this machine lacks for the test."""
+    """Return the reason why this machine cannot run the tests, or None."""
     if not shutil.which("unshare") or not shutil.which("ip"):
         return "needs unshare and ip"
     probe = ["unshare", "--net", "ip", "link", "add", "left", "type", "veth", "peer", "name", "right"]
-    done = subprocess.run(probe, capture_output=True, text=True, check=False)
-    return f"needs root and veth: {done.stderr.strip()}" if done.returncode else None
+    process = subprocess.run(probe, capture_output=True, text=True, check=False)
+    return f"needs root and veth: {process.stderr.strip()}" if process.returncode else None
 
 
 @pytest.fixture(scope="module")
 def outcome() -> dict[str, Any]:
-    """What came out of one run of the scenario."""
+    """Return the results of one run of the scenario."""
     if reason := missing():
         pytest.skip(reason)
     command = ["unshare", "--net", sys.executable, "-m", "tests.softswitch.process.veth_scenario", str(executable())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    values: dict[str, Any] = json.loads(done.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 0, process.stderr
+    values: dict[str, Any] = json.loads(process.stdout)
     return values
 
 
 def test_every_frame_arrives_whole_and_in_order(outcome: dict[str, Any]) -> None:
-    """A burst of mixed sizes through AF_PACKET; nothing of it comes back or gets lost."""
+    """A burst of mixed sizes passes AF_PACKET without losses or reflected frames."""
     assert outcome["status"] == 0
     assert outcome["lengths"] == sizes()
     assert outcome["tags"] == [i % 256 for i in range(FRAMES)]
@@ -53,7 +53,7 @@ def test_every_frame_arrives_whole_and_in_order(outcome: dict[str, Any]) -> None
 
 
 def test_wire_is_exact_in_the_switchs_clock(outcome: dict[str, Any]) -> None:
-    """Once the queue has built up each packet starts when the one before has ended, to the microsecond."""
+    """Once the queue is long, each packet starts when the previous one ends, to the microsecond."""
     ends_us = [8e6 * size / RATE_BPS for size in sizes()]
     starts_us = outcome["egress_us"]
     for (before, after), wire_us in zip(pairwise(starts_us[100:]), ends_us[100:-1], strict=True):
@@ -61,7 +61,7 @@ def test_wire_is_exact_in_the_switchs_clock(outcome: dict[str, Any]) -> None:
 
 
 def test_nothing_arrives_early(outcome: dict[str, Any]) -> None:
-    """The last frame needs all wire times and the propagation delay; no departure precedes its due time."""
+    """The last frame needs all transmission times and the propagation delay."""
     least_ns = 8e9 * sum(sizes()) / RATE_BPS + DELAY_NS
     assert outcome["took_ns"] >= least_ns
     lateness = outcome["statistics"]["lateness"]["departures"]

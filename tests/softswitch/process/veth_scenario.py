@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Run under `unshare --net`: a switch between two veth pairs; prints what came out as JSON.
+"""Runs a switch between two veth pairs under `unshare --net` and prints the results as JSON.
 
-The namespace, and with it every interface made here, goes when this process ends.
+The namespace with all its interfaces disappears when this process ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PATIENCE_S = 20.0
 
 
 def make_pair(outer: str, inner: str) -> socket.socket:
-    """A veth pair that is up and silent; a socket on its outer end."""
+    """Create a veth pair that is up and sends no frames itself; return a socket on its outer end."""
     subprocess.run(["ip", "link", "add", outer, "type", "veth", "peer", "name", inner], check=True)
     for name in (outer, inner):
         subprocess.run(["ip", "link", "set", name, "up"], check=True)
@@ -36,12 +36,12 @@ def make_pair(outer: str, inner: str) -> socket.socket:
 
 
 def sizes() -> list[int]:
-    """A mix of small and large frames."""
+    """Return a mix of small and large frame sizes."""
     return [70 + (i * 389) % 1_430 for i in range(FRAMES)]
 
 
 def run(executable: str, directory: Path) -> dict[str, object]:
-    """Sends a burst through and gathers what is to be checked."""
+    """Send a burst through the switch and return the results for the tests."""
     Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
     left, right = make_pair("left", "switch-l"), make_pair("right", "switch-r")
     (directory / "commands").write_text(f"port_rate 2 {RATE_BPS}\nport_delay 2 {DELAY_NS}\n")

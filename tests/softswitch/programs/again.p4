@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// What a pass may ask of the target: clone, resubmit, recirculate, truncate, multicast, drop; and what survives it.
+// All requests of a pass to the target (clone, resubmit, recirculate, truncate, multicast, drop), and their metadata.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Every operator, on unsigned, signed and wide operands; the operator is chosen by the first byte.
+// Every operator, on unsigned, signed and wide operands; the first byte selects the operator.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Assertions of a program, and a program that writes packet_length.
+// Assertions, and a write to packet_length.
 #include <core.p4>
 #include <v1model.p4>
 

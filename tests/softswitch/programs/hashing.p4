@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Every hash, over fields that do not end on bytes, with base and maximum; a checksum over the payload.
+// Every hash, over fields that do not end at byte boundaries, with base and maximum; a checksum over the payload.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Registers of several widths, meters, digest, random, and an action selector.
+// Registers with different widths, meters, a digest, random numbers and an action selector.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A program written by hand against pipeline.h, for tests of the target: a frame's own Ethernet header says what is to
- * happen to it, and its report header (EtherType 0x88B5) leaves with the metadata that egress saw.
+ * A program written by hand against pipeline.h, for tests of the target. A frame's Ethernet header selects the actions
+ * on the frame. On departure its report header (EtherType 0x88B5) holds the metadata that egress saw.
  *
  *   0 egress port (2) | 2 class | 3 operations | 4 egress port of the second round (2) | 6 mirroring session
  *   7 multicast group | 8 bytes to truncate to (2) | 10 mark (user metadata, in field list 1) | 11 flags
@@ -198,7 +198,7 @@ static int init(struct sw_pipeline *pipeline)
     return 0;
 }
 
-/* Objects for control commands; no packet looks at them. */
+/* Objects for control commands; packets do not use them. */
 static const struct sw_field_info forward_params[] = {{"port", 9}, {"address", 48}};
 static const struct sw_action_info actions[] = {
     {"NoAction", NULL, 0},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The hand-written program `steered.c`: building it, and frames that tell it what to do.
+"""Builds the hand-written program `steered.c`, and makes frames that control its actions.
 
-Owns the layout of a steered frame; knows nothing of what the tests check.
+Owns the layout of a steered frame; must not know what the tests check.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RECIRCULATION_PORT = 510
 ETHERNET_BYTES = 14
 
 SANITIZE_VARIABLE = "SFC_TEST_SANITIZE"
-"""When set in the environment, libraries are built with ASan and UBSan (and the process must preload them)."""
+"""The environment variable that selects libraries with ASan and UBSan, which the process must preload."""
 
 SANITIZED = SANITIZE_VARIABLE in os.environ
 
@@ -36,7 +36,7 @@ _SANITIZER_FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undef
 
 
 class Op(IntFlag):
-    """What a frame asks for; the numbers of `enum operation`."""
+    """The operations that a frame can request, with the numbers of `enum operation`."""
 
     CLONE_INGRESS = 1
     RESUBMIT = 2
@@ -49,7 +49,7 @@ class Op(IntFlag):
 
 
 class Flag(IntFlag):
-    """The numbers of `enum flag`."""
+    """The flags of a frame, with the numbers of `enum flag`."""
 
     FOR_EVER = 1
     POP_EARLY = 2
@@ -88,30 +88,30 @@ def steer(
     flags: int = 0,
     tag: int = 0,
 ) -> bytes:
-    """A frame of `size` bytes, at least the two headers, that ends in the byte `tag`."""
+    """Return a frame of `size` bytes (at least the two headers) that ends in the byte `tag`."""
     head = _HEADER.pack(port, class_, ops, second, session, group, truncate, mark, flags, _REPORT_ETHERTYPE)
     return (head + bytes(max(size, len(head) + _REPORT.size) - len(head) - 1) + bytes([tag]))[: max(size, 67)]
 
 
 def steer_small(port: int, size: int, *, class_: int = 0) -> bytes:
-    """A frame of any size from 14 bytes, without a report."""
+    """Return a frame of any size from 14 bytes on, without a report."""
     return _HEADER.pack(port, class_, 0, 0, 0, 0, 0, 0, 0, 0x0800) + bytes(size - ETHERNET_BYTES)
 
 
 def report(frame: bytes) -> Report:
-    """What egress wrote into a steered frame."""
+    """Return the report that egress wrote into a steered frame."""
     return Report(*_REPORT.unpack_from(frame, ETHERNET_BYTES))
 
 
 @functools.cache
 def library() -> Path:
-    """The program as a shared object, built once a test session."""
+    """Return the program as a shared object, built once per test session."""
     return _build("steered.so", ("-shared",), SANITIZED, with_main=False)
 
 
 @functools.cache
 def executable(*, sanitize: bool = False) -> Path:
-    """The program as a process, built once a test session."""
+    """Return the program as an executable, built once per test session."""
     return _build("steered", (), sanitize, with_main=True)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""BMv2's simple_switch as the switch of a packet test.
+"""Provides BMv2's simple_switch as the switch of a packet test.
 
-Owns its process, its command line client and the moment when it is at rest. It must not know statements.
+Owns the switch's process, its command-line client and the detection of idleness. It must not know statements.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tests.softswitch.stf.nanomsg import PacketSocket, library_name
 PATIENCE_S = 30.0
 _PROMPT = b"RuntimeCmd: "
 _BEYOND_THE_ARRAY = bytes(1) + b"\xff" * 4 + bytes(120)
-"""For the program `stateful`: reads and writes registers at this index."""
+"""A frame that makes the program `stateful` access registers at an index beyond the array."""
 _REFUSALS = re.compile(r"^(Error|Invalid|\*\*\*|Unknown|No such|Insufficient|Needs|.*not found)", re.MULTILINE)
 _SWITCHES = re.compile(rb"(?:voluntary|nonvoluntary)_ctxt_switches:\s*(\d+)")
 
 
 def missing() -> str | None:
-    """Why this machine cannot run BMv2, None when it can."""
+    """Return the reason why this machine cannot run BMv2, or None."""
     for program in ("simple_switch", "simple_switch_CLI"):
         if not shutil.which(program):
             return f"needs {program} on the PATH"
@@ -40,8 +40,10 @@ def missing() -> str | None:
 
 @functools.cache
 def skip_what_corrupts_it(program: Path) -> None:
-    """Skips the test where this simple_switch checks no register index, as one compiled with NDEBUG does, and frames of
-    the program's tests have indices beyond the array: it writes to memory that is something else's, or ends."""
+    """Skip the test of a program that accesses registers out of range, if this simple_switch does not check indices.
+
+    A simple_switch compiled with NDEBUG would corrupt its memory or crash.
+    """
     if program.stem != "stateful":
         return
     with Bmv2Target(program) as target:
@@ -52,7 +54,7 @@ def skip_what_corrupts_it(program: Path) -> None:
 
 
 class Bmv2Target:
-    """One simple_switch running one program; its ports are all there are."""
+    """A simple_switch that runs one program; every port number exists."""
 
     def __init__(self, json_path: Path) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="bmv2-")
@@ -90,7 +92,7 @@ class Bmv2Target:
             raise
 
     def command(self, line: str) -> str:
-        """Runs a line of simple_switch_CLI; ValueError when it is refused."""
+        """Run a line of simple_switch_CLI. Raise ValueError if it is refused."""
         assert self._client is not None and self._client.stdin is not None
         self._client.stdin.write(line.encode() + b"\n")
         self._client.stdin.flush()
@@ -100,7 +102,7 @@ class Bmv2Target:
         return answer
 
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """Puts a frame in; what comes out until the switch is at rest."""
+        """Send a frame to a port; return the departed frames once the switch is idle."""
         assert self._packets is not None
         self._packets.send(port, frame)
         try:
@@ -111,18 +113,18 @@ class Bmv2Target:
             raise self._ended() from None
 
     def drops(self) -> list[str]:
-        """It does not tell."""
+        """Return an empty list: BMv2 does not report drops."""
         return []
 
     def put(self, port: int, frames: list[bytes]) -> list[tuple[int, bytes]]:
-        """Puts frames in one right after the other, or none; what has come out by the time the switch has read them."""
+        """Send frames without pauses; return the frames that have departed by the time the switch has read them."""
         assert self._packets is not None
         for frame in frames:
             self._packets.send(port, frame)
         return self._packets.flush()
 
     def close(self) -> None:
-        """Ends the processes."""
+        """End the processes."""
         if self._packets is not None:
             self._packets.close()
         for process in (self._client, self._switch):
@@ -141,18 +143,18 @@ class Bmv2Target:
         self.close()
 
     def _answer(self) -> str:
-        """What the client prints up to its prompt."""
+        """Return the client's output up to its prompt."""
         assert self._client is not None and self._client.stdout is not None
         text = b""
         while not text.endswith(_PROMPT):
-            some = os.read(self._client.stdout.fileno(), 1 << 16)
-            if not some:
+            chunk = os.read(self._client.stdout.fileno(), 1 << 16)
+            if not chunk:
                 raise ConnectionError(f"simple_switch_CLI ended: {text.decode()}")
-            text += some
+            text += chunk
         return text.removesuffix(_PROMPT).decode().strip()
 
     def _wait_for(self, thrift_port: int) -> None:
-        """Until the switch takes commands."""
+        """Wait until the switch accepts commands."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -164,7 +166,7 @@ class Bmv2Target:
                 time.sleep(0.01)
 
     def _rest(self) -> None:
-        """Until no thread of the switch has run between two looks at all of them, hence none has work left."""
+        """Wait until no thread of the switch has run between two checks of all threads, so no work is left."""
         before = None
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -178,17 +180,17 @@ class Bmv2Target:
             before = now
 
     def _ended(self) -> ConnectionError:
-        """What the process said last."""
+        """Return an error with the last output of the process."""
         self._log.seek(0)
         return ConnectionError(f"simple_switch ended: {self._log.read().decode()[-2_000:]}")
 
     def _threads(self) -> list[tuple[str, list[bytes]]] | None:
-        """How often each thread has run, None when one runs now."""
+        """Return the number of context switches of each thread, or None if a thread is running."""
         threads = []
         for folder in sorted(Path(f"/proc/{self._switch.pid}/task").iterdir()):
             try:
                 status = (folder / "status").read_bytes()
-            except (FileNotFoundError, ProcessLookupError):  # the thread has ended, and maybe all of them
+            except (FileNotFoundError, ProcessLookupError):  # the thread or the whole process has ended
                 return None
             if b"State:\tS" not in status:
                 return None

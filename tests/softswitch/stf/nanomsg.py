@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""simple_switch's `--packet-in` socket: frames in and out over nanomsg, without interfaces and without root.
+"""A client of simple_switch's `--packet-in` socket: frames over nanomsg, without interfaces and without root.
 
 Owns the socket and its message layout (BMv2, dev_mgr_packet_in.cpp). It must not know programs or processes.
 """
@@ -19,12 +19,12 @@ _MOST_BYTES = 1 << 16
 
 
 def library_name() -> str | None:
-    """The shared library, None where it is not installed."""
+    """Return the name of the shared library, or None if it is not installed."""
     return ctypes.util.find_library("nanomsg")
 
 
 class PacketSocket:
-    """The far end of a switch's packet socket."""
+    """The client end of a switch's packet socket."""
 
     def __init__(self, address: str, *, timeout_s: float) -> None:
         self._library = ctypes.CDLL(library_name(), use_errno=True)
@@ -37,11 +37,11 @@ class PacketSocket:
         self._checked(self._library.nn_connect(self._socket, address.encode()))
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame into a port."""
+        """Send a frame to a port."""
         self._send(_HEADER.pack(_PACKET_IN, port, len(frame)) + frame)
 
     def flush(self) -> list[tuple[int, bytes]]:
-        """Waits until the switch has read all that was sent; the frames that it sent before it said so."""
+        """Wait until the switch has read all sent frames; return the frames that it sent before that."""
         self._send(_HEADER.pack(_INFO_REQUEST, 0, 1))
         frames: list[tuple[int, bytes]] = []
         while True:
@@ -53,7 +53,7 @@ class PacketSocket:
             frames.append((port, self._buffer.raw[_HEADER.size : length]))
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._library.nn_close(self._socket)
 
     def _send(self, message: bytes) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Streams of chance for a program: table entries and frames.
+"""Random streams for a program: table entries and frames.
 
-Owns their distribution: values that collide often, frames that are nearly right. It must not know the targets.
+Owns their distribution: values that collide often, frames that are nearly valid. It must not know the targets.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _SMALL = 4
 
 
 def numbers(bits: int) -> st.SearchStrategy[int]:
-    """A number of so many bits, often a small or an extreme one."""
+    """Draw a number of `bits` bits, often a small or an extreme one."""
     most = (1 << bits) - 1
     return st.one_of(st.integers(0, min(_SMALL, most)), st.just(most), st.integers(0, most))
 
 
 def entries(json_path: Path) -> st.SearchStrategy[list[str]]:
-    """Some `table_add` and `table_set_default` commands for the tables of a program."""
+    """Draw `table_add` commands for the tables of a program."""
     root = json.loads(json_path.read_text(encoding="utf-8"))
     types = {t["name"]: {f[0]: f[1] for f in t["fields"]} for t in root["header_types"]}
     headers = {h["name"]: types[h["header_type"]] for h in root["headers"]}
@@ -59,7 +59,7 @@ def _bits(target: list[str], headers: Mapping[str, Mapping[str, int]]) -> int:
 
 
 def _argument(bits: int) -> st.SearchStrategy[str]:
-    """A port of nine bits is one of a few."""
+    """Draw an argument; arguments of nine bits are ports, so only a few values are drawn."""
     return (st.integers(1, _SMALL) if bits == 9 else numbers(bits)).map(str)
 
 
@@ -76,7 +76,7 @@ def _key(kind: str, bits: int) -> st.SearchStrategy[str]:
 
 @st.composite
 def broken(draw: st.DrawFn, frame: bytes, *, may_be_cut: bool) -> bytes:
-    """A frame as it is, or with a few bytes changed, cut short or with something behind it."""
+    """Draw a frame that is unchanged, has a few bytes changed, is cut short or has bytes appended."""
     data = bytearray(frame)
     for _ in range(draw(st.integers(0, 2))):
         data[draw(st.integers(0, len(data) - 1))] = draw(numbers(8))

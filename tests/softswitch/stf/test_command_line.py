@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m softswitch.stf`: exit status and what is said."""
+"""Tests of `python -m softswitch.stf`: exit status and output."""
 
 from __future__ import annotations
 
@@ -26,20 +26,18 @@ def stf(*arguments: Path | str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_a_test_that_holds_is_silent(tmp_path: Path) -> None:
-    """Exit status 0."""
+def test_passing_test_prints_nothing(tmp_path: Path) -> None:
     test = tmp_path / "good.stf"
     test.write_text("packet 2 00000000 aa\nexpect 1 00000000 aa $\n")
     assert stf(AGAIN, test) == (0, "", "")
 
 
 def test_a_difference_is_shown_as_a_hex_diff(tmp_path: Path) -> None:
-    """Exit status 1."""
     test = tmp_path / "bad.stf"
     test.write_text("packet 2 00000000 aa\nexpect 1 00000000 ab\n")
-    status, said, complained = stf(AGAIN, test)
-    assert (status, complained) == (1, "")
-    assert said.splitlines() == [
+    status, output, errors = stf(AGAIN, test)
+    assert (status, errors) == (1, "")
+    assert output.splitlines() == [
         f"{test}: line 2: port 1, after the packet of line 1: byte 4 is aa, not ab",
         "- 0000  00 00 00 00 ab",
         "+ 0000  00 00 00 00 aa",
@@ -50,13 +48,13 @@ def test_a_difference_is_shown_as_a_hex_diff(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("frame", "branch"), [(NOT_IPV4, "l3.p4:55 holds"), (NO_ROUTE, "table In.routes, l3.p4:55 does not hold")]
 )
-def test_a_failure_says_where_a_packet_was_dropped_and_why(frame: str, branch: str, tmp_path: Path) -> None:
-    """The statement that dropped it, and the table or the condition that led there."""
+def test_failure_shows_where_and_why_a_packet_was_dropped(frame: str, branch: str, tmp_path: Path) -> None:
+    """The output names the statement that dropped the packet, and the table or condition before it."""
     test = tmp_path / "dropped.stf"
     test.write_text(f"packet 1 {frame}\nexpect 2 {frame}\n")
-    status, said, complained = stf(ROUTER, test)
-    assert (status, complained) == (1, "")
-    assert said.splitlines() == [
+    status, output, errors = stf(ROUTER, test)
+    assert (status, errors) == (1, "")
+    assert output.splitlines() == [
         f"{test}: line 2: no frame came out of port 2",
         f"the packet of line 1 was dropped by the program in ingress (port 1), at l3.p4:32 ({branch})",
     ]
@@ -71,24 +69,22 @@ def test_a_failure_says_where_a_packet_was_dropped_and_why(frame: str, branch: s
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, program: Path | str, text: str, complaint: str) -> None:
-    """Exit status 2."""
     test = tmp_path / "test.stf"
     test.write_text(text)
-    status, said, complained = stf(program, test)
-    assert (status, said, complained.count("\n")) == (2, "", 1)
-    assert complaint in complained
+    status, output, errors = stf(program, test)
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert complaint in errors
 
 
 def test_a_failed_assertion_of_the_program_ends_the_process(tmp_path: Path) -> None:
-    """As in BMv2, with the place in the source on stderr; `assume` is the same."""
+    """The place in the source is printed on stderr, as in BMv2; `assume` does the same."""
     for which, text in ((9, "assert failed: checked.p4:17"), (10, "assume failed: checked.p4:18")):
         test = tmp_path / "test.stf"
         test.write_text(f"packet 1 {which:02x}0000000000\n")
-        status, _, complained = stf(PROGRAMS / "checked.json", test)
+        status, _, errors = stf(PROGRAMS / "checked.json", test)
         assert status == -signal.SIGABRT
-        assert text in complained
+        assert text in errors
 
 
 def test_usage_without_arguments() -> None:
-    """Exit status 2 as well."""
     assert stf() == (2, "", "usage: python -m softswitch.stf PROGRAM.json TEST.stf\n")

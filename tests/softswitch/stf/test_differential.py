@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Streams of chance through softswitch and BMv2: byte for byte the same (docs/stf.md lists what may differ and why)."""
+"""Compares softswitch and BMv2 on random streams, byte for byte (docs/stf.md lists the permitted differences)."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ SFC_MECHANISMS = (
     "table_add SfcEgress.telemetry.int_port port_rate 2 => 100000",
     "table_add SfcEgress.ecn.ecn red 2 3 => 0 1 1",
 )
-"""Mechanisms whose outcome depends on no clock; each may be on or off."""
+"""The mechanisms whose results do not depend on a clock; each may be on or off."""
 
 KNOWS_SHORT_FRAMES = ("sfc", "headers")
-"""The other small programs read headers that a short frame does not have: zero here, leftovers in BMv2."""
+"""The programs that can handle short frames. The others read missing headers: zero here, old data in BMv2."""
 
 STATEFUL_RANDOM = 4
 """The first byte that asks the stateful program for a random number."""
@@ -51,18 +51,18 @@ SFC_ROUTES = (
 TIMED_TABLES = (
     *("pause_cache", "watched_destination", "sfc_p", "ecn", "qcn", "pfc", "ipv4_lpm", "dscp_to_class", "bts_trigger"),
 )
-"""Tables whose entries of chance would make the outcome depend on clocks, on random numbers or on endless mirroring."""
+"""Tables for which random entries would make the result depend on clocks, random numbers or endless mirroring."""
 
 
 def seeds(program: Path) -> list[bytes]:
-    """The frames of a program's vectors."""
+    """Return the frames of a program's vectors."""
     vectors = [v for v in VECTORS if program_of(v) == program]
     statements = [s for v in vectors for s in parse(v.read_text(encoding="utf-8"))]
     return sorted({s.frame for s in statements if isinstance(s, Packet) and s.frame})
 
 
 def frames(program: Path) -> st.SearchStrategy[list[tuple[int, bytes]]]:
-    """(port, frame) for a stream."""
+    """Draw a stream of (port, frame)."""
     may_be_cut = program.stem in KNOWS_SHORT_FRAMES
     frame = st.sampled_from(seeds(program)).flatmap(lambda seed: broken(seed, may_be_cut=may_be_cut))
     if program.stem == "stateful":
@@ -71,7 +71,7 @@ def frames(program: Path) -> st.SearchStrategy[list[tuple[int, bytes]]]:
 
 
 def by_port(out: list[tuple[int, bytes]]) -> dict[int, list[str]]:
-    """What came out of each port, times masked; BMv2 sends frames of no bytes, which no wire can carry."""
+    """Return the frames of each port with times masked, without BMv2's empty frames, which no wire can carry."""
     result: dict[int, list[str]] = {}
     for port, frame in out:
         if frame:
@@ -80,7 +80,7 @@ def by_port(out: list[tuple[int, bytes]]) -> dict[int, list[str]]:
 
 
 def masked(frame: bytes) -> bytes:
-    """A frame of sfc.p4 without what depends on clocks and threads: pause, depth, time of a BTS; newest time of INT."""
+    """Mask the fields of a frame of sfc.p4 that depend on clocks and threads: pause, depth and times of BTS and INT."""
     if frame[36:38] == BTS_PORT and len(frame) >= 70:
         return frame[:46] + bytes(4) + frame[50:58] + bytes(4) + frame[62:64] + bytes(6) + frame[70:]
     if frame[36:38] == INT_PORT and len(frame) >= 54:
@@ -89,12 +89,12 @@ def masked(frame: bytes) -> bytes:
 
 
 def compare(program: Path, commands: list[str], stream: list[tuple[int, bytes]]) -> None:
-    """Both targets, one frame after the other; the first difference is shown with all that led to it."""
-    with EngineTarget(program) as ours, bmv2.Bmv2Target(program) as theirs:
+    """Run both targets frame by frame; on the first difference, fail with all inputs so far."""
+    with EngineTarget(program) as engine, bmv2.Bmv2Target(program) as reference:
         for line in commands:
-            assert accepts(ours, line) == accepts(theirs, line), line
+            assert accepts(engine, line) == accepts(reference, line), line
         for number, (port, frame) in enumerate(stream):
-            got, wanted = by_port(ours.send(port, frame)), by_port(theirs.send(port, frame))
+            got, wanted = by_port(engine.send(port, frame)), by_port(reference.send(port, frame))
             if got != wanted:
                 pytest.fail(f"{commands}\nframe {number} into port {port}: {frame.hex()}\nours {got}\nBMv2 {wanted}")
 
@@ -113,7 +113,7 @@ few = settings(
     phases=[
         Phase.explicit,
         Phase.generate,
-    ],  # a stream is as small as it is: shrinking would start hundreds of switches
+    ],  # no shrinking, which would start hundreds of switches
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
@@ -121,16 +121,15 @@ few = settings(
 
 @given(st.data())
 @few
-def test_sfc_program_agrees_on_streams_of_chance(data: st.DataObject) -> None:
-    """Routes, mechanisms that are on or off, whole and broken frames of all kinds."""
+def test_sfc_program_agrees_on_random_streams(data: st.DataObject) -> None:
+    """Draws routes, mechanisms that are on or off, and whole and broken frames."""
     chance = [line for line in data.draw(entries(SFC)) if not line.split()[1].endswith(TIMED_TABLES)]
     mechanisms = [line for line in SFC_MECHANISMS if data.draw(st.booleans())]
     compare(SFC, [*SFC_ROUTES, *mechanisms, *chance], data.draw(frames(SFC)))
 
 
 @pytest.mark.parametrize("name", ["arithmetic", "hashing", "headers", "matching", "stateful"])
-def test_small_programs_agree_on_streams_of_chance(name: str) -> None:
-    """Entries of chance, frames near those of the vectors."""
+def test_small_programs_agree_on_random_streams(name: str) -> None:
     program = PROGRAMS / f"{name}.json"
     bmv2.skip_what_corrupts_it(program)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Short names and key notations of a test become control commands."""
+"""Tests of the translation of a test's short names and key notations to control commands."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ def command(line: str) -> str:
 
 
 def test_wildcards_become_masks_and_prefixes() -> None:
-    """A `*` is a digit that does not count; a greater priority of the test is a lesser one of the command."""
+    """A `*` matches any digit; a larger priority in the test is a smaller one in the command."""
     assert command("add t 7 a:0x1*2* b:0x0a01**** c:3->4 s$0:1 go(y:2, x:0x10)") == (
         "table_add In.t In.go 0x1020&&&0xf0f0 0xa010000/16 3->4 1 => 0x10 2 9993"
     )
 
 
 def test_numbers_without_wildcards_match_exactly() -> None:
-    """All bits of the key count, however few digits there are."""
+    """All bits of the key must match, even if the number has few digits."""
     assert command("add t a:5 b:167837696/24 c:9 s[0].valid:1 stop()") == (
         "table_add In.t In.stop 0x5&&&0xffff 0xa010000/24 9->9 1 =>  10000".replace("  ", " ")
     )
 
 
-def test_keys_that_are_not_given_match_anything() -> None:
-    """But an exact key is zero then."""
+def test_missing_keys_match_any_value() -> None:
+    """A missing exact key is zero."""
     assert command("add t stop()") == "table_add In.t In.stop 0&&&0 0/0 0->255 0 => 10000"
     assert command("add t a:0x1&&&0x3 b:0b1******************************* stop()").split()[3:5] == [
         "0x1&&&0x3",
@@ -64,7 +64,6 @@ def test_keys_that_are_not_given_match_anything() -> None:
 
 
 def test_defaults_take_arguments_in_the_actions_order() -> None:
-    """By name, not by place."""
     assert command("setdefault In.t In.go(y:1, x:2)") == "table_set_default In.t In.go 2 1"
 
 
@@ -74,20 +73,18 @@ def test_defaults_take_arguments_in_the_actions_order() -> None:
         ("add u stop()", "no table 'u', there are: In.t"),
         ("add t jump()", "no action of table In.t 'jump', there are: In.go, In.stop"),
         ("add t d:1 stop()", "no key 'd' in table In.t"),
-        ("add t a:1 h.a:2 stop()", "key h.a is there twice"),
+        ("add t a:1 h.a:2 stop()", "key h.a is given twice"),
         ("add t b:0x0*01 stop()", "not at its end"),
         ("add t go(x:1)", r"parameters \(x, y\), each once"),
         ("add t s$0:0x* stop()", "not a plain number"),
     ],
 )
-def test_unknown_names_are_refused_with_those_that_exist(line: str, complaint: str) -> None:
-    """The complaint shows the way out."""
+def test_unknown_names_are_refused_with_a_list_of_known_names(line: str, complaint: str) -> None:
     with pytest.raises(StfError, match=complaint):
         command(line)
 
 
 def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
-    """Other JSON, or no JSON."""
     for text in ("[]", "{", '{"actions": []}'):
         path = tmp_path / "x.json"
         path.write_text(text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The verdict on a switch that does something, and how a difference is shown."""
+"""Tests of the verdict on a switch's behaviour, and of the display of differences."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NAMES = ProgramNames(
 
 
 class Echo:
-    """Sends every frame out of the next port, and with 0xff in front out of port 9 too."""
+    """A switch that sends every frame out of the next port; frames that begin with 0xff also leave by port 9."""
 
     def __init__(self) -> None:
         self.commands: list[str] = []
         self.dropped: list[str] = []
 
     def command(self, line: str) -> str:
-        """Knows a counter and a register."""
+        """Answer commands on one counter and one register."""
         self.commands.append(line)
         answers = {
             "counter_read In.c 1": "c[1]= (20 bytes, 2 packets)",
@@ -42,16 +42,16 @@ class Echo:
         return answers.get(line, "")
 
     def send(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """One frame or two."""
+        """Return one departed frame or two; drop the frame 0xdd."""
         if frame == b"\xdd":
             self.dropped.append("by its own wish (port 1)")
             return []
         return [(port + 1, frame), (9, frame)] if frame[:1] == b"\xff" else [(port + 1, frame)]
 
     def drops(self) -> list[str]:
-        """Why frames of 0xdd ended."""
-        taken, self.dropped = self.dropped, []
-        return taken
+        """Return the reasons of the drops since the last call."""
+        reasons, self.dropped = self.dropped, []
+        return reasons
 
 
 def verdict(*lines: str) -> str | None:
@@ -62,15 +62,14 @@ def verdict(*lines: str) -> str | None:
     return None
 
 
-def test_frames_are_taken_in_order_on_each_port() -> None:
-    """Expectations may stand before or after; ports are independent."""
+def test_frames_are_matched_in_order_on_each_port() -> None:
+    """Expectations may come before or after the frames; ports are independent."""
     assert (
         verdict("expect 2 01", "packet 1 01", "packet 1 ff 02", "expect 9 ff", "expect 2 f* 02 $", "no_packet") is None
     )
 
 
 def test_a_missing_a_wrong_and_a_surplus_frame_are_failures() -> None:
-    """Each says where it was noticed."""
     assert verdict("packet 1 01", "expect 3 01") == "line 2: no frame came out of port 3, but of 2"
     assert str(verdict("packet 1 0102", "expect 2 0103")).startswith(
         "line 2: port 2, after the packet of line 1: byte 1 is 02, not 03\n- 0000  01 03\n+ 0000  01 02\n"
@@ -79,17 +78,17 @@ def test_a_missing_a_wrong_and_a_surplus_frame_are_failures() -> None:
     assert str(verdict("packet 1 01", "no_packet", "expect 2 01")).startswith("line 2: port 2 sent")
 
 
-def test_a_missing_frame_is_told_with_what_was_dropped() -> None:
-    """Since expectations were met last; a frame that need not come out is no matter."""
-    told = "the packet of line {} was dropped by its own wish (port 1)"
+def test_missing_frame_is_reported_with_the_drops() -> None:
+    """The report lists only drops since the last met expectation."""
+    dropped = "the packet of line {} was dropped by its own wish (port 1)"
     missing = "line {}: no frame came out of port {}"
-    assert verdict("packet 1 dd", "expect 2 dd") == f"{missing.format(2, 2)}\n{told.format(1)}"
+    assert verdict("packet 1 dd", "expect 2 dd") == f"{missing.format(2, 2)}\n{dropped.format(1)}"
     lines = ("packet 1 dd", "no_packet", "packet 1 01", "expect 2 01", "wait", "packet 3 dd", "expect 4")
-    assert verdict(*lines) == f"{missing.format(7, 4)}\n{told.format(6)}"
+    assert verdict(*lines) == f"{missing.format(7, 4)}\n{dropped.format(6)}"
 
 
 def test_checks_compare_cells() -> None:
-    """Packets, bytes and registers; a refused command is bad input, not a failure."""
+    """A refused command is bad input, not a failure."""
     assert (
         verdict("check_counter c(1) packets == 2", "check_counter c(1) bytes > 19", "check_register r(1) != 8") is None
     )
@@ -100,15 +99,14 @@ def test_checks_compare_cells() -> None:
         verdict("check_counter c($a)")
 
 
-def test_commands_pass_as_they_stand() -> None:
-    """Word by word."""
+def test_control_commands_pass_unchanged() -> None:
     target = Echo()
     run(parse("mirroring_add 5  6"), NAMES, target)
     assert target.commands == ["mirroring_add 5 6"]
 
 
-def test_longer_frames_fit_unless_the_end_is_asked_for() -> None:
-    """`$` makes the length count; half a byte may be masked."""
+def test_longer_frames_match_unless_the_pattern_ends_in_a_dollar() -> None:
+    """`$` requires the exact length; half a byte may be masked."""
     assert first_difference("0102", False, b"\x01\x02\x03") is None
     assert first_difference("0102", True, b"\x01\x02\x03") == "3 bytes are more than 2"
     assert first_difference("010203", False, b"\x01\x02") == "2 bytes are fewer than 3"
@@ -117,7 +115,7 @@ def test_longer_frames_fit_unless_the_end_is_asked_for() -> None:
 
 
 def test_the_diff_marks_the_digits_that_differ() -> None:
-    """Sixteen bytes a row; rows that agree stand once."""
+    """Rows have sixteen bytes; rows without a difference appear once."""
     shown = hex_diff("00" * 16 + "11*2", bytes(16) + b"\x12\x22\x33").splitlines()
     assert shown == [
         "  0000  " + " ".join(["00"] * 16),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The packet-test text: every statement, and one line for what is none."""
+"""Tests of the grammar of packet tests: every statement, and the errors for bad input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from softswitch.stf.statements import (
 
 
 def test_frames_are_hex_digits_with_any_blanks() -> None:
-    """`*` stands for a digit, `$` ends the frame, no data is any frame; keywords in any case, comments ignored."""
+    """`*` is any digit, `$` ends the frame, no data matches any frame; keywords may have any case."""
     text = "# title\n\nPacket 1 00 ff0a\nexpect 2 0* F*f $ # end\nexpect 3\nexpect 4 ab\nno_packet\nWAIT"
     assert parse(text) == [
         Packet(3, 1, b"\x00\xff\x0a"),
@@ -36,7 +36,7 @@ def test_frames_are_hex_digits_with_any_blanks() -> None:
 
 
 def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
-    """Names may hold dots, `$`, indexes and quotes; values keep their notation."""
+    """Names may contain dots, `$`, indexes and quotes; values keep their notation."""
     text = 'add t 10 h.f:0x1**2 x$0.y:10/8 "a.$valid$":1 do.it(p:0b11, q:2) = first\nadd t[1] act()'
     call = ActionCall("do.it", (("p", "0b11"), ("q", "2")))
     keys = (("h.f", "0x1**2"), ("x$0.y", "10/8"), ("a.$valid$", "1"))
@@ -47,7 +47,7 @@ def test_entries_have_keys_an_action_and_perhaps_priority_and_label() -> None:
 
 
 def test_masks_ranges_defaults_and_removal() -> None:
-    """What the compiler's suite cannot say about a key, and the other table statements."""
+    """Tests the key notations that the compiler's suite lacks, and the other table statements."""
     text = "add t a:0x1&&&0xf b:1->9 act()\nsetdefault t act(p:1)\nremove all"
     assert parse(text) == [
         Add(1, "t", None, (("a", "0x1&&&0xf"), ("b", "1->9")), ActionCall("act", ()), None),
@@ -57,7 +57,7 @@ def test_masks_ranges_defaults_and_removal() -> None:
 
 
 def test_commands_and_checks() -> None:
-    """Control commands pass as they stand; a check without condition asks only that the cell is there."""
+    """Control commands pass unchanged; a check without a condition only requires that the cell exists."""
     text = "mc_node_create 400 6 7\nmeter_set_rates m 2 0.5:4\ncheck_counter c($a) bytes >= 0x10\n"
     text += "check_counter c(3)\ncheck_register r(1) == 7"
     assert parse(text) == [
@@ -79,7 +79,7 @@ def test_commands_and_checks() -> None:
         ("forget 1", "no statement 'forget'"),
         ("add t k:1", "a name is missing before the end"),
         ("add t k:1 act(", "',' is missing|a name is missing"),
-        ("add t act() more", "'more' is too much"),
+        ("add t act() more", "unexpected 'more' at the end"),
         ("setdefault t act(p)", "':' is missing|a mark is missing"),
         ("check_counter c(1) flows == 1", "neither packets nor bytes"),
         ("check_counter c(1) packets = 1", "no condition"),
@@ -87,6 +87,5 @@ def test_commands_and_checks() -> None:
     ],
 )
 def test_bad_input_is_named_with_its_line(line: str, complaint: str) -> None:
-    """One line that says where and what."""
     with pytest.raises(StfError, match=f"^line 2: .*({complaint})"):
         parse(f"wait\n{line}\n")

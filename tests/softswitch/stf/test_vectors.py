@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The same packet tests on softswitch and on BMv2: both must agree with them to the byte."""
+"""Runs the same packet tests on softswitch and on BMv2."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ each_vector = pytest.mark.parametrize("vector", VECTORS, ids=name_of)
 
 
 @each_vector
-def test_softswitch_does_what_the_vector_says(vector: Path) -> None:
-    """Every frame, every port, every counter."""
+def test_softswitch_passes_the_vector(vector: Path) -> None:
     with EngineTarget(program_of(vector), sanitize=SANITIZED) as target:
         run_vector(vector, target)
 
 
 @each_vector
 @pytest.mark.skipif(bmv2.missing() is not None, reason=str(bmv2.missing()))
-def test_bmv2_does_what_the_vector_says(vector: Path) -> None:
-    """The oracle agrees that the vector is right."""
+def test_bmv2_passes_the_vector(vector: Path) -> None:
+    """BMv2 is the reference that confirms the vector."""
     bmv2.skip_what_corrupts_it(program_of(vector))
     with bmv2.Bmv2Target(program_of(vector)) as target:
         run_vector(vector, target)

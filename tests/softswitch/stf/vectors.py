@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The packet tests in tests/vectors: which there are, and which program each is for."""
+"""The packet tests in tests/vectors, and the program of each."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ VECTORS = sorted((ROOT / "tests" / "vectors").rglob("*.stf"))
 
 
 def program_of(vector: Path) -> Path:
-    """Ours for those of folder `sfc`, otherwise the one that a vector's name starts with."""
+    """Return sfc.p4's JSON for vectors in the folder `sfc`, otherwise the program named at the start of its name."""
     return SFC if "sfc" in vector.parent.relative_to(ROOT).parts else PROGRAMS / f"{vector.stem.partition('-')[0]}.json"
 
 
 def name_of(vector: Path) -> str:
-    """What reports call a vector."""
+    """Return the name of a vector for reports."""
     return f"{vector.parent.name}/{vector.stem}"
 
 
 def run_vector(vector: Path, target: Target) -> None:
-    """Runs a vector's statements; raises as `softswitch.stf.runner.run`."""
+    """Run a vector's statements; raises the errors of `softswitch.stf.runner.run`."""
     run(parse(vector.read_text(encoding="utf-8")), ProgramNames.load(program_of(vector)), target)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Clients of the Thrift server, made of thriftpy2 and the same interface as the server's answers.
+"""Clients of the Thrift server, built with thriftpy2 from the server's interface.
 
-One is joined to the answers in this process, one to a server's port. They know no method.
+`LocalClient` calls the implementation in this process, `PortClient` a server's port. They accept any method.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PATIENCE_S = 20.0
 
 
 def read(message: bytes) -> Call | None:
-    """What the server reads when this is all that comes."""
+    """Return the call that the server reads if these are all received bytes."""
 
     async def fed() -> Call | None:
         stream = asyncio.StreamReader()
@@ -34,7 +34,7 @@ def read(message: bytes) -> Call | None:
 
 
 class _Loopback(TMemoryBuffer):  # type: ignore[misc]
-    """What is flushed is answered, and the answer is there to be read."""
+    """A transport whose flushed calls are answered at once."""
 
     def __init__(self, calls: Calls) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _Loopback(TMemoryBuffer):  # type: ignore[misc]
 
 
 class LocalClient:
-    """Calls `Calls` through the bytes that would travel."""
+    """A client that calls `Calls` with encoded calls and answers."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -58,7 +58,7 @@ class LocalClient:
 
 
 class PortClient:
-    """One connection to a server on 127.0.0.1."""
+    """A connection to a server on 127.0.0.1."""
 
     def __init__(self, port: int) -> None:
         self._transport = TBufferedTransport(TSocket("127.0.0.1", port, socket_timeout=PATIENCE_S * 1000))
@@ -69,15 +69,15 @@ class PortClient:
         return getattr(TClient(getattr(interface(), service), protocol), method)(*arguments)
 
     def close(self) -> None:
-        """Ends it."""
+        """Close the connection."""
         self._transport.close()
 
 
 def message_of(method: str, *arguments: Any, service: str = "standard") -> bytes:
-    """The bytes of a call."""
+    """Return the bytes of a call."""
     buffer = TMemoryBuffer()
     client = TClient(getattr(interface(), service), TMultiplexedProtocol(TBinaryProtocol(buffer), service))
     spec = getattr(getattr(interface(), service), f"{method}_args").thrift_spec
-    client._send(method, **{each[1]: value for each, value in zip(spec.values(), arguments, strict=True)})
+    client._send(method, **{field[1]: value for field, value in zip(spec.values(), arguments, strict=True)})
     sent: bytes = buffer.getvalue()
     return sent

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Switches in this process whose answers are asked for over Thrift's bytes."""
+"""A fixture that creates switches in this process, called with the bytes of Thrift."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tests.softswitch.thrift.clients import LocalClient
 
 
 @dataclass
-class Asked:
-    """A switch, who calls it, and what its server would have told."""
+class ThriftSwitch:
+    """A switch with a Thrift client, and the log lines of its server."""
 
     engine: SwitchEngine
     calls: Calls
     call: LocalClient
-    told: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
 
 
 @pytest.fixture
-def asked() -> Iterator[Callable[[str], Asked]]:
-    """Makes a switch of a program of the tests."""
+def make_switch() -> Iterator[Callable[[str], ThriftSwitch]]:
+    """Return a function that creates a switch for a program of the tests."""
     with ExitStack() as stack:
 
-        def make(name: str) -> Asked:
+        def make(name: str) -> ThriftSwitch:
             path = PROGRAMS / f"{name}.json"
             engine = stack.enter_context(SwitchEngine(build_library(path)))
-            told: list[str] = []
-            calls = Calls(engine, Program.read(path), told.append, device_id=7, thrift_port=9090)
-            return Asked(engine, calls, LocalClient(calls), told)
+            log: list[str] = []
+            calls = Calls(engine, Program.read(path), log.append, device_id=7, thrift_port=9090)
+            return ThriftSwitch(engine, calls, LocalClient(calls), log)
 
         yield make

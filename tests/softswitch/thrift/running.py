@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch's process with a Thrift server's process beside it: no interface and no privilege needed."""
+"""Runs a switch's process with a Thrift server's process, which needs no interface and no privilege."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.softswitch.process.running import Running, running
 
 @dataclass
 class Served:
-    """A switch that forwards, and its server."""
+    """A running switch and its server."""
 
     switch: Running
     server: subprocess.Popen[str]
@@ -26,14 +26,14 @@ class Served:
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:
-    """A server's process."""
+    """Start a server's process."""
     command = [sys.executable, "-m", "softswitch.thrift", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @contextmanager
 def served(name: str, folder: Path, *arguments: str) -> Iterator[Served]:
-    """A program of the tests, running, with ports 1 to 4 and a server on a free port."""
+    """Run a program of the tests with ports 1 to 4 and a Thrift server on a free port."""
     program, control = PROGRAMS / f"{name}.json", folder / "control"
     with running("--control", control, ports=(1, 2, 3, 4), program=build_executable(program)) as switch:
         server = start("--control", control, "--program", program, "--port", "0", *arguments)

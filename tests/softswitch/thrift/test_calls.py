@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Calls of BMv2's clients on a switch: what they change is seen by packets or read back, a refusal has its code."""
+"""Tests of the calls of BMv2's clients: their effect on packets, the values read back, and the codes of refusals."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from softswitch.thrift.interface import SERVICES, interface
 from softswitch.thrift.refusals import NEVER, ArrayCode, MeterCode, MulticastCode, TableCode
 from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.softswitch.pipeline.test_l3 import ipv4_frame
-from tests.softswitch.thrift.conftest import Asked
+from tests.softswitch.thrift.conftest import ThriftSwitch
 
-Make = Callable[[str], Asked]
+MakeSwitch = Callable[[str], ThriftSwitch]
 
 PAGE = Path(__file__).parents[3] / "docs" / "targets" / "thrift.md"
 HOP = bytes([10, 0, 0, 1])
@@ -55,21 +55,21 @@ def add_route(call: Any, address: str, bits: int, port: int) -> int:
 
 
 def code_of(call: Any, *words: Any, service: str = "standard") -> int:
-    """Of a call that must be refused."""
+    """Return the code of a call that must be refused."""
     with pytest.raises(interface().Refusal) as refused:
         call(*words, service=service)
     code: int = refused.value.code
     return code
 
 
-def ports_of(asked: Asked, frame: bytes) -> list[int]:
-    """Where a frame that enters at port 1 leaves."""
-    return [port for port, _, _ in asked.engine.step(1, frame, 0)]
+def ports_of(switch: ThriftSwitch, frame: bytes) -> list[int]:
+    """Return the ports by which a frame leaves that enters at port 1."""
+    return [port for port, _, _ in switch.engine.step(1, frame, 0)]
 
 
-def test_entries_lead_packets(asked: Make) -> None:
-    """Added, the longest prefix first; modified; deleted; a default action set and reset."""
-    l3 = asked("l3")
+def test_entries_affect_packets(make_switch: MakeSwitch) -> None:
+    """Entries are added, modified and deleted, and a default action is set and reset."""
+    l3 = make_switch("l3")
     frame = ipv4_frame(0x0A010203)
     l3.call("bm_mt_add_entry", 0, "In.neighbours", [exact(HOP)], "In.rewrite", [bytes(5) + b"\x99"], options())
     wide, narrow = add_route(l3.call, "10.1.0.0", 16, 3), add_route(l3.call, "10.1.2.0", 24, 4)
@@ -88,9 +88,9 @@ def test_entries_lead_packets(asked: Make) -> None:
     assert ports_of(l3, frame) == []
 
 
-def test_entries_are_read_back(asked: Make) -> None:
-    """All, one by its handle or key, and the default; those of a commands file, in any notation, too."""
-    l3 = asked("l3")
+def test_entries_are_read_back(make_switch: MakeSwitch) -> None:
+    """Entries of a commands file, in any notation, are included."""
+    l3 = make_switch("l3")
     l3.engine.command("table_add routes route 10.1.2.3/16 => 3 10.0.0.1")
     add_route(l3.call, "10.1.2.0", 24, 4)
     first, second = l3.call("bm_mt_get_entries", 0, "In.routes")
@@ -104,9 +104,9 @@ def test_entries_are_read_back(asked: Make) -> None:
     assert code_of(l3.call, "bm_mt_get_entry", 0, "In.routes", 9) == TableCode.INVALID_HANDLE
 
 
-def test_every_kind_of_key_goes_there_and_back(asked: Make) -> None:
-    """With priorities where there are any; const entries of the program are told with the handles that they have."""
-    program = asked("matching")
+def test_every_kind_of_key_is_read_back(make_switch: MakeSwitch) -> None:
+    """Const entries of the program are listed with their handles."""
+    program = make_switch("matching")
     wide = bytes(15) + b"\x01"
     masked = [ternary(b"\x01\xff", b"\x00\xff"), ternary(wide, wide), ternary(b"\x05", b"\x07")]
     ranged = [span(b"\x00\x01", b"\x01\x00"), exact(b"\x03"), ternary(bytes(6), bytes(6))]
@@ -116,7 +116,7 @@ def test_every_kind_of_key_goes_there_and_back(asked: Make) -> None:
         assert entry.options.priority == priority
         assert program.call("bm_mt_get_entry_from_key", 0, table, keys, options(priority)) == entry
     [entry] = program.call("bm_mt_get_entries", 0, "In.masked")
-    assert entry.keys[0].ternary.key == b"\x00\xff"  # without the bits that do not matter
+    assert entry.keys[0].ternary.key == b"\x00\xff"  # without the masked-out bits
     fixed = program.call("bm_mt_get_entries", 0, "In.fixed_entries")
     assert [entry.handle for entry in fixed] == [0, 1, 2, 3]
     assert [entry.action.data for entry in fixed] == [[b"\x00\x01"], [b"\x00\x02"], [b"\x00\x03"], [b"\x00\x04"]]
@@ -138,20 +138,20 @@ def test_every_kind_of_key_goes_there_and_back(asked: Make) -> None:
         (("In.routes", [("10.1.0.0", 16)], "In.drop", []), TableCode.DUPLICATE_ENTRY),
     ],
 )
-def test_an_entry_that_cannot_be_is_refused(asked: Make, words: tuple[Any, ...], code: TableCode) -> None:
-    """By its code, with a reason for the server's stderr, and nothing changes."""
-    l3 = asked("l3")
+def test_invalid_entry_is_refused(make_switch: MakeSwitch, words: tuple[Any, ...], code: TableCode) -> None:
+    """The refusal has a code for the client and a reason in the log; the table is unchanged."""
+    l3 = make_switch("l3")
     add_route(l3.call, "10.1.0.0", 16, 3)
     table, keys, action, data = words
     matches = [lpm(*key) for key in keys]
     assert code_of(l3.call, "bm_mt_add_entry", 0, table, matches, action, data, options()) == code
-    assert len(l3.told) == 1
+    assert len(l3.log) == 1
     assert l3.engine.command("table_num_entries routes") == "1"
 
 
-def test_a_full_table_says_so(asked: Make) -> None:
-    """The program's size is the table's; a place that is taken again has another handle."""
-    l3 = asked("l3")
+def test_full_table_is_refused(make_switch: MakeSwitch) -> None:
+    """The program sets the table's size; a reused index has a new handle."""
+    l3 = make_switch("l3")
     for number in range(4):
         l3.call("bm_mt_add_entry", 0, "In.neighbours", [exact(bytes([number]))], "In.drop", [], options())
     l3.call("bm_mt_delete_entry", 0, "In.neighbours", 1)
@@ -162,9 +162,9 @@ def test_a_full_table_says_so(asked: Make) -> None:
     assert code_of(l3.call, "bm_mt_add_entry", 0, "In.neighbours", *one_more) == TableCode.TABLE_FULL
 
 
-def test_counters_count_packets(asked: Make) -> None:
-    """By index and by an entry; written, reset; nothing for an index or an entry that is not there."""
-    l3 = asked("l3")
+def test_counters_count_packets(make_switch: MakeSwitch) -> None:
+    """Counters are read, written and reset by index and by entry."""
+    l3 = make_switch("l3")
     l3.call("bm_mt_set_default_action", 0, "In.neighbours", "In.rewrite", [bytes(6)])
     route = add_route(l3.call, "10.1.0.0", 16, 3)
     frame = ipv4_frame(0x0A010203)
@@ -186,9 +186,9 @@ def test_counters_count_packets(asked: Make) -> None:
     assert code_of(l3.call, "bm_mt_reset_counters", 0, "In.neighbours") == TableCode.COUNTERS_DISABLED
 
 
-def test_registers_hold_what_fits(asked: Make) -> None:
-    """Written values are cut to the register's width, wide ones are read from below, as BMv2 does."""
-    program = asked("stateful")
+def test_register_values_are_truncated(make_switch: MakeSwitch) -> None:
+    """Written values are truncated to the register's width, and reads return the low 64 bits, as in BMv2."""
+    program = make_switch("stateful")
     program.call("bm_register_write", 0, "In.times", 3, -1)
     program.call("bm_register_write_range", 0, "In.times", 4, 6, 9)
     values = [0, 0, 0, (1 << 48) - 1, 9, 9, 0, 0]
@@ -203,9 +203,9 @@ def test_registers_hold_what_fits(asked: Make) -> None:
     assert code_of(program.call, "bm_register_reset", 0, "In.nothing") == ArrayCode.INVALID_NAME
 
 
-def test_meters_keep_their_rates(asked: Make) -> None:
-    """Of an array, of a cell and of an entry; rates that cannot be are refused."""
-    program = asked("stateful")
+def test_meters_keep_their_rates(make_switch: MakeSwitch) -> None:
+    """Rates are set for an array, a cell and an entry; invalid rates are refused."""
+    program = make_switch("stateful")
     rates = [interface().Rate(0.5, 10), interface().Rate(1.5, 20)]
     assert program.call("bm_meter_get_rates", 0, "In.by_index", 2) == []
     program.call("bm_meter_array_set_rates", 0, "In.by_index", rates)
@@ -224,9 +224,9 @@ def test_meters_keep_their_rates(asked: Make) -> None:
         assert code_of(program.call, "bm_meter_set_rates", 0, "In.by_index", 2, bad) == code
 
 
-def test_members_and_groups(asked: Make) -> None:
-    """Of a profile with a selector: made, listed, used by entries, refused while in use."""
-    program = asked("stateful")
+def test_members_and_groups(make_switch: MakeSwitch) -> None:
+    """Members and groups in use cannot be deleted."""
+    program = make_switch("stateful")
     profile, table = "In.members", "In.spread"
     members = [program.call("bm_mt_act_prof_add_member", 0, profile, "In.pick", [bytes([0, port])]) for port in (2, 3)]
     group = program.call("bm_mt_act_prof_create_group", 0, profile)
@@ -237,10 +237,10 @@ def test_members_and_groups(asked: Make) -> None:
     program.call("bm_mt_indirect_ws_set_default_group", 0, table, group)
     assert [ports_of(program, bytes([which]) + bytes(80)) for which in (9, 10, 11)] == [[2], [4], [4]]
     entries = program.call("bm_mt_get_entries", 0, table)
-    assert [(each.action.member, each.action.group) for each in entries] == [(members[0], None), (None, group)]
+    assert [(entry.action.member, entry.action.group) for entry in entries] == [(members[0], None), (None, group)]
     assert program.call("bm_mt_get_default_entry", 0, table).group == group
     listed = program.call("bm_mt_act_prof_get_members", 0, profile)
-    assert [(each.handle, each.action, each.data) for each in listed] == [
+    assert [(member.handle, member.action, member.data) for member in listed] == [
         (0, "In.pick", [b"\x00\x02"]),
         (1, "In.pick", [b"\x00\x04"]),
     ]
@@ -261,12 +261,11 @@ def test_members_and_groups(asked: Make) -> None:
     program.call("bm_mt_act_prof_remove_member_from_group", 0, profile, members[1], group)
     program.call("bm_mt_act_prof_delete_group", 0, profile, group)
     program.call("bm_mt_act_prof_delete_member", 0, profile, members[0])
-    assert [each.handle for each in program.call("bm_mt_act_prof_get_members", 0, profile)] == [members[1]]
+    assert [member.handle for member in program.call("bm_mt_act_prof_get_members", 0, profile)] == [members[1]]
 
 
-def test_mirroring_sessions(asked: Make) -> None:
-    """To a port, a group or both; by the older calls too."""
-    call, service = asked("l3").call, "simple_switch"
+def test_mirroring_sessions(make_switch: MakeSwitch) -> None:
+    call, service = make_switch("l3").call, "simple_switch"
     call("mirroring_session_add", 5, interface().MirroringSession(port=3), service=service)
     assert call("mirroring_session_get", 5, service=service) == interface().MirroringSession(port=3)
     assert call("mirroring_mapping_get_egress_port", 5, service=service) == 3
@@ -284,9 +283,9 @@ def test_mirroring_sessions(asked: Make) -> None:
     assert code_of(call, "mirroring_session_add", 5, interface().MirroringSession(), service=service) == 1
 
 
-def test_multicast_trees(asked: Make) -> None:
-    """Groups, nodes with ports and LAGs from maps whose last digit is number 0, told as JSON."""
-    switch = asked("l3")
+def test_multicast_trees(make_switch: MakeSwitch) -> None:
+    """The last digit of a map is number 0."""
+    switch = make_switch("l3")
 
     def call(method: str, *arguments: Any) -> Any:
         return switch.call(method, 0, *arguments, service="simple_pre_lag")
@@ -323,9 +322,9 @@ def test_multicast_trees(asked: Make) -> None:
         assert code_of(switch.call, words[0], 0, *words[1:], service="simple_pre_lag") == code
 
 
-def test_the_switch_tells_of_itself(asked: Make) -> None:
-    """Its program byte for byte, its ports, numbers of names, clock."""
-    l3 = asked("l3")
+def test_switch_describes_itself(make_switch: MakeSwitch) -> None:
+    """Covers the program, ports, ids and the clock."""
+    l3 = make_switch("l3")
     source = (PROGRAMS / "l3.json").read_bytes()
     assert l3.call("bm_get_config").encode() == source
     assert l3.call("bm_get_config_md5") == hashlib.md5(source, usedforsecurity=False).digest()
@@ -341,9 +340,9 @@ def test_the_switch_tells_of_itself(asked: Make) -> None:
     assert l3.call("get_time_since_epoch_us", service="simple_switch") > 1_000_000_000_000_000
 
 
-def test_reset_leaves_what_the_program_began_with(asked: Make) -> None:
-    """Tables, counters and multicast are empty, mirroring sessions stay; handles begin anew."""
-    l3 = asked("l3")
+def test_reset_restores_the_programs_initial_state(make_switch: MakeSwitch) -> None:
+    """Tables, counters and multicast are empty, mirroring sessions stay; handles start again at 0."""
+    l3 = make_switch("l3")
     add_route(l3.call, "10.1.0.0", 16, 3)
     l3.call("bm_mt_set_default_action", 0, "In.routes", "In.route", [b"\x00\x02", HOP])
     l3.call("bm_mc_mgrp_create", 0, 3, service="simple_pre_lag")
@@ -358,9 +357,9 @@ def test_reset_leaves_what_the_program_began_with(asked: Make) -> None:
     assert add_route(l3.call, "10.1.0.0", 16, 3) == 0
 
 
-def test_what_has_no_code_is_refused_in_words(asked: Make) -> None:
-    """Methods that declare no exception, unknown ones, and arguments that are not there or of another type."""
-    l3 = asked("l3")
+def test_refusals_without_a_code_have_a_text(make_switch: MakeSwitch) -> None:
+    """Covers methods that declare no exception, and missing or invalid arguments."""
+    l3 = make_switch("l3")
     for words, service, text in (
         (("set_egress_queue_rate", 1, 100), "simple_switch", "port_rate"),
         (("set_all_egress_queue_depths", 100), "simple_switch", "memory_limit"),
@@ -373,12 +372,12 @@ def test_what_has_no_code_is_refused_in_words(asked: Make) -> None:
             l3.call(*words, service=service)
 
 
-def test_every_call_is_answered_or_refused_and_the_page_says_which(asked: Make) -> None:
-    """No method of the interface is forgotten; the table in the documents has a row for each."""
-    methods = asked("l3").calls.methods
+def test_every_call_is_implemented_or_refused_as_documented(make_switch: MakeSwitch) -> None:
+    """The table in the document must have a row for each method."""
+    methods = make_switch("l3").calls.methods
     known = {name for service in SERVICES for name in methods[service]}
     assert set(NEVER) < known
     rows = re.findall(r"^\| (works|refused) \| (.+?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    told = {name: state for state, names in rows for name in re.findall(r"`(\w+)`", names)}
+    documented = {name: state for state, names in rows for name in re.findall(r"`(\w+)`", names)}
     refused = set(NEVER) | {"bm_set_toeplitz_hash_key", "bm_mt_indirect_reset_default_entry"}
-    assert told == {name: "refused" if name in refused else "works" for name in known}
+    assert documented == {name: "refused" if name in refused else "works" for name in known}

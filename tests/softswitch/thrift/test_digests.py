@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Digests over Thrift and a notifications socket: a sample is sent once until a client acknowledges it."""
+"""Tests of digests over Thrift and a notifications socket: a sample is sent only once until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import LearnCode
 from tests.softswitch.pipeline.harness import PROGRAMS
 from tests.softswitch.thrift.clients import PATIENCE_S, PortClient
-from tests.softswitch.thrift.conftest import Asked
+from tests.softswitch.thrift.conftest import ThriftSwitch
 from tests.softswitch.thrift.running import Served, served, start
 from tests.softswitch.thrift.test_calls import code_of
 
 DIGEST = bytes([3]) + bytes(127)
-"""Makes the program of these tests tell where it came from."""
+"""A frame for which the program sends a digest with the ingress port."""
 LISTENER = b"\0SP\0\0\x21\0\0"
 PUBLISHER = b"\0SP\0\0\x20\0\0"
 
 
 @contextmanager
 def _listening(path: Path) -> Iterator[Callable[[], tuple[tuple[Any, ...], bytes]]]:
-    """What gives the next message, as its header and its samples."""
+    """Connect a listener; yield a function that returns the next message as (header, samples)."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(PATIENCE_S)
         connection.connect(str(path))
@@ -50,14 +50,14 @@ def _listening(path: Path) -> Iterator[Callable[[], tuple[tuple[Any, ...], bytes
 
 @pytest.fixture
 def learner(tmp_path: Path) -> Iterator[Served]:
-    """A switch whose digests go to a socket in the test's folder."""
+    """Yield a switch whose digests go to a socket in the test's folder."""
     address = ("--notifications", f"ipc://{tmp_path / 'digests'}", "--device-id", "6")
     with served("stateful", tmp_path, *address) as both:
         yield both
 
 
-def test_a_listener_hears_of_what_it_has_not_acknowledged(learner: Served, tmp_path: Path) -> None:
-    """Each sample once, though packets go on; after its acknowledgement once more. The client is told where."""
+def test_sample_is_sent_again_after_acknowledgement(learner: Served, tmp_path: Path) -> None:
+    """A sample is sent again only after its acknowledgement or a reset."""
     client = PortClient(learner.port)
     assert client("bm_mgmt_get_info").notifications == f"ipc://{tmp_path / 'digests'}"
     with _listening(tmp_path / "digests") as next_message:
@@ -78,8 +78,8 @@ def test_a_listener_hears_of_what_it_has_not_acknowledged(learner: Served, tmp_p
     client.close()
 
 
-def test_a_socket_that_is_taken_is_left_alone(learner: Served, tmp_path: Path) -> None:
-    """A second server works without notifications, and says so; the first takes its socket with it when it ends."""
+def test_notifications_socket_in_use_is_left_alone(learner: Served, tmp_path: Path) -> None:
+    """A second server works without notifications and warns; the first removes its socket when it ends."""
     where = f"ipc://{tmp_path / 'digests'}"
     program = PROGRAMS / "stateful.json"
     with start(
@@ -88,16 +88,16 @@ def test_a_socket_that_is_taken_is_left_alone(learner: Served, tmp_path: Path) -
         assert other.stdout is not None
         assert other.stdout.readline().startswith("ready ")
         other.terminate()
-        said = other.communicate(timeout=PATIENCE_S)[1]
-    assert said == f"softswitch.thrift: no notifications at {where}: somebody else listens there\n"
+        errors = other.communicate(timeout=PATIENCE_S)[1]
+    assert errors == f"softswitch.thrift: no notifications at {where}: another process listens there\n"
     assert (tmp_path / "digests").is_socket()
     learner.server.terminate()
     assert learner.server.wait(PATIENCE_S) == 0
     assert not (tmp_path / "digests").exists()
 
 
-def test_samples_gather_until_there_are_enough_or_time_is_up() -> None:
-    """As many as a message holds; fewer when the first has waited; one that was sent is known until acknowledged."""
+def test_samples_are_batched_until_full_or_timeout() -> None:
+    """A message is sent when it is full or when its first sample has waited for the timeout."""
     learning = Learning([1], 0)
     samples = learning.lists[1]
     samples.most_samples, samples.timeout_s = 2, 5.0
@@ -115,9 +115,8 @@ def test_samples_gather_until_there_are_enough_or_time_is_up() -> None:
     assert [message[32:] for message in learning.messages(20.0)] == [b"bd"]
 
 
-def test_what_cannot_be_set_is_refused(asked: Callable[[str], Asked]) -> None:
-    """A digest that the program has not, numbers below 0."""
-    call = asked("stateful").call
+def test_invalid_settings_are_refused(make_switch: Callable[[str], ThriftSwitch]) -> None:
+    call = make_switch("stateful").call
     assert code_of(call, "bm_learning_ack_buffer", 0, 99, 0) == LearnCode.INVALID_LIST_ID
     assert code_of(call, "bm_learning_ack", 0, 99, 0, [1]) == LearnCode.INVALID_LIST_ID
     [digest] = Program.read(PROGRAMS / "stateful.json").digests

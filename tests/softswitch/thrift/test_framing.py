@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Hostile bytes: whatever comes is a call within bounds, or the end of that connection."""
+"""Tests with hostile bytes: the result is always a call within bounds, or the end of the connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from softswitch.thrift.framing import MOST_BYTES, MOST_DEPTH, MOST_ELEMENTS, Malformed
 from softswitch.thrift.interface import interface
 from tests.softswitch.thrift.clients import message_of, read
-from tests.softswitch.thrift.conftest import Asked
+from tests.softswitch.thrift.conftest import ThriftSwitch
 
 HEAD = b"\x80\x01\x00\x01\x00\x00\x00\x01x\x00\x00\x00\x07"
 KEYS = [interface().Match(type=1, lpm=interface().Lpm(b"\x0a\x00\x00\x00", 8))]
@@ -49,14 +49,14 @@ def _list(kind: int, count: int) -> bytes:
         (HEAD + b"\x02\x00\x01\x01" * (MOST_ELEMENTS + 1), str(MOST_ELEMENTS)),
     ],
 )
-def test_what_goes_beyond_the_bounds_is_refused(message: bytes, what: str) -> None:
-    """Before memory is taken for it, or time."""
+def test_message_beyond_the_bounds_is_refused(message: bytes, what: str) -> None:
+    """The refusal comes before memory or time is spent."""
     with pytest.raises(Malformed, match=what):
         read(message)
 
 
 def test_a_call_is_read_to_its_end_and_no_further() -> None:
-    """Every type there is, in its place; an end in the middle is one, an end before is none."""
+    """Every type is read; an end within a call is an error, an end before a call is not."""
     message = HEAD + b"\x04\x00\x01" + struct.pack(">d", 1.5) + b"\x0d\x00\x02\x0b\x08" + struct.pack(">i", 1)
     message += (
         struct.pack(">i", 1) + b"k" + struct.pack(">i", -3) + b"\x0e\x00\x03\x03" + struct.pack(">i", 1) + b"\xff"
@@ -74,7 +74,7 @@ def test_a_call_is_read_to_its_end_and_no_further() -> None:
 @given(st.binary(max_size=300))
 @settings(max_examples=60, deadline=None)
 def test_any_bytes_are_a_call_or_an_end(message: bytes) -> None:
-    """Behind a good head, so that most get somewhere."""
+    """A valid header comes first, so that most inputs reach the parser of the body."""
     try:
         read(HEAD + message)
     except (Malformed, EOFError):
@@ -84,9 +84,9 @@ def test_any_bytes_are_a_call_or_an_end(message: bytes) -> None:
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 500), st.integers(0, 255)), max_size=4))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_call_with_wrong_bytes_is_answered(
-    asked: Callable[[str], Asked], seed: bytes, changes: list[tuple[int, int]]
+    make_switch: Callable[[str], ThriftSwitch], seed: bytes, changes: list[tuple[int, int]]
 ) -> None:
-    """By a result, a refusal or an error, whatever the bytes now mean; the switch goes on."""
+    """The answer is a result, a refusal or an error; the switch goes on."""
     message = bytearray(seed)
     for place, byte in changes:
         message[place % len(message)] = byte
@@ -95,6 +95,6 @@ def test_a_call_with_wrong_bytes_is_answered(
     except (Malformed, EOFError):
         return
     assert call is not None
-    switch = asked("l3")
+    switch = make_switch("l3")
     assert switch.calls.answer(call).startswith(b"\x80\x01\x00")
     assert switch.engine.command("get_time_elapsed") == "0"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The server's process: clients on its port, the switch beside it, and how both end."""
+"""Tests of the server's process: its clients, the switch that it serves, and the ends of both."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ FRAME = ipv4_frame(0x0A010203)
 
 @pytest.fixture
 def l3(tmp_path: Path) -> Iterator[Served]:
-    """A router that has no routes yet."""
+    """Yield a running router without routes."""
     with served("l3", tmp_path) as both:
         yield both
 
 
 def test_a_client_sets_up_a_running_switch(l3: Served) -> None:
-    """Its entries lead frames, its counters count them; a client that sends rubbish is cut off, others go on."""
+    """A client that sends invalid bytes is disconnected; the others go on."""
     client = PortClient(l3.port)
     add_route(client, "10.1.0.0", 16, 3)
     client("bm_mt_set_default_action", 0, "In.neighbours", "In.rewrite", [bytes(5) + b"\x99"])
@@ -60,8 +60,8 @@ def test_a_client_sets_up_a_running_switch(l3: Served) -> None:
     ]
 
 
-def test_it_ends_with_the_switch(l3: Served) -> None:
-    """At once, with a line, though a client is connected."""
+def test_server_ends_with_the_switch(l3: Served) -> None:
+    """The server ends at once with a message, even while a client is connected."""
     client = PortClient(l3.port)
     client("bm_get_config_md5")
     l3.switch.stop()
@@ -71,8 +71,8 @@ def test_it_ends_with_the_switch(l3: Served) -> None:
     client.close()
 
 
-def test_it_dies_with_its_parent(l3: Served, tmp_path: Path) -> None:
-    """However that ends: nobody holds the pipe that it spoke to any more."""
+def test_server_dies_with_its_parent(l3: Served, tmp_path: Path) -> None:
+    """The pipe of the server is closed, which shows that the server has ended."""
     script = "import subprocess, sys; subprocess.Popen(sys.argv[1:]); sys.stdin.read()"
     command = [sys.executable, "-m", "softswitch.thrift", "--control", str(tmp_path / "control")]
     command += ["--program", str(PROGRAMS / "l3.json"), "--port", "0"]
@@ -85,16 +85,16 @@ def test_it_dies_with_its_parent(l3: Served, tmp_path: Path) -> None:
     assert parent.communicate(timeout=PATIENCE_S)[0] == ""
 
 
-def test_what_it_cannot_start_with_is_one_line(
+def test_failed_start_is_a_one_line_error(
     l3: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And status 2: no switch, no program, no port, or one that is taken."""
+    """Covers a missing switch, an invalid program, an invalid port and a port in use; the status is 2."""
     monkeypatch.setattr(process, "_die_with_parent", lambda: None)
     control, program, nothing = tmp_path / "control", PROGRAMS / "l3.json", tmp_path / "nothing"
     for arguments, words in (
         (("--control", nothing, "--program", program, "--port", "0"), f"no switch at {nothing}"),
         (("--control", control, "--program", nothing, "--port", "0"), f"{nothing}: No such file"),
-        (("--control", control, "--program", program, "--port", "99999"), "'99999' is no port"),
+        (("--control", control, "--program", program, "--port", "99999"), "'99999' is not a port"),
         (("--control", control, "--program", program, "--notifications", "tcp://x"), "'tcp://x' is not ipc://"),
         (("--control", control, "--program", Path(__file__), "--port", "0"), "is not JSON"),
         (("--control", control, "--program", program, "--port", l3.port), f"port {l3.port}: Address already"),
@@ -107,15 +107,15 @@ def test_what_it_cannot_start_with_is_one_line(
         assert text.count("\n") == 1
 
 
-def test_clients_that_wait_or_crowd_are_cut_off() -> None:
-    """One that stops within a call, and those beyond the bound; one that says nothing stays."""
-    told: list[str] = []
+def test_stuck_and_surplus_clients_are_disconnected() -> None:
+    """Clients that stop within a call or exceed the limit are disconnected; an idle client stays."""
+    log: list[str] = []
 
     def answer(call: Call) -> bytes:
         return call.name.encode()
 
     async def crowd() -> None:
-        server = Server(socket.create_server(("127.0.0.1", 0)), answer, told.append, timeout_s=0.2)
+        server = Server(socket.create_server(("127.0.0.1", 0)), answer, log.append, timeout_s=0.2)
         serving = asyncio.ensure_future(server.serve())
         port = server.port
         clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CLIENTS)]
@@ -134,14 +134,14 @@ def test_clients_that_wait_or_crowd_are_cut_off() -> None:
             writer.close()
 
     asyncio.run(crowd())
-    assert told == [
+    assert log == [
         f"more than {MOST_CLIENTS} clients: the newest is turned away",
         "a client is cut off: nothing went on for 0.2 s within a call",
     ]
 
 
-def test_a_switch_that_is_gone_ends_it() -> None:
-    """When a call finds out first."""
+def test_server_ends_if_a_call_finds_no_switch() -> None:
+    """A call may be the first to notice that the switch has gone."""
 
     def answer(call: Call) -> bytes:
         raise BrokenPipeError("gone")
@@ -159,8 +159,8 @@ def test_a_switch_that_is_gone_ends_it() -> None:
 
 
 @pytest.mark.skipif(CLI is None, reason="needs BMv2's simple_switch_CLI on the PATH")
-def test_the_official_cli_works_on_it(l3: Served) -> None:
-    """Its commands for every kind of state, what they print, and a refusal in its own words."""
+def test_official_cli_works_on_the_server(l3: Served) -> None:
+    """Covers commands for every kind of state, their output, and a refusal."""
     lines = textwrap.dedent(
         """\
         table_add routes route 10.1.0.0/16 => 3 10.0.0.1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The queues and the wire of a port again, in Python and with fractions: what the C must agree with.
+"""A reference model of a port's queues and wire in Python, with fractions, for comparison with the C code.
 
-Written from the contract in `src/traffic/{traffic_manager,telemetry}.h`, not from the code; unhurried.
+Written from the contract in `src/traffic/{traffic_manager,telemetry}.h`, not from the code; clarity before speed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True)
 class Arrival:
-    """A packet for a port and class at a time."""
+    """The arrival of a packet for a port and class."""
 
     time_ns: int
     port: int
@@ -27,19 +27,19 @@ class Arrival:
 
 @dataclass
 class PortModel:
-    """One port: what it sends, and how its depths change."""
+    """A port's departures and changes of depth."""
 
     port: int
     rate_bps: int
     free: Fraction = Fraction(0)
     queues: list[deque[int]] = field(default_factory=lambda: [deque() for _ in range(8)])
     departures: list[tuple[int, int]] = field(default_factory=list)
-    """(due_ns, size)"""
+    """The departures as (due_ns, size)."""
     changes: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """(time_ns, port, class, bytes more or less)"""
+    """The changes of depth as (time_ns, port, class, bytes)."""
 
     def run(self, arrivals: list[Arrival]) -> None:
-        """All arrivals of this port, in order of time; a start at the time of an arrival goes before it."""
+        """Process all arrivals of this port in order of time; at equal times a start comes before an arrival."""
         for arrival in arrivals:
             self._start_until(arrival.time_ns)
             if not any(self.queues):
@@ -63,11 +63,11 @@ class PortModel:
 
 
 Row = tuple[int, int, int, int, int]
-"""time_ns, port, class, depth_bytes, high_water_bytes"""
+"""A telemetry row: (time_ns, port, class, depth_bytes, high_water_bytes)."""
 
 
 def telemetry_rows(changes: list[tuple[int, int, int, int]], sample_ns: int, end_ns: int) -> list[Row]:
-    """The rows of all intervals that end by `end_ns`, from depths at the end of each instant."""
+    """Return the rows of all intervals that end by `end_ns`, from the depths at the end of each instant."""
     by_time: dict[int, list[tuple[int, int, int]]] = {}
     for time_ns, port, class_, size in changes:
         by_time.setdefault(time_ns, []).append((port, class_, size))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Pause frames, decoded below the pipeline."""
+"""Tests of pause frames, which are decoded below the pipeline."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ QUANTUM_NS = 512 * 1_000_000_000 // RATE_BPS
 
 
 def priority_pause(quanta: dict[int, int]) -> bytes:
-    """An 802.1Qbb frame: class -> quanta."""
+    """Return an 802.1Qbb frame with quanta by class."""
     enabled = sum(1 << class_ for class_ in quanta)
     times = struct.pack(">8H", *(quanta.get(class_, 0) for class_ in range(8)))
     return bytes.fromhex("0180c2000001 020000000001 8808 0101") + struct.pack(">H", enabled) + times + bytes(26)
 
 
 def pause(quanta: int) -> bytes:
-    """An 802.3x frame."""
+    """Return an 802.3x frame."""
     return bytes.fromhex("0180c2000001 020000000001 8808 0001") + struct.pack(">H", quanta) + bytes(42)
 
 
 @pytest.fixture
 def wire(engine: SwitchEngine) -> SwitchEngine:
-    """A switch whose port 1 sends a byte a nanosecond."""
+    """Yield a switch whose port 1 sends one byte per nanosecond."""
     engine.command(f"port_rate 1 {RATE_BPS}")
     return engine
 
@@ -43,7 +43,7 @@ def test_paused_class_waits_for_its_quanta(wire: SwitchEngine) -> None:
 
 
 def test_packet_on_the_wire_is_finished(wire: SwitchEngine) -> None:
-    """A pause holds the next packet, not the one that has started."""
+    """A pause affects only packets that have not started."""
     for tag in (1, 2):
         wire.receive(0, steer(1, 1000, class_=3, tag=tag), 0)
     assert [due for _, due, _ in wire.advance(0)] == [1_000]
@@ -52,7 +52,6 @@ def test_packet_on_the_wire_is_finished(wire: SwitchEngine) -> None:
 
 
 def test_zero_quanta_resume(wire: SwitchEngine) -> None:
-    """Xon: the class starts at once."""
     wire.step(1, priority_pause({3: 65535}), 0)
     wire.receive(0, steer(1, 1000, class_=3), 0)
     wire.receive(1, priority_pause({3: 0}), 4_000)
@@ -60,7 +59,6 @@ def test_zero_quanta_resume(wire: SwitchEngine) -> None:
 
 
 def test_later_pause_replaces_the_earlier(wire: SwitchEngine) -> None:
-    """The last word counts, also when it is shorter."""
     wire.step(1, priority_pause({3: 1000}), 0)
     wire.step(1, priority_pause({3: 10}), 0)
     wire.receive(0, steer(1, 1000, class_=3), 0)
@@ -68,7 +66,7 @@ def test_later_pause_replaces_the_earlier(wire: SwitchEngine) -> None:
 
 
 def test_plain_pause_holds_all_classes(wire: SwitchEngine) -> None:
-    """802.3x knows no classes."""
+    """802.3x has no classes."""
     wire.step(1, pause(10), 0)
     for class_ in (0, 7):
         wire.receive(0, steer(1, 1000, class_=class_, tag=class_), 0)
@@ -79,7 +77,7 @@ def test_plain_pause_holds_all_classes(wire: SwitchEngine) -> None:
 
 
 def test_pause_frames_are_counted_and_never_forwarded(wire: SwitchEngine) -> None:
-    """The MAC consumes them, and other or cut MAC control frames too."""
+    """The MAC also consumes other and truncated MAC control frames."""
     wire.step(1, priority_pause({3: 1}), 0)
     wire.step(1, pause(1), 0)
     wire.step(1, priority_pause({3: 1})[:20], 0)
@@ -90,7 +88,7 @@ def test_pause_frames_are_counted_and_never_forwarded(wire: SwitchEngine) -> Non
 
 
 def test_mac_control_can_be_left_to_the_program(wire: SwitchEngine) -> None:
-    """With the switch off a pause frame enters the pipeline as any frame (its address asks for class 0xC2 here)."""
+    """A pause frame then enters the pipeline like any frame (its address selects class 0xC2 here)."""
     wire.command("port_mac_control 1 off")
     wire.step(1, priority_pause({3: 1}), 0)
     statistics = wire.statistics()
@@ -98,13 +96,11 @@ def test_mac_control_can_be_left_to_the_program(wire: SwitchEngine) -> None:
 
 
 def test_pause_is_per_port(wire: SwitchEngine) -> None:
-    """A pause holds the port that received it."""
     wire.receive(1, priority_pause({0: 100}), 0)
     assert [port for port, _, _ in wire.step(0, steer(2), 0)] == [2]
 
 
 def test_depth_counts_while_paused(wire: SwitchEngine) -> None:
-    """Packets held by a pause wait in the queue."""
     wire.step(1, priority_pause({3: 100}), 0)
     wire.step(0, steer(1, 1000, class_=3), 0)
     assert wire.statistics()["queued_bytes"] == 1_000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Depths and high-water marks, against the model."""
+"""Compares queue depths and high-water marks with the model."""
 
 from __future__ import annotations
 
@@ -36,10 +36,7 @@ ARRIVALS = st.lists(
 def test_departures_and_rows_agree_with_the_model(
     arrivals: list[Arrival], rates: tuple[int, int, int], sample_ns: int, taken_every: int
 ) -> None:
-    """Any mix of times, ports, classes and sizes: the same departures, the same depths, the same marks.
-
-    Also where rows are taken on the way, in the middle of an instant too.
-    """
+    """Rows are also read during the run, including in the middle of an instant."""
     arrivals = sorted(arrivals, key=lambda a: a.time_ns)
     end_ns = 200_000
     models = [PortModel(port, rate) for port, rate in zip((1, 2, 70), rates, strict=True)]
@@ -67,21 +64,21 @@ def _starts(model: PortModel) -> list[int]:
 
 @pytest.fixture
 def sampled() -> SwitchEngine:
-    """A switch that samples every microsecond; port 1 sends a byte a nanosecond."""
+    """Yield a switch that samples every microsecond; port 1 sends one byte per nanosecond."""
     engine = SwitchEngine(steered.library(), sample_ns=1_000)
     engine.command("port_rate 1 8000000000")
     return engine
 
 
 def test_packet_that_finds_the_wire_idle_never_waits(sampled: SwitchEngine) -> None:
-    """Only the whole-switch row appears for it."""
+    """The packet appears only in the whole-switch row."""
     sampled.step(0, steer(1, 500), 10)
     sampled.advance(1_000)
     assert sampled.telemetry().tolist() == [(1_000, -1, -1, 0, 0)]
 
 
 def test_high_water_shows_a_burst_between_samples(sampled: SwitchEngine) -> None:
-    """The mark is what sampling the depth alone would miss."""
+    """Sampling the depth alone would miss the burst."""
     for _ in range(3):
         sampled.step(0, steer(1, 100, class_=2), 10)
     sampled.advance(1_000)
@@ -89,7 +86,7 @@ def test_high_water_shows_a_burst_between_samples(sampled: SwitchEngine) -> None
 
 
 def test_drained_rows_do_not_come_again(sampled: SwitchEngine) -> None:
-    """Each row is handed out once, and an interval counts the depth that it begins with."""
+    """Each row is returned once; an interval includes the depth at its start."""
     sampled.step(0, steer(1, 3_000), 0)
     sampled.step(0, steer(1, 100), 0)
     sampled.advance(1_500)
@@ -99,7 +96,7 @@ def test_drained_rows_do_not_come_again(sampled: SwitchEngine) -> None:
 
 
 def test_time_before_the_epoch_leaves_no_rows() -> None:
-    """Rows start at the epoch; stamps count from it."""
+    """Rows start at the epoch and their times count from it."""
     with SwitchEngine(steered.library(), epoch_ns=10_000, sample_ns=1_000) as engine:
         engine.command("port_rate 1 8000000")
         engine.step(0, steer(1, 1_000), 0)
@@ -109,14 +106,13 @@ def test_time_before_the_epoch_leaves_no_rows() -> None:
 
 
 def test_recirculation_port_is_left_out(sampled: SwitchEngine) -> None:
-    """What recirculates never waits and never counts."""
+    """Recirculated packets never wait."""
     sampled.step(0, steer(510, ops=Op.RECIRCULATE, second=2), 5)
     sampled.advance(1_000)
     assert sampled.telemetry()["port"].tolist() == [-1]
 
 
 def test_rows_are_an_array_of_the_documented_type(sampled: SwitchEngine) -> None:
-    """The columns that traces are made from."""
     sampled.advance(3_000)
     rows = sampled.telemetry()
     assert rows.dtype.names == ("time_ns", "port", "class", "depth_bytes", "high_water_bytes")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A wire is a wire: exact times in virtual time."""
+"""Tests of exact transmission times on the virtual clock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NS_PER_S = 1_000_000_000
 
 @pytest.mark.parametrize("rate_bps", [10_000_000, 100_000_000, 99_999_989, 7_000_000_003])
 def test_back_to_back_mix_never_drifts(engine: SwitchEngine, rate_bps: int) -> None:
-    """The n-th end is the sum of all bits divided by the rate, rounded once, over both classes and all sizes."""
+    """The n-th end is the sum of all bits divided by the rate, rounded once, for both classes and all sizes."""
     engine.command(f"port_rate 1 {rate_bps}")
     sizes = [64 + (i * 389) % 1437 for i in range(2_000)]
     for i, size in enumerate(sizes):
@@ -33,7 +33,7 @@ def test_back_to_back_mix_never_drifts(engine: SwitchEngine, rate_bps: int) -> N
 
 
 def test_packet_starts_at_arrival_when_the_wire_is_idle(engine: SwitchEngine) -> None:
-    """An idle gap is not used up by later packets."""
+    """Later packets do not use idle time of the past."""
     engine.command("port_rate 1 8000000000")
     engine.command("port_delay 1 5000")
     assert [d for _, d, _ in engine.step(0, steer_small(1, 100), 1_000)] == [1_000 + 100 + 5_000]
@@ -41,7 +41,7 @@ def test_packet_starts_at_arrival_when_the_wire_is_idle(engine: SwitchEngine) ->
 
 
 def test_departure_is_known_when_the_packet_starts(engine: SwitchEngine) -> None:
-    """The due time lies ahead: the second packet shows when the first has ended, not before."""
+    """The due time is in the future: the second departure appears when the first packet has ended."""
     engine.command("port_rate 1 8000000000")
     for _ in range(2):
         engine.receive(0, steer_small(1, 1000), 0)
@@ -65,7 +65,7 @@ def test_higher_class_goes_first_but_does_not_preempt(engine: SwitchEngine) -> N
 
 
 def test_wire_end_comes_before_an_arrival_of_the_same_instant(engine: SwitchEngine) -> None:
-    """The documented tie: who waits starts, then the frame that arrives at that nanosecond queues."""
+    """A waiting packet starts before a frame that arrives at the same time is queued, as documented."""
     engine.command("port_rate 1 8000000000")
     engine.receive(0, steer(1, 1000, tag=1), 0)
     engine.receive(0, steer(1, 1000, tag=2), 0)
@@ -84,14 +84,13 @@ def test_ingress_delay_orders_by_time_then_by_arrival(engine: SwitchEngine) -> N
 
 
 def test_unlimited_port_takes_no_time(engine: SwitchEngine) -> None:
-    """Rate 0 sends everything at once."""
     for _ in range(5):
         engine.receive(0, steer_small(1, 1500), 7)
     assert [due for _, due, _ in engine.advance(7)] == [7] * 5
 
 
 def test_packet_dropped_in_egress_takes_no_wire_time(engine: SwitchEngine) -> None:
-    """The next packet starts in its place."""
+    """The next packet starts at the same time instead."""
     engine.command("port_rate 1 8000000000")
     engine.receive(0, steer(1, 1000, ops=Op.DROP_EGRESS), 0)
     engine.receive(0, steer(1, 1000), 0)
@@ -99,7 +98,7 @@ def test_packet_dropped_in_egress_takes_no_wire_time(engine: SwitchEngine) -> No
 
 
 def test_queue_depths_count_packets_of_the_class(engine: SwitchEngine) -> None:
-    """enq_qdepth: packets before it; deq_qdepth: packets it leaves; deq_timedelta: microseconds it waited."""
+    """enq_qdepth: packets before it; deq_qdepth: packets behind it; deq_timedelta: waiting time in microseconds."""
     engine.command("port_rate 1 8000000")
     for class_ in (0, 0, 0, 5):
         engine.receive(0, steer(1, 1000, class_=class_), 0)
@@ -113,7 +112,6 @@ def test_queue_depths_count_packets_of_the_class(engine: SwitchEngine) -> None:
 
 
 def test_rate_changes_for_the_next_packet(engine: SwitchEngine) -> None:
-    """The packet on the wire keeps the rate that it started with."""
     engine.command("port_rate 1 8000000000")
     engine.receive(0, steer_small(1, 1000), 0)
     engine.receive(0, steer_small(1, 1000), 0)
@@ -128,7 +126,7 @@ def test_rate_changes_for_the_next_packet(engine: SwitchEngine) -> None:
     packets=st.lists(st.tuples(st.integers(0, 5_000), st.integers(14, 1500), st.integers(0, 7)), max_size=60),
 )
 def test_classes_together_never_exceed_the_rate(rate_bps: int, packets: list[tuple[int, int, int]]) -> None:
-    """Between any two ends lie at least the bits of the later packet."""
+    """The time between two ends is at least the transmission time of the later packet."""
     with SwitchEngine(steered.library()) as engine:
         engine.command(f"port_rate 1 {rate_bps}")
         for gap_ns, size, class_ in sorted(packets):

@@ -113,15 +113,6 @@ def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
     assert not plan_run(RunRequest("incast")).has_programs
 
 
-def test_real_clock_is_slower_for_more_senders() -> None:
-    """The rule for D knows how many hosts send at line rate."""
-    few, many = (
-        plan_run(RunRequest("incast", scale="laptop", settings=(f"degree={degree}",))).config.dilation
-        for degree in (2, 24)
-    )
-    assert few < many
-
-
 @pytest.mark.parametrize(("payload_bytes", "mtu_bytes"), [(100, 1500), (1000, 1500), (4000, 4132), (9216, 9348)])
 def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_bytes: int) -> None:
     """IP, UDP, BTH, immediate data, ICRC and a record of five switches beside the payload: 20 + 8 + 12 + 4 + 4 + 84."""

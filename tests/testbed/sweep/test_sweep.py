@@ -95,7 +95,7 @@ def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> Non
     second = _start(file, tmp_path / "out")
     said, problems = second.communicate(timeout=250)
     assert second.returncode == 0, problems
-    assert f"{12 - len(journal)} run now, {len(journal)} found done" in said
+    assert f"{12 - len(journal)} run now, {len(journal)} already complete" in said
     assert set(_journal(folder).values()) == {1}
     assert len(_journal(folder)) == 12
     after = {path.parent.name: path.stat().st_mtime_ns for path in (folder / "jobs").glob("*/result.json")}

@@ -56,15 +56,15 @@ def _sweep(tree: Path, out: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.long
 def test_changed_code_runs_the_jobs_again_and_says_so(changed: str, tree: Path, tmp_path: Path) -> None:
     """Beside the old ones, which are not in the table; without a change nothing is run."""
-    assert "1 run now, 0 found done" in _sweep(tree, tmp_path).stdout
+    assert "1 run now, 0 already complete" in _sweep(tree, tmp_path).stdout
     again = _sweep(tree, tmp_path)
-    assert "0 run now, 1 found done" in again.stdout
+    assert "0 run now, 1 already complete" in again.stdout
     with (tree / changed).open("a") as source:
         source.write("\n")
     other = _sweep(tree, tmp_path)
-    assert "1 run now, 0 found done" in other.stdout
-    assert "other code" in other.stderr
-    assert "other code" not in again.stderr
+    assert "1 run now, 0 already complete" in other.stdout
+    assert "other versions of the code" in other.stderr
+    assert "other versions of the code" not in again.stderr
     assert len(list((tmp_path / "a" / "jobs").glob("*/result.json"))) == 2
     assert pl.read_parquet(tmp_path / "a" / "results.parquet").height == 1
 

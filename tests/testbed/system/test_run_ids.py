@@ -143,7 +143,7 @@ def test_a_folder_that_was_never_finished_is_removed(
     living = _claimed()
     assert main(["clean"]) == 0
     said = capsys.readouterr().out
-    assert f"{run_id}.new: its runner was killed before the run began, removed\n" in said
+    assert f"{run_id}.new: removed; its runner was killed before the run began\n" in said
     assert said.count("removed") == 1 and said.count("left alone") == 6
     assert sorted(path.name for path in state_root.iterdir()) == sorted([*others, living])
     assert (victim / "kept").exists()

@@ -193,5 +193,5 @@ def test_mpirun_gives_the_same_bytes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     [made] = (tmp_path / "ranks").iterdir()
     assert json.loads(done.stdout) == json.loads((made / "result.json").read_text())
-    assert done.stderr.splitlines() == ["shared out by MPI: 2 processes, 1 machine"]
+    assert done.stderr.splitlines() == ["run shared by MPI: 2 processes, 1 machine"]
     _assert_same(made, _run(tmp_path / "alone", simulate))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A command being run: its words, what it works on, and how it fails.
+ * A running command: its words, the objects it works on, and its error handling.
  */
 #ifndef SW_COMMAND_H
 #define SW_COMMAND_H
@@ -13,16 +13,16 @@ struct sw_switch;
 
 struct sw_command {
     struct sw_switch *sw;
-    const struct sw_program *program; /* of the switch, as the next */
+    const struct sw_program *program; /* the switch's program */
     struct sw_pipeline *pipeline;
     struct sw_text *out;
     char **words; /* [0] is the command itself */
     uint32_t n_words;
 };
 
-/* Puts one line of error in the place of what was printed; always -1. */
+/* Replaces the command's output by a one-line error; always returns -1. */
 int sw_command_fail(struct sw_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A negative errno of the runtime in words about `what`; 0 stays 0. */
+/* Turns a negative errno of the runtime into an error message about `what`; 0 stays 0. */
 int sw_command_check(struct sw_command *command, int result, const char *what);
 
 #endif /* SW_COMMAND_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * A table entry in words: its keys, what follows `=>`, and its priority.
+ * Parses the words of a table entry: its keys, the words after `=>` and its priority.
  */
 #include "control/words/entry.h"
 
@@ -40,7 +40,7 @@ static bool wants_priority(const struct sw_table_info *table)
     return false;
 }
 
-/* Entries have no key words for selector fields; the runtime gets an empty match there. */
+/* Commands have no words for selector fields, so the runtime gets an empty match for them. */
 int sw_read_keys(struct sw_command *command, const struct sw_table_info *table, char **words, uint32_t n_words,
                  struct sw_entry_words *entry)
 {
@@ -81,7 +81,7 @@ int sw_read_args(struct sw_command *command, const struct sw_action_info *action
                                action->n_params, n_words);
     for (uint32_t i = 0; i < action->n_params; i++)
         room += (action->params[i].bits + 7u) / 8;
-    /* The values stand behind the array that points at them. */
+    /* The values follow the array that points at them. */
     entry->args = calloc(1, action->n_params * sizeof(*entry->args) + room);
     if (!entry->args)
         return sw_command_fail(command, "no memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Objects of the program by name: the full name, or a suffix after a dot that only one object has.
+ * Finds objects of the program by their full name, or by a suffix after a dot that only one object has.
  */
 #include "control/words/names.h"
 
@@ -11,7 +11,7 @@
 struct names {
     const void *infos;
     size_t stride;
-    const uint16_t *ids; /* NULL: all of 0 .. count - 1 */
+    const uint16_t *ids; /* NULL: all ids from 0 to count - 1 */
     uint32_t count;
     const char *kind;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * An object of the program by its full name, or by a suffix after a dot that only one has: its id, or -1 when failed.
+ * Finds an object of the program by its full name, or by a suffix after a dot that only one object has. The functions
+ * return the object's id, or -1 on error.
  */
 #ifndef SW_COMMAND_NAMES_H
 #define SW_COMMAND_NAMES_H

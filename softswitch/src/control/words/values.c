@@ -27,7 +27,7 @@ static int digit_of(char c)
     return 99;
 }
 
-/* The digits' radix by Python's prefixes; steps over the prefix. */
+/* Returns the radix by Python's prefixes (0x, 0o, 0b) and skips the prefix. */
 static int radix_of(const char **digits)
 {
     const char *text = *digits;
@@ -40,7 +40,7 @@ static int radix_of(const char **digits)
     return radix;
 }
 
-/* A number of any size, big-endian; -1 when it is none, -2 when it does not fit. */
+/* Reads a number of any size into big-endian bytes; -1 if it is not a number, -2 if it does not fit. */
 static int parse_number(const char *word, uint16_t n_bytes, uint8_t *bytes)
 {
     const char *digits = word;
@@ -118,7 +118,7 @@ int sw_read_number(struct sw_command *command, const char *word, const char *wha
     return 0;
 }
 
-/* Reads "left<separator>right"; the word is cut in two. Both halves are `bits` wide. */
+/* Reads "left<separator>right" and splits the word in place. Both halves are `bits` wide. */
 static int read_pair(struct sw_command *command, const char *word, const char *separator, uint16_t bits, uint8_t *left,
                      uint8_t *right)
 {
@@ -202,7 +202,7 @@ int sw_read_match(struct sw_command *command, const char *word, const struct sw_
     }
 }
 
-/* In decimal: divides the number by ten until nothing is left. */
+/* Prints the number in decimal by dividing it by ten until it is 0. */
 void sw_print_value(struct sw_text *out, const uint8_t *bytes, uint16_t n_bytes)
 {
     size_t room = 3u * n_bytes + 2, at = room - 1;

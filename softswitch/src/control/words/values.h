@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * Numbers, values and matches in words. Readers fail the command and return -1, naming the word.
+ * Parses numbers, values and matches of commands. On error the functions set an error that names the word and return
+ * -1.
  */
 #ifndef SW_COMMAND_VALUES_H
 #define SW_COMMAND_VALUES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Routing alone.
+// Routing only.
 #include "frame.p4"
 
 control Out(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) { apply { } }

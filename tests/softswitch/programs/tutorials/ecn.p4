@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Routing, and marks on packets of ECN-capable transports that found many packets in their queue.
+// Routing, and ECN marks on packets that waited behind many packets, if their transport is ECN-capable.
 #include "frame.p4"
 
 const bit<19> MANY_PACKETS = 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// What the programs of this folder share: frames, their parser and deparser, and routing by destination. Tables and
-// actions are called as in the P4 tutorials' exercises, whose behaviour the programs have: the same entries fit both.
+// Shared by the programs of this folder: headers, parser, deparser and routing by destination. Table and action names
+// and the behaviour are the same as in the P4 tutorials' exercises, so the same entries work with both.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -14,7 +14,7 @@ header ipv4_h {
     bit<4> version; bit<4> ihl; bit<6> dscp; bit<2> ecn; bit<16> len; bit<16> id; bit<3> flags; bit<13> offset;
     bit<8> ttl; bit<8> protocol; bit<16> checksum; bit<32> src; bit<32> dst;
 }
-// An option of IPv4; number 31 holds records of hops, the last hop first. A header of 15 words has room for 4.
+// An IPv4 option; number 31 holds records of hops, the last hop first. A header of 15 words has room for 4.
 header option_h { bit<3> kind; bit<5> number; bit<8> len; bit<16> count; }
 header hop_h { bit<32> switch_id; bit<32> depth_packets; }
 header ports_h { bit<16> src; bit<16> dst; }
@@ -71,7 +71,7 @@ control Route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     }
 }
 
-// Of the header without its options, which routing leaves alone.
+// The checksum covers the header without its options, which routing does not change.
 control Update(inout headers_t hdr, inout metadata_t meta) {
     apply {
         update_checksum(hdr.ipv4.isValid(), { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn, hdr.ipv4.len,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// One address stands for several hosts: a hash of the flow picks the way, which rewrites the address.
+// One address stands for several hosts: a hash of the flow picks the path and the new destination address.
 #include "frame.p4"
 
 control Spread(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {

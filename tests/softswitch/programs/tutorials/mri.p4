@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
-// Routing; a packet with the option takes down every switch it passes and the packets left in the queue behind it.
+// Routing, and hop records: a packet with the option records each switch and the number of packets left in the queue.
 #include "frame.p4"
 
 control Out(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {

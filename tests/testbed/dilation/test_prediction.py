@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from testbed.dilation.choice import MOST_BY_ITSELF, with_dilation
+from testbed.dilation.dry_run import dry_run
+from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
 from testbed.errors import UsageError
 from testbed.load.costs import MessageCost, ProcessCost, built_in
-from testbed.load.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
 from testbed.load.stored import WakeupFinding, store
-from testbed.load.traffic import Traffic, traffic_of
-from testbed.load.visits import switch_visits
-from testbed.plan.dilation import MOST_BY_ITSELF, VIRTUAL_DILATION, sending_rules
-from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.plan.plan import VIRTUAL_DILATION, RunPlan, RunRequest, plan_run
 from testbed.plan.request import MAX_DILATION
 from testbed.plan.switch_targets import SWITCH_TARGETS
 from tests.testbed.load.calibrations import calibration
+from tests.tree import ROOT
 from wire.dilation import next_step
 
 COSTS = built_in(2)
@@ -29,19 +29,14 @@ STEPS = sorted({next_step(number * 10**power) for power in range(1, 5) for numbe
 
 
 def _plan(scheme: str = "sfc", *settings: str, dilation: int | None = None) -> RunPlan:
-    return plan_run(RunRequest("incast", scheme=scheme, settings=settings, dilation=dilation))
-
-
-def _traffic(plan: RunPlan) -> Traffic:
-    rules = sending_rules(plan.topology, plan.switch_settings, plan.transport, plan.config.physics.window_bytes)
-    return traffic_of(plan.topology, plan.flows, rules, plan.config.duration_ms * 1e6)
+    return with_dilation(plan_run(RunRequest("incast", scheme=scheme, settings=settings, dilation=dilation)))
 
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts"])
 def test_slower_is_never_busier_nor_later(scheme: str) -> None:
     """Load and lateness fall with the dilation."""
     plan = _plan(scheme)
-    model = LoadModel(plan.topology, _traffic(plan), COSTS, SOFT, telemetry=False)
+    model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
     found = [model.at(step) for step in STEPS]
     loads, lates = [each.peak_load for each in found], [each.late_share for each in found]
     assert loads == sorted(loads, reverse=True)
@@ -52,7 +47,7 @@ def test_slower_is_never_busier_nor_later(scheme: str) -> None:
 def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
     """That is what least means."""
     plan = _plan()
-    model = LoadModel(plan.topology, _traffic(plan), COSTS, SOFT, telemetry=False)
+    model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
     least, prediction = least_dilation(model, MAX_DILATION)
     before = max(step for step in STEPS if step < least)
     assert prediction.is_enough
@@ -63,11 +58,11 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
 def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
     """Every cost counts; one core is less than two."""
     plan = _plan()
-    traffic = _traffic(plan)
+    traffic = dry_run(plan)
 
     def least(switch: ProcessCost = SOFT, **changes: object) -> int:
         costs = replace(COSTS, **changes)  # type: ignore[arg-type]
-        return least_dilation(LoadModel(plan.topology, traffic, costs, switch, telemetry=False), MAX_DILATION)[0]
+        return least_dilation(LoadModel(traffic, costs, switch, telemetry=False), MAX_DILATION)[0]
 
     assert least(agent=COSTS.agent.times(4)) > least()
     assert least(SOFT.times(4)) > least()
@@ -83,10 +78,10 @@ def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
 def test_one_process_has_one_core() -> None:
     """A machine of a hundred cores is held up by the agent that serves all hosts of one."""
     plan = _plan()
-    traffic = _traffic(plan)
+    traffic = dry_run(plan)
     free = ProcessCost(1, 1, 0)
     costs = replace(COSTS, capacity_cores=100, runner_share=0)
-    model = LoadModel(plan.topology, traffic, costs, free, telemetry=False)
+    model = LoadModel(traffic, costs, free, telemetry=False)
     assert model.at(1_000).peak_load < 0.1
     assert not model.at(1_000).is_enough
 
@@ -94,26 +89,9 @@ def test_one_process_has_one_core() -> None:
 def test_telemetry_makes_packets_dearer() -> None:
     """What HPCC puts into them is work."""
     plan = _plan("sfc+hpcc")
-    traffic = _traffic(plan)
-    plain, told = (
-        LoadModel(plan.topology, traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True)
-    )
+    traffic = dry_run(plan)
+    plain, told = (LoadModel(traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True))
     assert told.peak_load > plain.peak_load
-
-
-def test_frames_cross_the_switches_of_their_paths() -> None:
-    """Both ToRs and half of each of two spines; one switch within a ToR."""
-    topology = _plan().topology
-    names = [switch.name for switch in topology.switches]
-    visits = dict(zip(("11", "12", "21", "22"), switch_visits(topology), strict=True))
-    column = {name: names.index(name) for name in names}
-    for pair, expected in {
-        "11": {"tor1": 1.0},
-        "12": {"tor1": 1.0, "tor2": 1.0, "spine1": 0.5, "spine2": 0.5},
-        "22": {"tor2": 1.0},
-    }.items():
-        assert {name: float(visits[pair][column[name]]) for name in names if visits[pair][column[name]]} == expected
-    assert np.array_equal(visits["21"], visits["12"])
 
 
 def test_a_cost_never_falls_with_the_rate() -> None:
@@ -155,3 +133,14 @@ def test_a_machine_that_is_always_late_gets_a_dilation_that_the_data_plane_holds
     assert chosen.dilation_choice.late_share > LATE_SHARE
     with pytest.raises(UsageError, match="for the data plane"):
         _plan("sfc", *slow_links, dilation=next_step(chosen.dilation + 1))
+
+
+def test_the_page_gives_the_shortest_base_rtt_of_a_machine_without_a_calibration() -> None:
+    shortest_ns = built_in(2).latest_wakeup_ns / LATE_SHARE
+    page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+    assert f"a base RTT then takes {shortest_ns / 1e6:.0f} ms of wall time at least" in page
+
+
+def test_a_run_with_more_senders_gets_a_larger_dilation() -> None:
+    few, many = (_plan("sfc", f"degree={degree}").config.dilation for degree in (2, 8))
+    assert few < many

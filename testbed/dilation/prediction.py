@@ -14,19 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.results.limits import DEGRADED_ABOVE
+from testbed.dilation.dry_run import BINS_PER_RTT, Floats, Traffic
 from testbed.load.agents import agent_count
 from testbed.load.costs import Costs, ProcessCost
-from testbed.load.resume import Floats
-from testbed.load.traffic import BINS_PER_RTT, Traffic
-from testbed.load.visits import switch_visits
-from topologies.model import Topology
 from wire.dilation import next_step
 from wire.units import NS_PER_S
 
 USABLE_SHARE = 0.5
-"""Of the cores, and of the one core of a process; the rest is for bursts, which no fluid has, and for all else."""
+"""The share of the cores, and of the one core of a process, that a run may use. The rest is for bursts shorter than a
+bin and for other processes."""
 LATE_SHARE = DEGRADED_ABOVE / 2
-"""Of the base RTT that the P99 lateness may be predicted to reach."""
+"""The largest predicted P99 lateness, as a share of the base RTT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +45,17 @@ class Prediction:
 class LoadModel:
     """The work of a run's frames for the processes of this machine."""
 
-    def __init__(
-        self, topology: Topology, traffic: Traffic, costs: Costs, switch: ProcessCost, *, telemetry: bool
-    ) -> None:
-        """`switch`: what a process of the target that forwards takes."""
+    def __init__(self, traffic: Traffic, costs: Costs, switch: ProcessCost, *, telemetry: bool) -> None:
+        """`switch`: the cost of a switch process of the run's target."""
         self._costs = costs
         self._traffic = traffic
         self._agent = costs.agent.times(costs.telemetry_agent if telemetry else 1.0)
         self._switch = switch.times(costs.telemetry_switch if telemetry else 1.0)
-        visits = switch_visits(topology)
-        agents = agent_count(len(topology.hosts))
-        ends = traffic.sent + traffic.received + traffic.signals / 2
+        agents = agent_count(traffic.hosts.shape[1])
+        ends = traffic.hosts / 2  # an end of a data packet is two frames: the packet and its acknowledgment
         self._ends = np.stack([ends[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
         self._begun = np.stack([traffic.begun[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
-        self._visits = traffic.forward @ visits + traffic.backward @ visits
+        self._forwarded = traffic.switches
 
     def at(self, dilation: float) -> Prediction:
         """The prediction for this dilation."""
@@ -68,7 +63,7 @@ class LoadModel:
         begun = self._begun / bin_s
         message = self._costs.message
         agents = share_of_core(self._agent, self._ends / bin_s) + message.agent_ns * 1e-9 * begun
-        shares = np.concatenate((agents, share_of_core(self._switch, self._visits / bin_s)), axis=1)
+        shares = np.concatenate((agents, share_of_core(self._switch, self._forwarded / bin_s)), axis=1)
         runner = self._costs.runner_share + message.runner_ns * 1e-9 * begun.sum(axis=1) / 2
         machine = shares.sum(axis=1) + runner
         late = self._late_bins(machine, USABLE_SHARE * self._costs.capacity_cores)

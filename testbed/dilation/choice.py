@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The dilation of a live run: the smallest at which this machine is predicted to be on time.
+
+A dry run counts the frames over time (`testbed.dilation.dry_run`), a calibration or built-in figures give the cost of
+each frame, and `testbed.dilation.prediction` derives from both how late the run will be.
+"""
+
+from __future__ import annotations
+
+from testbed.dilation.dry_run import dry_run
+from testbed.dilation.prediction import LoadModel, least_dilation
+from testbed.load.stored import known
+from testbed.plan.config import DilationConfig
+from testbed.plan.fixed_point import largest_fitting
+from testbed.plan.plan import RunPlan
+from testbed.plan.switch_targets import SWITCH_TARGETS
+
+MOST_BY_ITSELF = 1_000_000
+"""The largest dilation that is chosen automatically: a model millisecond then takes 17 minutes."""
+
+
+def with_dilation(plan: RunPlan) -> RunPlan:
+    """Return the plan with its dilation and what is predicted for it; a plan in virtual time or without flows as it is.
+
+    A dilation that the user typed stays, and the prediction then names one that would be enough.
+    """
+    if plan.config.clock == "virtual" or not plan.flows:
+        return plan
+    costs = known().costs
+    target = SWITCH_TARGETS[plan.config.switch]
+    switch = costs.switches.get(target.name, target.cost)
+    model = LoadModel(dry_run(plan), costs, switch, telemetry=plan.switch_settings.int_telemetry)
+    most = min(MOST_BY_ITSELF, largest_fitting(plan.topology, plan.switch_settings))
+    automatic, prediction = least_dilation(model, most)
+    factor, enough = automatic, None
+    if not plan.config.is_dilation_automatic:
+        factor = plan.dilation.factor
+        typed = model.at(factor)
+        enough = automatic if prediction.is_enough and not typed.is_enough else None
+        prediction = typed
+    choice = DilationConfig(
+        peak_load=round(prediction.peak_load, 4),
+        late_share=round(prediction.late_share, 4),
+        cores=round(costs.capacity_cores, 2),
+        calibrated=costs.measured,
+        enough=enough,
+    )
+    return plan.at_dilation(factor, choice)

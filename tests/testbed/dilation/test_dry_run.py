@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Tests of the frames that a dry run counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hosts.transport.flow_control import FLOW_CONTROLS
+from hosts.transport.flow_control.none import NoFlowControl
+from testbed.dilation import dry_run as dry_run_module
+from testbed.dilation.dry_run import MOST_WORK, busiest_window, dry_run
+from testbed.flows.columns import FlowColumns
+from testbed.interrupt import Interrupt
+from testbed.plan.plan import RunPlan, RunRequest, plan_run
+from testbed.recording.outcome import Silent
+from testbed.recording.recorder import Recorder
+from testbed.virtual.simulation import simulate
+
+
+def _plan(scheme: str, *settings: str, faults: tuple[str, ...] = (), dilation: int | None = None) -> RunPlan:
+    return plan_run(RunRequest("incast", scheme=scheme, settings=settings, faults=faults, dilation=dilation))
+
+
+def _frames_of_hosts(plan: RunPlan, folder: Path) -> int:
+    """Return the frames that the hosts of a virtual run send and receive."""
+    (folder / "logs").mkdir()
+    with Recorder(plan, folder) as recorder:
+        packets = simulate(plan, folder, recorder, Silent(), Interrupt()).counters.packets
+    return packets.sent + packets.received
+
+
+@pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts", "pfc+dcqcn", "ndp", "onramp-straw-man", "sfc+hpcc"])
+def test_a_dry_run_counts_the_frames_of_the_run(scheme: str, tmp_path: Path) -> None:
+    plan = _plan(scheme)
+    assert dry_run(plan).hosts.sum() == _frames_of_hosts(plan, tmp_path)
+
+
+def test_faults_are_part_of_a_dry_run(tmp_path: Path) -> None:
+    plan = _plan("sfc", faults=("loss:all,rate=5%",))
+    frames = dry_run(plan).hosts.sum()
+    assert frames == _frames_of_hosts(plan, tmp_path)
+    assert frames != dry_run(_plan("sfc")).hosts.sum()
+
+
+def test_frames_are_counted_at_each_link_host_and_switch() -> None:
+    traffic = dry_run(_plan("irn", "degree=3"))
+    plan = _plan("irn", "degree=3")
+    hosts, switches = len(plan.topology.hosts), len(plan.topology.switches)
+    assert traffic.hosts.shape == (len(traffic.numbers), hosts)
+    assert traffic.switches.shape == (len(traffic.numbers), switches)
+    links = traffic.links()
+    assert links.shape == (len(traffic.numbers), hosts + sum(map(len, plan.topology.ports.values())))
+    assert np.array_equal(traffic.switches.sum(axis=1), links[:, hosts:].sum(axis=1))
+    busy = {host.name for host, frames in zip(plan.topology.hosts, traffic.hosts.sum(axis=0), strict=True) if frames}
+    assert busy == {flow.src for flow in plan.flows} | {flow.dst for flow in plan.flows}
+
+
+def test_traffic_is_the_same_at_every_dilation() -> None:
+    slow, fast = (dry_run(_plan("sfc", dilation=dilation)) for dilation in (5_000, 50_000))
+    assert np.array_equal(slow.links(), fast.links())
+    assert np.array_equal(slow.numbers, fast.numbers)
+
+
+def test_no_link_carries_more_than_its_rate() -> None:
+    plan = _plan("irn")
+    traffic = dry_run(plan)
+    frame_bytes = plan.transport.payload_bytes
+    most = max(link.rate_bps for link in plan.topology.links) / 8 * traffic.bin_ns / 1e9 / frame_bytes
+    data = traffic.links()[:, : len(plan.topology.hosts)]
+    assert data.max() <= most + 1
+
+
+def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever class the table has for the scheme's flow control counts, not its name."""
+    with_pauses = dry_run(_plan("sfc"))
+    monkeypatch.setitem(FLOW_CONTROLS, "sfc", NoFlowControl)
+    assert not np.array_equal(dry_run(_plan("sfc")).hosts, with_pauses.hosts)
+
+
+def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
+    flow_file = tmp_path / "flows.csv"
+    flow_file.write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,500,0,a\nh1,h3,90000,0,a\nh2,h3,500,40000,a\n")
+    traffic = dry_run(plan_run(RunRequest("incast", scheme="irn", topology="clos", flow_file=flow_file)))
+    assert traffic.begun.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
+    assert traffic.begun.sum(axis=1)[0] == 4
+
+
+def _columns(starts_ns: list[int], sizes_bytes: list[int]) -> FlowColumns:
+    places = np.zeros(len(starts_ns), dtype=np.int64)
+    return FlowColumns(places, places + 1, np.array(sizes_bytes), np.array(starts_ns))
+
+
+def test_a_short_run_is_run_dry_as_a_whole() -> None:
+    assert list(busiest_window(_columns([0, 5, 9], [1_000] * 3), 1_000)) == [0, 1, 2]
+
+
+def test_the_window_is_the_shortest_time_with_enough_work() -> None:
+    calm, burst = [10_000 * place for place in range(1_000)], [3_333_333] * 1_000
+    size_bytes = MOST_WORK // 800 * 1_000
+    window = busiest_window(_columns(calm + burst, [size_bytes] * 2_000), 1_000)
+    assert set(window) <= set(range(1_000, 2_000))
+    assert len(window) >= 700
+
+
+def test_messages_that_wait_for_others_may_be_cut() -> None:
+    settings = ("vector_bytes=200000000",)
+    plan = plan_run(RunRequest("allreduce", scheme="irn", settings=settings, duration_ms=100))
+    assert any(flow.after for flow in plan.flows)
+    assert len(busiest_window(plan.columns, plan.transport.payload_bytes)) < len(plan.flows)
+    assert dry_run(plan).hosts.sum() > 0
+
+
+def test_a_message_longer_than_a_window_ends_the_dry_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dry_run_module, "_MOST_FRAMES", 2_000)
+    plan = _plan("irn", "message_bytes=100000000", "degree=2")
+    sent = dry_run(plan).links()[:, : len(plan.topology.hosts)].sum()
+    assert 2_000 < sent < 3_000
