@@ -53,7 +53,7 @@ class ByDelay(CongestionControl):
 FLOW_CONTROL = Change(
     "flow control",
     {
-        "hosts/transport/flow_control/twice_as_long.py": '''"""SFC with pauses of twice the length that a BTS asks for."""
+        "hosts/transport/flow_control/twice_as_long.py": '''"""SFC with pauses twice as long as a BTS asks for."""
 
 from hosts.transport.flow_control.sfc import SourceFlowControl
 from wire.bts import BackToSender
