@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Workloads and experiments as data. Knows networks, never Mininet, sockets or switches' targets."""
+"""Workloads and experiments as data. This package uses topologies, but not Mininet, sockets or switch targets."""

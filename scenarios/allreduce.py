@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A ring all-reduce: messages that wait for one another, alone or beside an incast."""
+"""Scenario with a ring all-reduce, whose messages wait for one another, alone or beside an incast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenarios.traffic.allreduce import AllReduce
 
 SCENARIO = Scenario(
     name="allreduce",
-    summary="ranks add up a vector round a ring, each message after the one before; degree=N puts an incast beside it",
+    summary="ring all-reduce: each message waits for the one before; degree=N adds an incast beside it",
     workload=AllReduce,
     scales={
         "ci": Scale("clos", {"hosts_per_tor": 8}, {}, duration_ms=10),

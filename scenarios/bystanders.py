@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What an incast does to others: small messages of hosts that share the switch of its receiver."""
+"""Scenario with an incast and small messages of other hosts that share the receiver's switch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenarios.traffic.bystanders import Bystanders
 
 SCENARIO = Scenario(
     name="bystanders",
-    summary="an incast beside small messages that share its switch: what do the others feel?",
+    summary="an incast beside small messages that share its switch: how much does it delay them?",
     workload=Bystanders,
     scales={
         "ci": Scale("clos", {"hosts_per_tor": 12}, {"degree": 8, "small_us": 250}, duration_ms=10),

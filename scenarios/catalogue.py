@@ -47,4 +47,4 @@ _MODULES = (
 )
 
 SCENARIOS: Mapping[str, Scenario] = {module.SCENARIO.name: module.SCENARIO for module in _MODULES}
-"""Four to play with, then those of the paper's experiments in its order."""
+"""Four general scenarios, then the scenarios of the paper's experiments in the paper's order."""

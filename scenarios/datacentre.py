@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Poisson all-to-all messages of a published workload plus Poisson incasts."""
+"""Scenario with Poisson all-to-all messages of a published workload plus Poisson incasts."""
 
 from __future__ import annotations
 

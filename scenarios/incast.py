@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""N senders push one message each to one receiver."""
+"""Scenario in which N senders push one message each to one receiver."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The stand-in for a scenario where a file alone has the flows (`--flows FILE`): its network and its duration."""
+"""Scenario for runs whose flows all come from a file (`--flows FILE`): the default network and duration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NoTraffic(Workload):
-    """A workload without parameters: the file has the flows."""
+    """An empty workload without parameters; the flows come from the file."""
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         return []
@@ -27,4 +27,4 @@ LISTED = Scenario(
     workload=NoTraffic,
     scales={"ci": Scale("clos", {"hosts_per_tor": 8}, duration_ms=20.0)},
 )
-"""16 hosts unless another topology is asked for; at most 20 ms after the start of the last flow."""
+"""A network of 16 hosts unless --topology selects another; the run ends at most 20 ms after the last flow starts."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Schemes: named bundles of switch and host settings, each combined with a congestion control by a `+name` suffix.
+"""Schemes: named sets of switch and host settings. A `+name` suffix selects the congestion control.
 
-A scheme overrides defaults of `SwitchSettings` and `TransportSettings` and nothing else; adding one is adding a row.
+A scheme only overrides defaults of `SwitchSettings` and `TransportSettings`. A new scheme needs one row in the table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wire.input.nearest import nearest
 
 
 class UnknownScheme(KeyError):
-    """No such scheme or congestion control; the text lists what there is."""
+    """An unknown scheme or congestion control; the message lists the known names."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -23,41 +23,41 @@ class UnknownScheme(KeyError):
 
 @dataclass(frozen=True)
 class Scheme:
-    """What a scheme sets on switches and hosts."""
+    """The settings of a scheme on switches and hosts."""
 
     name: str
     summary: str
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
     congestion: str = "window"
-    """The congestion control where no suffix names one."""
+    """The congestion control that applies without a suffix."""
 
 
 @dataclass(frozen=True)
 class RateControl:
-    """What a `+name` suffix adds to a scheme."""
+    """The settings that a `+name` suffix adds to a scheme."""
 
     name: str
     summary: str
     transport: Mapping[str, Any]
     switch: Mapping[str, Any] = field(default_factory=dict)
     replaces_irn_cap: bool = True
-    """Whether its own window, or the lack of one, takes the place of IRN's cap of one BDP."""
+    """Whether this congestion control replaces IRN's cap of one BDP by its own window or by no window."""
 
 
 _IRN: Mapping[str, Any] = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
 _GBN = {"loss_recovery": "go-back-n"}
 _SFC = {"flow_control": "sfc", **_IRN}
-# Whatever the rate control: its switches would cut ACKs among the data to headers that nobody can read.
+# ACKs use the control class with every congestion control: NDP switches would trim ACKs among the data.
 _NDP = {"loss_recovery": "ndp", "ack_priority": "control"}
-# Its paper's data queue (section 3.1), of whatever packets the run has.
+# The data queue length of the NDP paper (section 3.1), in packets of the run's size.
 _EIGHT_PACKETS = {"trim_queue_packets": 8}
 _INGRESS_AND_CACHE = {"bts": "ingress", "pause_cache": True}
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
-        Scheme("gbn", "no flow control, go-back-N: RoCEv2 as it is", transport=_GBN),
+        Scheme("gbn", "no flow control, go-back-N: plain RoCEv2", transport=_GBN),
         Scheme("irn", "no flow control, selective retransmission", transport=_IRN),
         Scheme("pfc", "switches and NICs pause the class hop by hop", {"pfc": True}, {"flow_control": "pfc", **_GBN}),
         Scheme("onramp", "OnRamp-style, reconstructed: hold by one-way delay", {}, {"flow_control": "onramp", **_IRN}),
@@ -115,11 +115,11 @@ RATE_CONTROLS: Mapping[str, RateControl] = {
     )
 }
 CONGESTION_SUFFIXES: Mapping[str, str] = {control.name: control.summary for control in RATE_CONTROLS.values()}
-"""Suffix -> what it stands for."""
+"""Suffix -> summary."""
 
 
 def resolve_scheme(text: str) -> Scheme:
-    """The scheme that a text such as `sfc` or `sfc+none` names, its congestion control filled in."""
+    """Return the scheme for a name such as `sfc` or `sfc+none`, with its congestion control settings applied."""
     base, plus, suffix = text.partition("+")
     if base not in SCHEMES:
         raise UnknownScheme(f"no scheme {base!r}; there are {', '.join(SCHEMES)}{nearest(base, SCHEMES)}")

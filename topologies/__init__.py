@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Networks as data: their wiring, addresses, routes, and the commands that set up their switches."""
+"""Network models: links, addresses, routes, and the commands that configure the switches."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The commands file of each switch: routes, roles, thresholds and wires as text that a switch's control plane executes.
+"""Control plane commands for each switch: routes, roles, thresholds and link parameters.
 
-`pipeline_commands` speaks of the P4 program alone and is the same for every target; `wire_commands` sets softswitch's
-wires. All values are wall units: this is where the dilation meets the data plane.
+`pipeline_commands` configures the P4 program and is the same for every target. `wire_commands` sets the link rates
+and delays of softswitch. All values are in wall units: the dilation is applied here.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _OFF = {
     "depth_grain": "bts_builder.exact_us",
     "spraying": "keep_paths",
 }
-"""The default actions of mechanisms that one switches on by a default action."""
+"""The default actions that switch off mechanisms which a default action switches on."""
 
 
 def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
-    """The table entries of one switch."""
+    """Return the commands that set all table entries of one switch."""
     node = topology.switch[switch]
     salt = (node.switch_id * _ECMP_SALT) & 0xFFFF_FFFF
     lines = [f"table_set_default identity set_switch {node.switch_id} {salt}"]
@@ -43,15 +43,15 @@ def pipeline_commands(topology: Topology, switch: str, settings: SwitchSettings,
 
 
 def settings_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> list[str]:
-    """Those of a switch's entries that its settings decide: two settings with the same entries make the same switch."""
+    """Return the commands that depend on the settings; equal commands mean that two settings are equivalent."""
     return [*_buffer_commands(settings), *feature_commands(topology, switch, settings, dilation)]
 
 
 def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[str]:
-    """softswitch's wires: rate and delay of each port; a host's NIC leaves both directions' delay to the switch.
+    """Return softswitch's commands for the rate and delay of each port.
 
-    What leaves has gone through the pipeline, so that its latency counts with the link behind the port. A BTS takes its
-    own before that.
+    The switch applies the delay of both directions of a host's link, because a host's NIC has no delay. The pipeline
+    latency is added to the delay of the outgoing link. The latency of building a BTS is a separate mirroring delay.
     """
     node = topology.switch[switch]
     lines: list[str] = []
@@ -69,7 +69,7 @@ def wire_commands(topology: Topology, switch: str, dilation: Dilation) -> list[s
 
 
 def _role_commands(topology: Topology, switch: str) -> Iterator[str]:
-    """Whose port it is, and so under which address its packets come in."""
+    """Yield the entries that assign each server-facing port the address of its host."""
     for port in topology.ports[switch]:
         if port.peer_is_host:
             yield f"table_add ingress_role server_facing {port.number} => {topology.host[port.peer.node].ip}"
@@ -94,7 +94,7 @@ def _ecmp_commands(
 
 
 def next_hop(topology: Topology, switch: str, port: SwitchPort) -> str:
-    """Parameters of the action next_hop: port, source MAC, destination MAC."""
+    """Return the parameters of the action next_hop: port, source MAC, destination MAC."""
     if port.peer_is_host:
         peer_mac = topology.host[port.peer.node].mac
     else:
@@ -117,10 +117,10 @@ def _buffer_commands(settings: SwitchSettings) -> Iterator[str]:
 def change_commands(
     topology: Topology, switch: str, old: SwitchSettings, new: SwitchSettings, dilation: Dilation
 ) -> list[str]:
-    """What turns a switch that was set up for some settings into one of others while it forwards.
+    """Return the commands that change a forwarding switch from the old settings to the new settings.
 
-    Tables of mechanisms are emptied, switches of mechanisms turned off, and everything of the new settings put in.
-    What a mechanism remembers (pauses, bytes held) is left to run out.
+    The commands clear the tables of the old mechanisms, reset their default actions, and add all entries of the new
+    settings. State of a mechanism (pauses, queued bytes) is left to expire.
     """
     before, after = (settings_commands(topology, switch, settings, dilation) for settings in (old, new))
     cleared = dict.fromkeys(line.split()[1] for line in before if line.startswith("table_add"))

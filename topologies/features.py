@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which mechanisms of the data plane a switch runs, as table entries: BTS, cache, estimator, SFC-P, PFC, ECN, INT,
-QCN, trimming and spraying.
+"""Table entries that enable the mechanisms of a switch: BTS, cache, estimator, SFC-P, PFC, ECN, INT, QCN, trimming
+and spraying.
 
-One function a mechanism, each empty where the settings leave it off. P4 cannot divide, so every ratio becomes a
-fixed-point factor here, from wall rates.
+Each mechanism has a function that yields nothing if the settings leave the mechanism off. P4 cannot divide, so ratios
+become fixed-point factors here, computed from wall rates.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from wire.dilation import Dilation
 
 ALPHA_ONE = 256
 SUPPRESSION_BY_CLOCK = "table_set_default suppression by_clock"
-"""How the command begins whose last word is how far a switch's clock lags, in us modulo 2^48."""
+"""Start of the command whose last word is the lag of a switch's clock, in us modulo 2^48."""
 _Q24 = 1 << 24
 _WORD_BITS = 32
 _ALPHA_BITS = 16
 _PERIOD_BITS = 20
-"""A period is counted in ticks, about this many bits of them: right to a 4096th."""
+"""Approximate number of bits of a period counted in ticks; the period is accurate to 1/4096."""
 _US = 1_000_000
 _LN2 = 0.6931471805599453
 _LEAST_HALVINGS = 8
 _LEAST_INT_KBPS = 100
-"""Below these the fixed point of the data plane is coarser than 6 % and 1 %."""
+"""Below these two limits the fixed-point error of the data plane exceeds 6 % and 1 %."""
 _MOST_FEEDBACK = 63
 _FEEDBACK_LEVELS = 8
-"""What 6 bits hold, and the ranges of it that have an interval of their own (docs/sources.md#qcn)."""
-_HEADROOM_DELAYS = 3  # docs/sources.md#pfc: there and back, and frames that were on their way
+"""The largest 6-bit feedback, and the number of its ranges with separate sampling intervals (docs/sources.md#qcn)."""
+_HEADROOM_DELAYS = 3  # docs/sources.md#pfc: the round trip, and frames already in flight
 
 
 class FixedPointError(ValueError):
-    """A ratio that the data plane's fixed point cannot hold at this dilation, said in one line."""
+    """A ratio that the data plane's fixed point cannot represent at this dilation; the message is one line."""
 
 
 def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    """The entries of every mechanism that the settings switch on for this switch."""
+    """Yield the entries of every mechanism that the settings enable on this switch."""
     runs_sfc = topology.switch[switch].is_tor or settings.deployment == "all"
     if settings.pfc or settings.sfc_p:
         yield f"mirroring_add {PAUSE_MIRROR_SESSION} {RECIRCULATION_PORT}"
@@ -70,12 +70,12 @@ def feature_commands(topology: Topology, switch: str, settings: SwitchSettings, 
 
 
 def byte_time_us_q24(rate_bps: int) -> int:
-    """The time of a byte at a wall rate in 2^-24 us, rounded to nearest."""
+    """Return the transmission time of a byte at a wall rate, in 2^-24 us, rounded to nearest."""
     return (8 * _US * _Q24 + rate_bps // 2) // rate_bps
 
 
 def headroom_bytes(port: SwitchPort, pass_latency_ns: int = 0) -> int:
-    """What may still arrive on a port after its neighbour was told to stop (docs/sources.md#pfc)."""
+    """Return the bytes that may still arrive on a port after its neighbour is paused (docs/sources.md#pfc)."""
     return _HEADROOM_DELAYS * port.rate_bps * (port.delay_ns + pass_latency_ns) // (8 * 1_000_000_000)
 
 
@@ -93,7 +93,7 @@ def _bts_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
 
 
 def suppression_period_us(settings: SwitchSettings, dilation: Dilation) -> int:
-    """Wall time between two resets of the filter; 0 where nothing is suppressed."""
+    """Return the wall time between two resets of the suppression filter; 0 without suppression."""
     return max(1, dilation.wall_ns(settings.suppression_ns) // 1000) if settings.suppression_ns else 0
 
 
@@ -127,7 +127,7 @@ def _fitting_grain(grain_us: int) -> int:
 
 
 def _estimator_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[str]:
-    """Every host elsewhere is a potential incast receiver and needs an entry beforehand (paper section 3.3)."""
+    """Yield an entry for every host under another ToR, since each may be an incast receiver (paper section 3.3)."""
     if not settings.estimator or not topology.switch[switch].is_tor:
         return
     halvings = round(_Q24 * 1000 / (dilation.wall_ns(settings.estimator_tau_ns) * _LN2))
@@ -198,7 +198,7 @@ def _int_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
 
 
 def _qcn_commands(settings: SwitchSettings) -> Iterator[str]:
-    """Every switch has congestion points, whichever of them run SFC (docs/sources.md#qcn)."""
+    """Yield the entries of the congestion points, which every switch has with or without SFC (docs/sources.md#qcn)."""
     q_eq_bytes, w = settings.qcn_q_eq_bytes, settings.qcn_w
     if q_eq_bytes is None:
         return
@@ -225,7 +225,7 @@ def _fitting(what: str, value: int, rate_bps: int) -> int:
 
 
 def _longest_pause_us(rate_bps: int) -> int:
-    """How long 65535 quanta last at a wall rate."""
+    """Return the duration of 65535 pause quanta at a wall rate."""
     return PFC_MAX_QUANTA * PFC_QUANTUM_BITS * _US // rate_bps
 
 

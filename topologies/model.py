@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A network as data: hosts, switches, links and every address. Knows neither Mininet nor a switch target.
+"""Data model of a network: hosts, switches, links and addresses, independent of Mininet and switch targets.
 
-A topology is built by `TopologyBuilder` (which numbers ports and assigns addresses in one pass) and is frozen
-afterwards; rates and delays are model units.
+`TopologyBuilder` builds a topology; it numbers ports and assigns addresses in one pass. The topology is immutable.
+Rates and delays are in model units.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MAX_PORT = 509
 
 
 class TopologyError(ValueError):
-    """A network that cannot be built, said in one line."""
+    """A network that cannot be built; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A server with one NIC. Its gateway is the port of its ToR, for every destination."""
+    """A server with one NIC. The port of its ToR is its gateway for every destination."""
 
     name: str
     ip: IPv4Address
@@ -34,20 +34,20 @@ class Host:
     gateway_ip: IPv4Address
     gateway_mac: str
     rate_bps: int
-    """Rate of its link, and so of its NIC."""
+    """Rate of the host's link and therefore of its NIC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch; one with servers is a ToR and owns the prefix of their addresses."""
+    """A switch. A switch with servers is a ToR and has the prefix of their addresses."""
 
     name: str
     switch_id: int
     prefix: IPv4Network | None
     pass_latency_ns: int = 0
-    """What a pass through its pipeline takes, beyond the delays of the links."""
+    """Latency of one pass through the pipeline, in addition to the link delays."""
     bts_latency_ns: int = 0
-    """From the packet that triggers a BTS to the BTS on its way to a port: mirroring, and one pass more."""
+    """Time from the packet that triggers a BTS until the BTS is on its way to a port: mirroring and a second pass."""
 
     @property
     def is_tor(self) -> bool:
@@ -56,7 +56,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One end of a link: a node's name and its port number (switches from 1, a host's only one is 0)."""
+    """One end of a link: node name and port number (from 1 at switches; a host's only port is 0)."""
 
     node: str
     number: int
@@ -64,7 +64,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A full-duplex wire: bits per second each way, one-way propagation delay in ns."""
+    """A full-duplex link: rate per direction in bit/s, one-way propagation delay in ns."""
 
     a: Port
     b: Port
@@ -74,7 +74,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class SwitchPort:
-    """What a switch's port is wired to."""
+    """A port of a switch, and the port at the other end of its link."""
 
     number: int
     peer: Port
@@ -85,7 +85,7 @@ class SwitchPort:
 
 @dataclass(frozen=True)
 class Topology:
-    """A whole network. `name` and `parameters` are what it was asked for."""
+    """A whole network. `name` and `parameters` are the shape and the parameters from which it was built."""
 
     name: str
     parameters: Mapping[str, object]
@@ -104,42 +104,42 @@ class Topology:
     @cached_property
     def ports(self) -> Mapping[str, tuple[SwitchPort, ...]]:
         """The ports of each switch, by number."""
-        found: dict[str, list[SwitchPort]] = {switch.name: [] for switch in self.switches}
+        ports_by_switch: dict[str, list[SwitchPort]] = {switch.name: [] for switch in self.switches}
         for link in self.links:
             for end, peer in ((link.a, link.b), (link.b, link.a)):
-                if end.node in found:
+                if end.node in ports_by_switch:
                     port = SwitchPort(end.number, peer, peer.node in self.host, link.rate_bps, link.delay_ns)
-                    found[end.node].append(port)
-        return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in found.items()}
+                    ports_by_switch[end.node].append(port)
+        return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in ports_by_switch.items()}
 
     @cached_property
     def hops(self) -> Mapping[str, Mapping[str, int]]:
-        """By ToR: how many links every switch that reaches it is away from it, the nearest first."""
+        """For each ToR, the distance in links of every switch that reaches the ToR, nearest first."""
         return {switch.name: self._hops_to(switch.name) for switch in self.switches if switch.is_tor}
 
     def _hops_to(self, tor: str) -> Mapping[str, int]:
-        """Breadth first."""
-        found = {tor: 0}
+        """Return the distances by a breadth-first search from the ToR."""
+        distance = {tor: 0}
         waiting = deque([tor])
         while waiting:
             here = waiting.popleft()
             for port in self.ports[here]:
-                if not port.peer_is_host and port.peer.node not in found:
-                    found[port.peer.node] = found[here] + 1
+                if not port.peer_is_host and port.peer.node not in distance:
+                    distance[port.peer.node] = distance[here] + 1
                     waiting.append(port.peer.node)
-        return found
+        return distance
 
     def hosts_of(self, switch: str) -> tuple[Host, ...]:
-        """The servers under a ToR, in order of their names' numbers."""
+        """Return the servers under a ToR, in order of their numbers."""
         return tuple(host for host in self.hosts if host.switch == switch)
 
     @cached_property
     def link_at(self) -> Mapping[Port, Link]:
-        """The link that is plugged into a port."""
+        """The link at each port."""
         return {end: link for link in self.links for end in (link.a, link.b)}
 
     def departure_delay_ns(self, end: Port) -> int:
-        """From a port to the other end of its link: propagation, and the pipeline of the switch that is left."""
+        """Return the delay from a port to the other end of its link: the sending switch's pipeline and propagation."""
         switch = self.switch.get(end.node)
         return self.link_at[end].delay_ns + (switch.pass_latency_ns if switch else 0)
 
@@ -153,14 +153,14 @@ class Topology:
 
 
 def port_mac(switch_id: int, port: int) -> str:
-    """The MAC address of a switch's port, locally administered."""
+    """Return the locally administered MAC address of a switch port."""
     raw = bytes((0x06, 0x00)) + switch_id.to_bytes(2, "big") + port.to_bytes(2, "big")
     return raw.hex(":")
 
 
 @dataclass
 class TopologyBuilder:
-    """Collects switches, hosts and links; numbers ports in the order in which links are added."""
+    """Builder of a topology. Ports are numbered in the order in which links are added."""
 
     name: str
     parameters: Mapping[str, object]
@@ -173,7 +173,7 @@ class TopologyBuilder:
     _host_count: dict[str, int] = field(default_factory=dict)
 
     def add_switch(self, name: str, *, has_hosts: bool) -> str:
-        """Adds a switch; one with hosts gets the next 10.T.0.0/16."""
+        """Add a switch; a switch with hosts gets the next prefix 10.T.0.0/16."""
         tors = sum(switch.is_tor for switch in self._switches)
         if has_hosts and tors >= MAX_EDGE_SWITCHES:
             raise TopologyError(f"at most {MAX_EDGE_SWITCHES} switches can have hosts")
@@ -184,8 +184,8 @@ class TopologyBuilder:
         return name
 
     def add_host(self, switch_name: str, rate_bps: int, delay_ns: int) -> str:
-        """Adds the next host (h1, h2, ...) and its link to its ToR."""
-        switch = next(each for each in self._switches if each.name == switch_name)
+        """Add the next host (h1, h2, ...) and its link to its ToR."""
+        switch = next(switch for switch in self._switches if switch.name == switch_name)
         assert switch.prefix is not None
         index = self._host_count.get(switch_name, 0) + 1
         if index > MAX_HOSTS_PER_SWITCH:
@@ -209,7 +209,7 @@ class TopologyBuilder:
         return name
 
     def add_link(self, a: str, b: str, rate_bps: int, delay_ns: int) -> None:
-        """Joins two switches."""
+        """Add a link between two switches."""
         self._links.append(Link(Port(a, self._take_port(a)), Port(b, self._take_port(b)), rate_bps, delay_ns))
 
     def build(self) -> Topology:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What follows from a network: base RTT, bottleneck and bandwidth-delay product (BDP) of a pair of hosts and of all.
+"""Base RTT, bottleneck rate and bandwidth-delay product (BDP) of a pair of hosts and of a whole network.
 
-The base RTT of a pair is defined as in the HPCC simulator: twice the propagation of its path, and one packet of 1000 B
-stored and forwarded once over each of its links. It is rounded to two digits, as base RTTs are quoted: for links of 1,
-1.5, 1.5 and 1 us the SFC paper says 10 us and leaves out 0.2 us of serialization. On slow or short links, where
-propagation alone would give windows too small to fill a path, serialization shows in the first two digits. What
-switches take beyond the delays of their links is part of it, there and back.
+The base RTT of a pair is defined as in the HPCC simulator: twice the propagation delay of its path plus the
+serialization of one packet of 1000 B on each link. It is rounded to two digits, as base RTTs are quoted: for links of
+1, 1.5, 1.5 and 1 us the SFC paper quotes 10 us, without 0.2 us of serialization. On slow or short links serialization
+changes the first two digits; there, propagation alone would give windows too small to fill the path. The pipeline
+latency of the switches is included in both directions.
 
-A network's base RTT is that of its longest pair, its BDP the largest of any pair (GLOBAL_T of the HPCC simulator): all
-NICs of one rate have one window, all switches one set of thresholds, however near a pair is. Where hosts have mixed
-rates, the BDP of a NIC is the largest of the pairs that have one of its rate (docs/sources.md#base-rtt-and-bdp).
+A network's base RTT is the RTT of its longest pair, and its BDP is the largest BDP of any pair (GLOBAL_T of the HPCC
+simulator). All NICs of one rate have the same window and all switches the same thresholds, even for near pairs. If
+hosts have mixed rates, the BDP of a NIC is the largest BDP of the pairs with a NIC of its rate
+(docs/sources.md#base-rtt-and-bdp).
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from wire.roce.packets import data_frame_bytes
 from wire.units import bandwidth_delay_bytes, serialization_ns, two_digits
 
 BDP_SUFFIX, PACKETS_SUFFIX, RTT_SUFFIX = "_bdp", "_packets", "_rtt"
-"""A setting of bytes may be given in BDP or in data packets, one of ns in base RTTs, by these names."""
+"""Suffixes of settings that are given as multiples: bytes in BDP or in data packets, ns in base RTTs."""
 
 _PACKET_BYTES = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PathPhysics:
-    """Of one pair of hosts."""
+    """Base RTT, bottleneck and BDP of one pair of hosts."""
 
     base_rtt_ns: int
     bottleneck_bps: int
     """Rate of the slowest link."""
     propagation_ns: int
-    """There and back, with what the switches take: what no round trip is shorter than."""
+    """Propagation and pipeline latency in both directions: the lower bound of a round trip."""
 
     @property
     def bdp_bytes(self) -> int:
-        """What the pair has in flight at the rate of its bottleneck."""
+        """Bytes in flight at the bottleneck rate over one base RTT."""
         return bandwidth_delay_bytes(self.bottleneck_bps, self.base_rtt_ns)
 
 
@@ -54,44 +55,44 @@ _SIZE = attrgetter("bdp_bytes", "base_rtt_ns")
 
 @dataclass(frozen=True)
 class NetworkPhysics:
-    """Of all pairs of hosts."""
+    """Base RTT, bottleneck and BDP of a whole network."""
 
     base_rtt_ns: int
-    """Of the longest pair."""
+    """Base RTT of the longest pair."""
     bottleneck_bps: int
-    """Of the pair with the largest BDP."""
+    """Bottleneck rate of the pair with the largest BDP."""
     bdp_bytes: int
-    """The largest of any pair."""
+    """The largest BDP of any pair."""
     nic_rates_bps: Mapping[int, int]
-    """How many hosts there are of each rate, the fastest first."""
+    """The number of hosts of each rate, fastest first."""
     shortest_rtt_ns: int = 0
-    """What no round trip of any pair is shorter than."""
+    """The lower bound of the round trips of all pairs."""
     slowest_bps: int = 0
-    """Of the slowest bottleneck of any pair: what a full queue drains at, at worst."""
+    """Rate of the slowest bottleneck of any pair: the lowest rate at which a full queue drains."""
     most_switches: int = 0
-    """On the path of any pair."""
+    """The largest number of switches on the path of any pair."""
     pairs_of_nics: Mapping[int, PathPhysics] = field(default_factory=dict)
-    """Where hosts have mixed rates: of the pairs with a NIC of a rate, the one with the largest BDP."""
+    """For each NIC rate, the pair with the largest BDP; empty if all hosts have the same rate."""
     packet_bytes: int = data_frame_bytes(DEFAULT_PAYLOAD_BYTES, is_last=True)
-    """Of the longest data packet, on the wire: no property of the network, but what some settings are counted in."""
+    """Size on the wire of the longest data packet, which is the unit of the settings in packets."""
 
     @property
     def bdp_of_nics(self) -> dict[int, int]:
-        """By rate, where hosts have mixed rates and nobody has set one BDP for all."""
+        """The BDP of NICs by rate; empty if hosts have one rate or the BDP was set for all NICs."""
         return {rate_bps: max(1, pair.bdp_bytes) for rate_bps, pair in self.pairs_of_nics.items()}
 
     def with_base_rtt(self, base_rtt_ns: int) -> NetworkPhysics:
-        """The same with a round trip that somebody has set; the BDPs follow."""
+        """Return a copy with this base RTT and with the BDPs that result from it."""
         bdp_bytes = bandwidth_delay_bytes(self.bottleneck_bps, base_rtt_ns)
         pairs = {rate: replace(pair, base_rtt_ns=base_rtt_ns) for rate, pair in self.pairs_of_nics.items()}
         return replace(self, base_rtt_ns=base_rtt_ns, bdp_bytes=bdp_bytes, pairs_of_nics=pairs)
 
     def with_bdp(self, bdp_bytes: int) -> NetworkPhysics:
-        """The same with a BDP that somebody has set, for all NICs."""
+        """Return a copy with this BDP for all NICs."""
         return replace(self, bdp_bytes=bdp_bytes, pairs_of_nics={})
 
     def with_nics_of(self, most_bps: int) -> NetworkPhysics:
-        """The same with NICs that are no faster than this; the BDP follows."""
+        """Return a copy with NICs of at most this rate and with the BDPs that result from it."""
         rates: Counter[int] = Counter()
         for rate_bps, hosts in self.nic_rates_bps.items():
             rates[min(rate_bps, most_bps)] += hosts
@@ -108,42 +109,43 @@ class NetworkPhysics:
         return slower if slower.bottleneck_bps == self.bottleneck_bps else slower.with_base_rtt(self.base_rtt_ns)
 
     def with_payload(self, payload_bytes: int) -> NetworkPhysics:
-        """The same with data packets that carry so much."""
+        """Return a copy with data packets of this payload."""
         return replace(self, packet_bytes=data_frame_bytes(payload_bytes, is_last=True))
 
     def absolute(self, settings: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
-        """Settings with multiples such as `q_th_bdp` turned into `q_th_bytes`; `known` are the names of settings.
+        """Convert multiples such as `q_th_bdp` to absolute settings such as `q_th_bytes`.
 
-        ValueError for a setting that is given in two ways, or for a multiple that is no number.
+        `known` has the names of the absolute settings. ValueError for a setting that is given twice in different
+        units, or for a multiple that is not a number.
         """
-        found: dict[str, Any] = {}
-        given_as: dict[str, str] = {}
+        converted: dict[str, Any] = {}
+        source_names: dict[str, str] = {}
         for name, value in settings.items():
-            turned, unit = self._unit_of(name)
-            if turned not in known or name in known:
-                found[name] = value
+            absolute_name, unit = self._unit_of(name)
+            if absolute_name not in known or name in known:
+                converted[name] = value
                 continue
-            other = turned if turned in settings else given_as.setdefault(turned, name)
+            other = absolute_name if absolute_name in settings else source_names.setdefault(absolute_name, name)
             if other != name:
                 raise ValueError(f"{name} and {other} say the same thing; give one of them")
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
                 raise ValueError(f"{name}: must be a number of at least 0, not {value!r}")
-            found[turned] = round(value * unit)
-        return found
+            converted[absolute_name] = round(value * unit)
+        return converted
 
     def typed_as(self, layers: Iterable[Mapping[str, Any]], known: Sequence[str]) -> dict[str, str]:
-        """Return the multiples of layers by the settings for which they stand, such as `q_th_bytes` -> `q_th_bdp`.
+        """Return the multiples in the layers by their absolute settings, such as `q_th_bytes` -> `q_th_bdp`.
 
         A multiple that a later layer overrides is left out.
         """
-        found: dict[str, str] = {}
+        multiples: dict[str, str] = {}
         for name in (name for layer in layers for name in layer):
-            turned, _ = self._unit_of(name)
-            if turned in known and name not in known:
-                found[turned] = name
+            absolute_name, _ = self._unit_of(name)
+            if absolute_name in known and name not in known:
+                multiples[absolute_name] = name
             else:
-                found.pop(name, None)
-        return found
+                multiples.pop(name, None)
+        return multiples
 
     def _unit_of(self, name: str) -> tuple[str, int]:
         if name.endswith(BDP_SUFFIX):
@@ -154,7 +156,7 @@ class NetworkPhysics:
 
 
 def multiples_of(names: Iterable[str]) -> Iterator[str]:
-    """What settings of these names may be called instead: `q_th_bdp`, `trim_queue_packets`, `suppression_rtt`."""
+    """Yield the names of the multiples of these settings: `q_th_bdp`, `trim_queue_packets`, `suppression_rtt`."""
     for name in names:
         for ending, multiple in (("_bytes", BDP_SUFFIX), ("_bytes", PACKETS_SUFFIX), ("_ns", RTT_SUFFIX)):
             if name.endswith(ending):
@@ -162,7 +164,7 @@ def multiples_of(names: Iterable[str]) -> Iterator[str]:
 
 
 def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
-    """Of a path from host to host, whose switches take so long in all."""
+    """Return the physics of a path between hosts; `passes_ns` is the pipeline latency of all its switches."""
     propagation_ns = passes_ns + sum(link.delay_ns for link in path)
     wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
     return PathPhysics(
@@ -173,7 +175,7 @@ def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
 
 
 def network_physics(topology: Topology) -> NetworkPhysics:
-    """Of a network; one with a single host is measured from that host to its switch and back."""
+    """Return the physics of a network; a single host is measured to its switch and back."""
     paths = list(_different_paths(topology))
     pairs = [path_physics(path, passes_ns(topology, path)) for path in paths]
     largest = max(pairs, key=_SIZE)
@@ -193,21 +195,24 @@ def network_physics(topology: Topology) -> NetworkPhysics:
 
 
 def _largest_by_rate(pairs: Iterable[tuple[int, PathPhysics]]) -> Mapping[int, PathPhysics]:
-    """Of pairs and the rates of the NICs at their ends: the largest of each rate; nothing where all are of one."""
-    found: dict[int, PathPhysics] = {}
+    """Return the pair with the largest BDP for each NIC rate, or nothing if there is only one rate."""
+    largest: dict[int, PathPhysics] = {}
     for rate_bps, pair in pairs:
-        found[rate_bps] = max(found.get(rate_bps, pair), pair, key=_SIZE)
-    return dict(sorted(found.items(), reverse=True)) if len(found) > 1 else {}
+        largest[rate_bps] = max(largest.get(rate_bps, pair), pair, key=_SIZE)
+    return dict(sorted(largest.items(), reverse=True)) if len(largest) > 1 else {}
 
 
 def passes_ns(topology: Topology, path: Sequence[Link]) -> int:
-    """What the switches of a path take, one way: every one is the beginning of one link."""
+    """Return the sum of the pipeline latencies of a path's switches, one way."""
     switches = {end.node for link in path for end in (link.a, link.b) if end.node in topology.switch}
     return sum(topology.switch[name].pass_latency_ns for name in switches)
 
 
 def _different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:
-    """A path for every pair of ToRs and of kinds of host links there: thousands of hosts have few kinds of link."""
+    """Yield one path for each pair of ToRs and each pair of kinds of host links under them.
+
+    Thousands of hosts have few kinds of links, so this is much less than one path for each pair of hosts.
+    """
     paths = Paths(topology)
     tors = [switch.name for switch in topology.switches if switch.is_tor]
     kinds = {tor: _link_kinds(topology, tor) for tor in tors}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Routes around dead links: what to tell each switch while it forwards, as control commands.
+"""Rerouting around failed links: control commands that update the routes of switches while they forward.
 
-Entries are modified in place and never deleted, so that a packet between two commands meets the old route or the new
-one and no gap: members of a group are right before the group counts them. A prefix that nothing leads to any more
-becomes the group without members, of which the data plane drops and counts what comes.
+Entries are modified in place and never deleted, so that a packet between two commands finds the old or the new route.
+The members of a group are therefore written before the group's size. A prefix that has become unreachable gets the
+group without members; the data plane drops and counts its packets.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from topologies.model import Link, SwitchPort, Topology
 from topologies.routes import Route, routes
 
 _NOWHERE = "0 0"
-"""Group and size of the route to where nothing leads: groups count from 1."""
+"""Group and size of the route of an unreachable prefix; real groups are numbered from 1."""
 
 
 @dataclass
 class _Tables:
-    """What stands in the tables of one switch. Entries bear the numbers of the order in which they were added."""
+    """The table entries of one switch. The handle of an entry is its position in the order of addition."""
 
     ports: list[tuple[int, ...]]
-    """By route, whose place is its handle and, less one, its group."""
+    """The ports of each route. The index of a route is its handle, and its group number is the index plus one."""
     members: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     """(group, member) -> (handle, port)"""
 
 
 class Rerouting:
-    """The routes that all switches of a network have: at first those of `topologies.commands`."""
+    """The current routes of all switches of a network, initially the routes of `topologies.commands`."""
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
@@ -40,18 +40,18 @@ class Rerouting:
         self._ports = {name: {port.number: port for port in ports} for name, ports in topology.ports.items()}
 
     def around(self, dead: Collection[Link]) -> Mapping[str, list[str]]:
-        """Commands, by switch, after which packets take shortest paths of the network without these links.
+        """Return the commands for each switch that route packets on shortest paths without these links.
 
-        A host has one link only: its route stays and what is for it is lost there.
+        A host has only one link, so its route stays and its packets are lost at a failed host link.
         """
         topology = self._topology
         alive = tuple(
             link for link in topology.links if link not in dead or {link.a.node, link.b.node} & topology.host.keys()
         )
-        found = routes(replace(topology, links=alive))
+        new_routes = routes(replace(topology, links=alive))
         commands = {}
         for name in self._base:
-            ports = {route.prefix: route.ports for route in found[name]}
+            ports = {route.prefix: route.ports for route in new_routes[name]}
             lines = [
                 line
                 for place, route in enumerate(self._base[name])

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The networks people ask for by name: clos, three-tier, dumbbell, star, and the paper's two as presets of clos.
+"""Named network shapes: clos, three-tier, dumbbell, star, and the paper's two networks as presets of clos.
 
-A shape is a class of parameters, checked by pydantic, with one pure function that builds the `Topology`; `SHAPES` is
-the table.
+A shape is a pydantic class of parameters with a pure function that builds the `Topology`. `SHAPES` lists all shapes.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ Delay = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Count = Annotated[int, Field(ge=1, le=400)]
 
 MAX_UPPER_SWITCHES = 1_000
-"""Of three tiers: aggregation switches and cores."""
+"""The most aggregation switches and cores of a three-tier network."""
 
 
 class Shape(BaseModel):
-    """Parameters of a network, model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host.
+    """Parameters of a network, in model units. Defaults are the paper's links: 100 Gb/s and 1 us to a host.
 
-    Where `host_rates_bps` is given, hosts get its rates in turn, h1 the first, and `host_rate_bps` does not count: two
-    rates alternate, as many as hosts give each its own.
+    If `host_rates_bps` is not empty, hosts get its rates in turn from h1, and `host_rate_bps` is ignored. Two rates
+    alternate; as many rates as hosts give each host its own rate.
 
-    `pass_latency_ns` is what a packet takes in each switch beyond the delays of its links: none, for the paper's 600 ns
-    are inside its hops of 1.5 us. `bts_latency_ns` is what building a BTS takes: the same pipeline once more
-    (docs/sources.md#latency-of-a-switch).
+    `pass_latency_ns` is the latency of each switch in addition to the delays of its links. Its default is 0, because
+    the paper's 600 ns are part of its hops of 1.5 us. `bts_latency_ns` is the time to build a BTS: a second pass
+    through the same pipeline (docs/sources.md#latency-of-a-switch).
     """
 
     model_config = STRICT
@@ -41,21 +40,21 @@ class Shape(BaseModel):
 
     host_rate_bps: Rate = Field(100_000_000_000, description="Rate of every host's link.")
     host_rates_bps: tuple[Rate, ...] = Field(
-        (), strict=False, description="Rates of the hosts in turn, h1 the first, in place of host_rate_bps."
+        (), strict=False, description="Rates assigned to the hosts in turn from h1; replaces host_rate_bps."
     )
     host_delay_ns: Delay = Field(1_000, description="Propagation delay of a host's link, one way.")
-    pass_latency_ns: Delay = Field(0, description="What a packet takes in each switch beyond the delays of its links.")
-    bts_latency_ns: Delay = Field(600, description="What building a BTS takes: the switch's pipeline once more.")
+    pass_latency_ns: Delay = Field(0, description="Latency of each switch in addition to the delays of its links.")
+    bts_latency_ns: Delay = Field(600, description="Time to build a BTS: a second pass through the switch's pipeline.")
 
     @abstractmethod
     def build(self) -> Topology:
-        """The network of these parameters."""
+        """Build the network of these parameters."""
 
     def _builder(self) -> TopologyBuilder:
         return TopologyBuilder(self.name, self.model_dump(), self.pass_latency_ns, self.bts_latency_ns)
 
     def _add_hosts(self, builder: TopologyBuilder, counts: Mapping[str, int]) -> None:
-        """So many hosts under each switch."""
+        """Add the given number of hosts under each switch."""
         rates = self.host_rates_bps or (self.host_rate_bps,)
         switches = [switch for switch, count in counts.items() for _ in range(count)]
         if len(rates) > len(switches):
@@ -65,20 +64,20 @@ class Shape(BaseModel):
 
 
 class Racks(Shape):
-    """What all shapes of racks have that other switches join."""
+    """Common parameters of shapes whose racks are connected by other switches."""
 
     hosts_per_tor: Count = Field(4, description="Hosts under each ToR.")
     fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
-    fabric_delay_ns: Delay = Field(1_500, description="Its propagation delay, one way.")
+    fabric_delay_ns: Delay = Field(1_500, description="Propagation delay of a link between switches, one way.")
 
 
 class Clos(Racks):
-    """2-tier Clos: every ToR has `uplinks` parallel links to every spine."""
+    """A 2-tier Clos: every ToR has `uplinks` parallel links to every spine."""
 
     name: ClassVar[str] = "clos"
 
-    tors: Count = Field(2, description="Switches that hosts are under.")
-    spines: Count = Field(2, description="Switches that join them.")
+    tors: Count = Field(2, description="Number of ToR switches.")
+    spines: Count = Field(2, description="Number of spine switches.")
     uplinks: Count = Field(1, description="Parallel links from every ToR to every spine.")
 
     def build(self) -> Topology:
@@ -116,25 +115,27 @@ class PaperSimulation(Clos):
 
 
 class ThreeTier(Racks):
-    """3-tier Clos: pods of ToRs under aggregation switches, joined by cores.
+    """A 3-tier Clos: pods of ToRs and aggregation switches, connected by cores.
 
-    Every ToR has a link to each aggregation switch of its pod. The first of these in every pod has a link to each core
-    of the first plane, the second to those of the second plane, and so on: a fat tree of k = 4 is `pods=4`, two each of
-    `tors_per_pod`, `aggs_per_pod`, `cores_per_plane` and `hosts_per_tor`, and one rate for all links.
+    Every ToR has a link to each aggregation switch of its pod. The first aggregation switch of every pod has a link to
+    each core of the first plane, the second to each core of the second plane, and so on. A fat tree of k = 4 has
+    `pods=4`, two each of `tors_per_pod`, `aggs_per_pod`, `cores_per_plane` and `hosts_per_tor`, and one link rate.
     """
 
     name: ClassVar[str] = "three-tier"
 
-    pods: Count = Field(2, description="Groups of switches that only cores join.")
-    tors_per_pod: Count = Field(2, description="Switches of a pod that hosts are under.")
-    aggs_per_pod: Count = Field(2, description="Switches of a pod that join its ToRs; as many planes of cores.")
-    cores_per_plane: Count = Field(1, description="Cores over the aggregation switches of the same place in each pod.")
+    pods: Count = Field(2, description="Number of pods, which only cores connect.")
+    tors_per_pod: Count = Field(2, description="ToR switches in each pod.")
+    aggs_per_pod: Count = Field(2, description="Aggregation switches in each pod; also the number of core planes.")
+    cores_per_plane: Count = Field(
+        1, description="Cores in each plane, which connects one aggregation switch of every pod."
+    )
 
     def build(self) -> Topology:
         builder = self._builder()
         above = self.aggs_per_pod * (self.pods + self.cores_per_plane)
         if above > MAX_UPPER_SWITCHES:
-            raise TopologyError(f"{above} switches above the ToRs; at most {MAX_UPPER_SWITCHES} can be")
+            raise TopologyError(f"{above} switches above the ToRs; the maximum is {MAX_UPPER_SWITCHES}")
         tors = self._switches(builder, "tor", self.pods * self.tors_per_pod, has_hosts=True)
         aggs = self._switches(builder, "agg", self.pods * self.aggs_per_pod)
         cores = self._switches(builder, "core", self.aggs_per_pod * self.cores_per_plane)
@@ -156,14 +157,14 @@ class ThreeTier(Racks):
 
 
 class Dumbbell(Shape):
-    """Two switches joined by one link: senders on the left (h1, ...), receivers on the right."""
+    """Two switches connected by one link: senders on the left (h1, ...), receivers on the right."""
 
     name: ClassVar[str] = "dumbbell"
 
-    left_hosts: Count = Field(8, description="Hosts under s1, h1 the first.")
-    right_hosts: Count = Field(1, description="Hosts under s2, after those.")
+    left_hosts: Count = Field(8, description="Hosts under s1, numbered from h1.")
+    right_hosts: Count = Field(1, description="Hosts under s2, numbered after the hosts of s1.")
     trunk_rate_bps: Rate = Field(3_200_000_000_000, description="Rate of the link between s1 and s2.")
-    trunk_delay_ns: Delay = Field(3_000, description="Its propagation delay, one way.")
+    trunk_delay_ns: Delay = Field(3_000, description="Propagation delay of this link, one way.")
 
     def build(self) -> Topology:
         builder = self._builder()
@@ -174,11 +175,11 @@ class Dumbbell(Shape):
 
 
 class Star(Shape):
-    """One switch and its hosts."""
+    """A single switch and its hosts."""
 
     name: ClassVar[str] = "star"
 
-    hosts: Count = Field(9, description="Hosts of the one switch.")
+    hosts: Count = Field(9, description="Number of hosts.")
 
     def build(self) -> Topology:
         builder = self._builder()
@@ -193,5 +194,8 @@ SHAPES: Mapping[str, type[Shape]] = {
 
 
 def shape(name: str, parameters: Mapping[str, Any]) -> Shape:
-    """The named shape with these parameters. KeyError: unknown name; pydantic's ValidationError: bad values."""
+    """Return the named shape with these parameters.
+
+    KeyError for an unknown name, pydantic's ValidationError for invalid values.
+    """
     return SHAPES[name](**parameters)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What can go wrong in a run, as data: kinds of faults and how a person writes them."""
+"""Kinds of faults of a run, and the syntax in which users write them."""

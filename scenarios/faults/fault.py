@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What every fault has: a place in the network, times, and a text that gives it back. Model units."""
+"""Base types of faults: a place in the network, times, and a text form. Model units."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ _LINK = re.compile(r"([^-#]+)-([^-#]+)(?:#([0-9]{1,4}))?")
 
 
 class FaultError(ScenarioError):
-    """A fault that cannot be, said in one line."""
+    """An invalid fault; the message is one line."""
 
 
 def _read_duration(value: object) -> object:
     if not isinstance(value, str):
         return value
-    found = _DURATION.fullmatch(value)
-    if found is None:
+    match = _DURATION.fullmatch(value)
+    if match is None:
         raise ValueError(f"must be a time with its unit such as 200us, not {shown(value)}")
-    duration_ns = round(float(found[1]) * _UNITS_NS[found[2]])
+    duration_ns = round(float(match[1]) * _UNITS_NS[match[2]])
     if duration_ns > _LONGEST_NS:
         raise ValueError(f"must be at most an hour, not {value}")
     return duration_ns
 
 
 def write_duration(duration_ns: int) -> str:
-    """A duration in the largest unit that leaves it whole."""
+    """Format a duration in the largest unit in which it is a whole number."""
     unit = next(name for name in ("s", "ms", "us", "ns") if duration_ns % _UNITS_NS[name] == 0)
     return f"{duration_ns // _UNITS_NS[unit]}{unit}" if duration_ns else "0us"
 
 
 Duration = Annotated[int, BeforeValidator(_read_duration), PlainSerializer(write_duration)]
-"""ns; written as 200us, 1.5ms, 30ns or 2s."""
+"""A duration in ns; written as 200us, 1.5ms, 30ns or 2s."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """When a fault holds, as a report marks it; without an end it holds until the run is over."""
+    """The interval in which a fault is active, as reports mark it; without an end it lasts until the end of the run."""
 
     label: str
     begin_ns: int
@@ -58,7 +58,7 @@ class Span:
 
 
 class Fault(BaseModel):
-    """One thing that goes wrong. A subclass is a kind: its fields are what a person may set, by their aliases."""
+    """A fault in the network. A subclass is a kind; users set its fields by their aliases."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
     kind: ClassVar[str]
@@ -68,48 +68,48 @@ class Fault(BaseModel):
     place: str
 
     def check(self, topology: Topology) -> None:
-        """FaultError if this network has no such place."""
+        """Raise FaultError if this network has no such place."""
         raise NotImplementedError
 
     def spans(self) -> Sequence[Span]:
-        """When it holds."""
+        """Return the intervals in which the fault is active."""
         raise NotImplementedError
 
     def seeded(self, seed: int) -> Fault:
-        """The same with what is left to chance settled by a run's seed."""
+        """Return this fault with a seed that derives from the run's seed, if it draws at random and has none."""
         return self
 
     def switches(self, topology: Topology) -> frozenset[str]:
-        """The switches that it makes do what only softswitch can."""
+        """Return the switches on which the fault needs a function that only softswitch has."""
         return frozenset()
 
     def __str__(self) -> str:
-        """The text that gives it back, every default told."""
+        """Return the text that parses to this fault, with every default written out."""
         values = self.model_dump(by_alias=True, exclude={"place"}, exclude_none=True)
         return ",".join([f"{self.kind}:{self.place}", *(f"{name}={value}" for name, value in values.items())])
 
 
 class LinkedFault(Fault):
-    """One of a link: `place` is A-B for all links of two nodes, A-B#2 for the second of them."""
+    """A fault of links: `place` is A-B for all links between two nodes, A-B#2 for the second of these links."""
 
     def links(self, topology: Topology) -> tuple[Link, ...]:
-        """The links that it is of. FaultError when there are none."""
-        found = _LINK.fullmatch(self.place)
-        if found is None:
+        """Return the affected links. FaultError if there are none."""
+        match = _LINK.fullmatch(self.place)
+        if match is None:
             raise FaultError(f"{self.kind}: a link is written A-B or A-B#NUMBER, not {shown(self.place)}")
-        for name in found.group(1, 2):
+        for name in match.group(1, 2):
             if name not in topology.host and name not in topology.switch:
                 raise FaultError(f"{self.kind}:{self.place}: no node {name!r} in this network")
-        joining = [link for link in topology.links if {link.a.node, link.b.node} == set(found.group(1, 2))]
+        joining = [link for link in topology.links if {link.a.node, link.b.node} == set(match.group(1, 2))]
         if not joining:
-            raise FaultError(f"{self.kind}:{self.place}: {found[1]} and {found[2]} are not linked")
-        if found[3] is None:
+            raise FaultError(f"{self.kind}:{self.place}: {match[1]} and {match[2]} are not linked")
+        if match[3] is None:
             return tuple(joining)
-        if not 1 <= int(found[3]) <= len(joining):
+        if not 1 <= int(match[3]) <= len(joining):
             raise FaultError(
-                f"{self.kind}:{self.place}: there are {len(joining)} links between {found[1]} and {found[2]}"
+                f"{self.kind}:{self.place}: there are {len(joining)} links between {match[1]} and {match[2]}"
             )
-        return (joining[int(found[3]) - 1],)
+        return (joining[int(match[3]) - 1],)
 
     def check(self, topology: Topology) -> None:
         self.links(topology)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Links that carry frames badly: a share of them is lost, damaged, doubled, overtaken or late. Model units.
+"""Link impairments: a share of frames is lost, corrupted, duplicated, reordered or delayed. Model units.
 
-The kinds bear netem's names where netem has them. A link is impaired in both directions unless `towards` says which.
+Kinds that netem also has use netem's names. A link is impaired in both directions unless `towards` selects one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALL_LINKS = "all"
 _PPB = 1_000_000_000
 _PPB_PER_PERCENT = _PPB // 100
 _MAX_SEED = 2**31 - 1
-"""A stream's seed has 31 bits of this and 32 of its link."""
+"""The largest seed: a random stream combines 31 bits of seed with 32 bits that identify its link."""
 _SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(%?)")
 _COMMON = "[,from=TIME][,until=TIME][,towards=NODE][,seed=NUMBER]"
 _PLACE = "A-B|NODE|all"
@@ -32,10 +32,10 @@ _PLACE = "A-B|NODE|all"
 def _read_share(value: object) -> object:
     if not isinstance(value, str):
         return value
-    found = _SHARE.fullmatch(value)
-    if found is None:
+    match = _SHARE.fullmatch(value)
+    if match is None:
         raise ValueError(f"must be a share such as 1% or 0.01, not {shown(value)}")
-    share_ppb = round(float(found[1]) * (_PPB_PER_PERCENT if found[2] else _PPB))
+    share_ppb = round(float(match[1]) * (_PPB_PER_PERCENT if match[2] else _PPB))
     if not 1 <= share_ppb <= _PPB:
         raise ValueError(f"must be above 0 and at most 100%, not {value}")
     return share_ppb
@@ -50,28 +50,28 @@ def _read_seed(value: object) -> object:
     return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value) else value
 
 
-def _some_time(duration_ns: int) -> int:
+def _positive(duration_ns: int) -> int:
     if duration_ns == 0:
-        raise ValueError("must be longer than nothing")
+        raise ValueError("must be longer than 0")
     return duration_ns
 
 
 Share = Annotated[int, BeforeValidator(_read_share), PlainSerializer(_write_share)]
-"""Of the frames, in 10^-9; written as 1% or 0.01."""
+"""A share of the frames in parts per billion; written as 1% or 0.01."""
 Seed = Annotated[int, BeforeValidator(_read_seed)]
-Hold = Annotated[Duration, AfterValidator(_some_time)]
+Hold = Annotated[Duration, AfterValidator(_positive)]
 
 
 class Impairment(LinkedFault):
-    """What happens to a share of the frames on a link from one time to another, drawn anew for each frame.
+    """An impairment that affects a random share of a link's frames in a time interval, drawn for each frame.
 
-    `place` is a link as ever, a node for all of its links, or `all`. A seed that is not told follows from the run's.
+    `place` is a link (A-B), a node for all of its links, or `all`. The default seed derives from the run's seed.
     """
 
     switch_kind: ClassVar[str | None] = None
-    """As the switch calls it (softswitch/src/control/impairments.c), where that is not `kind`."""
+    """The switch's name for this kind (softswitch/src/control/impairments.c), if it differs from `kind`."""
     udp_port: ClassVar[int | None] = None
-    """Only packets towards this port."""
+    """UDP destination port of the affected packets; None: all frames."""
 
     rate_ppb: Share = Field(alias="rate")
     from_ns: Duration = Field(0, alias="from", ge=0)
@@ -87,7 +87,7 @@ class Impairment(LinkedFault):
 
     @property
     def hold_ns(self) -> int:
-        """How long a frame that it hits is held back, at the most."""
+        """The longest time that an affected frame is held back."""
         return 0
 
     def links(self, topology: Topology) -> tuple[Link, ...]:
@@ -100,12 +100,12 @@ class Impairment(LinkedFault):
         return tuple(link for link in topology.links if self.place in (link.a.node, link.b.node))
 
     def directions(self, topology: Topology) -> tuple[tuple[Port, Port], ...]:
-        """The senders and receivers that it stands between."""
+        """Return the affected directions as pairs of sending and receiving port."""
         ends = [ends for link in self.links(topology) for ends in ((link.a, link.b), (link.b, link.a))]
-        found = tuple(pair for pair in ends if self.towards in (None, pair[1].node))
-        if not found:
+        directions = tuple(pair for pair in ends if self.towards in (None, pair[1].node))
+        if not directions:
             raise FaultError(f"{self.kind}:{self.place}: none of its links leads towards {shown(self.towards)}")
-        return found
+        return directions
 
     def check(self, topology: Topology) -> None:
         self.directions(topology)
@@ -120,13 +120,13 @@ class Impairment(LinkedFault):
         return self.model_copy(update={"seed": drawn})
 
     def meets(self, other: Impairment) -> bool:
-        """Whether there is a time at which both hold."""
-        first, second = sorted((self, other), key=lambda each: each.from_ns)
+        """Whether the two impairments overlap in time."""
+        first, second = sorted((self, other), key=lambda impairment: impairment.from_ns)
         return first.until_ns is None or second.from_ns < first.until_ns
 
 
 class Loss(Impairment):
-    """Frames vanish, whatever they are: data, acknowledgments, signals, pause frames."""
+    """Loss of frames of every type: data, acknowledgments, BTS packets, pause frames."""
 
     kind: ClassVar[str] = "loss"
     summary: ClassVar[str] = "a link loses frames"
@@ -134,25 +134,25 @@ class Loss(Impairment):
 
 
 class BtsLoss(Impairment):
-    """BTS packets vanish, all else arrives. A BTS that crosses several such links may be lost on each of them."""
+    """Loss of BTS packets only. A BTS that crosses several such links may be lost on each of them."""
 
     kind: ClassVar[str] = "bts-loss"
     switch_kind: ClassVar[str | None] = "udp_loss"
     udp_port: ClassVar[int | None] = BTS_UDP_PORT
-    summary: ClassVar[str] = "a link loses BTS packets, and nothing else"
+    summary: ClassVar[str] = "a link loses BTS packets only"
     usage: ClassVar[str] = f"bts-loss:{_PLACE},rate=SHARE{_COMMON}"
 
 
 class Corruption(Impairment):
-    """Frames are damaged and dropped by whoever receives them, switch or host, since their check sequence is wrong."""
+    """Corruption of frames: the receiving switch or host drops them because their check sequence is wrong."""
 
     kind: ClassVar[str] = "corrupt"
-    summary: ClassVar[str] = "a link damages frames; the MAC at its end finds out and drops them"
+    summary: ClassVar[str] = "a link corrupts frames; the receiving MAC detects and drops them"
     usage: ClassVar[str] = f"corrupt:{_PLACE},rate=SHARE{_COMMON}"
 
 
 class Duplication(Impairment):
-    """Frames arrive twice, the copy right behind the frame."""
+    """Duplication of frames: the copy arrives directly behind the frame."""
 
     kind: ClassVar[str] = "duplicate"
     summary: ClassVar[str] = "a link delivers frames twice"
@@ -160,9 +160,10 @@ class Duplication(Impairment):
 
 
 class Reordering(Impairment):
-    """Frames are held back for a time, and what is sent meanwhile overtakes them.
+    """Reordering: frames are held back for a time, and frames sent meanwhile overtake them.
 
-    The default is ours: a dozen packets of 1 KB go past at 100 Gb/s, more than any recovery forgives.
+    The default is the testbed's choice: at 100 Gb/s a dozen packets of 1 KB overtake, more than any loss recovery
+    tolerates.
     """
 
     kind: ClassVar[str] = "reorder"
@@ -177,10 +178,10 @@ class Reordering(Impairment):
 
 
 class Jitter(Impairment):
-    """Frames are late by a time drawn evenly from nothing to `max`; none overtakes another or comes too close to it."""
+    """Delay of frames, drawn uniformly from 0 to `max`. Their order and the minimum gap between them are kept."""
 
     kind: ClassVar[str] = "jitter"
-    summary: ClassVar[str] = "a link delays frames by chance, in order"
+    summary: ClassVar[str] = "a link delays frames by random times and keeps their order"
     usage: ClassVar[str] = f"jitter:{_PLACE},max=TIME[,rate=SHARE]{_COMMON}"
 
     rate_ppb: Share = Field(_PPB, alias="rate")
@@ -195,16 +196,16 @@ IMPAIRMENTS: tuple[type[Impairment], ...] = (Loss, BtsLoss, Corruption, Duplicat
 
 
 def check_overlaps(faults: Iterable[Fault], topology: Topology) -> None:
-    """FaultError where a link would have one kind of impairment twice at a time: which rate counts, nobody can tell."""
-    seen: dict[tuple[str, Port], list[Impairment]] = {}
+    """Raise FaultError if a link has two impairments of one kind at a time: it would be unclear which rate applies."""
+    by_sender: dict[tuple[str, Port], list[Impairment]] = {}
     for fault in faults:
         if not isinstance(fault, Impairment):
             continue
         for sender, receiver in fault.directions(topology):
-            before = seen.setdefault((fault.kind, sender), [])
-            if any(fault.meets(each) for each in before):
+            earlier = by_sender.setdefault((fault.kind, sender), [])
+            if any(fault.meets(other) for other in earlier):
                 raise FaultError(
                     f"{fault.kind}:{fault.place}: the link from {sender.node} to {receiver.node} has a "
                     f"{fault.kind} at that time already"
                 )
-            before.append(fault)
+            earlier.append(fault)

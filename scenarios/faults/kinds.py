@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of faults: a class is a kind, its fields are its parameters. Adding one is adding a class and a row."""
+"""The table of fault kinds. A class is a kind and its fields are its parameters; a new kind needs a class and a row."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from scenarios.faults.nodes import Stall, SwitchRestart
 
 
 class LinkDown(LinkedFault):
-    """A link that is cut at both ends: what is sent on it and what is under way on it is lost.
+    """A link that is cut at both ends: frames that are sent on it or are in flight on it are lost.
 
     Switches route around it `detect` after it went down, and over it again `detect` after it came back. The default is
-    ours: long enough to see what is lost before anybody knows, short enough that a run of a millisecond sees the
-    network afterwards. A port that loses its light tells its own switch within microseconds, a control plane that
-    computes routes anew takes milliseconds: say which one is meant.
+    the testbed's choice. It is long enough to show the losses before rerouting, and short enough that a run of a
+    millisecond shows the network afterwards. In practice, a switch detects loss of light on its own port within
+    microseconds; a control plane takes milliseconds to recompute routes. Set `detect` for the case you study.
     """
 
     kind: ClassVar[str] = "link"
-    summary: ClassVar[str] = "a link goes down, and up again; switches route around it"
+    summary: ClassVar[str] = "a link goes down and optionally up again; switches route around it"
     usage: ClassVar[str] = "link:A-B,down=TIME[,up=TIME][,detect=TIME]"
 
     down_ns: Duration = Field(alias="down", ge=0)

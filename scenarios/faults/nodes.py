@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Faults of nodes: a switch that restarts, a switch or host that stands still."""
+"""Faults of nodes: a switch restarts, or a switch or host stalls."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def _read_count(value: object) -> object:
 
 
 class SwitchRestart(Fault):
-    """A switch that loses its power, and all that it held and knew; its control plane sets it up anew.
+    """A switch that loses power with all its packets and state; its control plane configures it again afterwards.
 
-    `down` is ours: real switches take seconds to minutes, of which a run of a millisecond would see nothing. Without
-    `detect` nobody routes around it; with it, switches do `detect` after it went down, and over it again `detect`
-    after it came back, as around a link.
+    The default of `down` is the testbed's choice: real switches take seconds to minutes, longer than a whole run.
+    Without `detect` the other switches keep routing over it. With `detect` they route around it that long after it
+    went down, and over it again that long after it came back, as with a link.
     """
 
     kind: ClassVar[str] = "restart"
-    summary: ClassVar[str] = "a switch loses what it holds and knows, and is down for a while"
+    summary: ClassVar[str] = "a switch loses its packets and state, and is down for a while"
     usage: ClassVar[str] = "restart:SWITCH,at=TIME[,down=DURATION][,detect=TIME]"
 
     at_ns: Duration = Field(alias="at", ge=0)
@@ -42,7 +42,7 @@ class SwitchRestart(Fault):
 
     @property
     def up_ns(self) -> int:
-        """When it works again."""
+        """The time at which the switch works again."""
         return self.at_ns + self.down_ns
 
     def check(self, topology: Topology) -> None:
@@ -59,14 +59,14 @@ class SwitchRestart(Fault):
 
 
 class Stall(Fault):
-    """A switch or host that stands still: it takes nothing in and sends nothing, then goes on.
+    """A switch or host that neither receives nor sends for a while, then resumes.
 
-    What arrives meanwhile waits in the receive ring of its port; 1024 frames are ours. The frame that is on a wire is
-    finished.
+    Frames that arrive during the stall wait in the receive ring of their port. The default of 1024 frames is the
+    testbed's choice. A frame whose transmission has begun is completed.
     """
 
     kind: ClassVar[str] = "stall"
-    summary: ClassVar[str] = "a switch or host stands still for a while"
+    summary: ClassVar[str] = "a switch or host stalls for a while"
     usage: ClassVar[str] = "stall:NODE,at=TIME,for=DURATION[,ring=FRAMES]"
 
     at_ns: Duration = Field(alias="at", ge=0)
@@ -75,7 +75,7 @@ class Stall(Fault):
 
     @property
     def until_ns(self) -> int:
-        """When it goes on."""
+        """The time at which the node resumes."""
         return self.at_ns + self.for_ns
 
     def check(self, topology: Topology) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From the text of a fault to the fault."""
+"""Parser of fault specifications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wire.input.validation import refusal, shown
 
 
 def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:
-    """The faults of these texts in this network. FaultError, one line, for one that cannot be."""
+    """Parse fault specifications and check them against a network. FaultError, one line, for an invalid fault."""
     faults = tuple(map(parse_fault, texts))
     for fault in faults:
         fault.check(topology)
@@ -26,7 +26,7 @@ def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:
 
 
 def parse_fault(text: str) -> Fault:
-    """One fault, such as link:tor1-spine1,down=200us,up=500us."""
+    """Parse one fault, such as link:tor1-spine1,down=200us,up=500us."""
     kind, colon, rest = text.partition(":")
     if kind not in FAULTS:
         raise FaultError(f"no fault {shown(kind)}; there are {', '.join(FAULTS)}{nearest(kind, FAULTS)}")
@@ -34,21 +34,21 @@ def parse_fault(text: str) -> Fault:
     usage = FAULTS[kind].usage
     if not colon or not place:
         raise FaultError(f"a fault is written {usage}, not {shown(text)}")
-    given: dict[str, object] = {"place": place}
+    parameters: dict[str, object] = {"place": place}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not value:
             raise FaultError(f"{kind}:{place}: {shown(word)} is not NAME=VALUE; it is written {usage}")
-        if name in given:
+        if name in parameters:
             raise FaultError(f"{kind}:{place}: {name} is given twice")
-        given[name] = value
+        parameters[name] = value
     try:
-        return FAULTS[kind].model_validate(given)
+        return FAULTS[kind].model_validate(parameters)
     except ValidationError as error:
-        raise FaultError(f"{kind}:{place}: {_said(error)}; it is written {usage}") from error
+        raise FaultError(f"{kind}:{place}: {_describe(error)}; it is written {usage}") from error
 
 
-def _said(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     if error.errors()[0]["type"] == "missing":
         return f"{error.errors()[0]['loc'][-1]} is missing"
     return refusal(error)

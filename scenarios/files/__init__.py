@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Flow lists as files: ours, and the HPCC simulator's."""
+"""Flow list files in the testbed's and the HPCC simulator's format."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Flow lists as files: what a workload expanded to, kept with a run so that any scheme can replay it.
+"""Flow list files: the flows that a workload generated, stored with a run so that any scheme can replay them.
 
-Our format is CSV with a header; comment lines before it may carry `measured_window_us`. The HPCC simulator's flow
-files are read too. Times are model ns from the start of the run.
+The testbed's format is CSV with a header. A comment line may hold `measured_window_us`. The HPCC simulator's flow
+files can be read too. Times are model ns from the start of the run.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ QUEUE_PAIR_COLUMN = "queue_pair"
 AFTER_COLUMN = "after"
 DELAY_COLUMN = "delay_ns"
 MORE_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
-"""Last columns, in this order, each only where some flow has it: a queue pair that stands between its hosts, messages
-that it waits for (numbers of flows from 1 in the order of the list, spaces between them), and how long after these."""
+"""Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,
+the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), and the delay after
+these messages have ended."""
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
 MAX_START_NS = 3_600_000_000_000
-"""The longest run."""
+"""The latest start: the length of the longest run."""
 _LONGEST_LINE = 20_000
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
@@ -46,14 +47,14 @@ _WHOLE_LINE = re.compile(r"\s*[0-9]+\s*")
 
 @dataclass(frozen=True)
 class FlowList:
-    """Flows in file order, and the part of the run that is measured."""
+    """Flows in file order, and the interval of the run that is measured."""
 
     requests: tuple[FlowRequest, ...]
     measured_window_us: tuple[float, float] | None = None
 
 
 def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, float] | None) -> str:
-    """The text of our format."""
+    """Format flows as the testbed's CSV text."""
     out = io.StringIO()
     if measured_window_us is not None:
         out.write(f"{_WINDOW}{measured_window_us[0]!r},{measured_window_us[1]!r}\n")
@@ -62,16 +63,16 @@ def format_flows(flows: Sequence[FlowRequest], measured_window_us: tuple[float, 
     columns = (*COLUMNS, *extra)
     writer.writerow(columns)
     rows = map(attrgetter(*columns), flows)
-    writer.writerows(map(_with_words, rows) if AFTER_COLUMN in extra else rows)
+    writer.writerows(map(_join_tuples, rows) if AFTER_COLUMN in extra else rows)
     return out.getvalue()
 
 
-def _with_words(row: tuple[object, ...]) -> list[object]:
+def _join_tuples(row: tuple[object, ...]) -> list[object]:
     return [" ".join(map(str, value)) if isinstance(value, tuple) else value for value in row]
 
 
 def read_flows(path: Path, topology: Topology) -> FlowList:
-    """Reads either format. ScenarioError, one line, for a file that is wrong or does not fit the network."""
+    """Read a flow list in either format. ScenarioError, one line, if it is invalid or does not fit the network."""
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
@@ -80,19 +81,19 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
         raise ScenarioError(f"{path}: cannot be read as a flow list: it {error}") from error
     try:
         is_hpcc = bool(lines) and _WHOLE_LINE.fullmatch(lines[0]) is not None
-        found = FlowList(tuple(parse_hpcc_flows(lines))) if is_hpcc else _parse(lines)
+        flow_list = FlowList(tuple(parse_hpcc_flows(lines))) if is_hpcc else _parse(lines)
     except (ValueError, csv.Error) as error:
         raise ScenarioError(f"{path}: {error}") from error
-    if not found.requests:
+    if not flow_list.requests:
         raise ScenarioError(f"{path}: there are no flows in it")
-    for flow in found.requests:
+    for flow in flow_list.requests:
         _check(flow, topology, path)
     try:
-        if any_waits(found.requests):
-            in_order_of_start(found.requests)
+        if any_waits(flow_list.requests):
+            in_order_of_start(flow_list.requests)
     except ScenarioError as error:
         raise ScenarioError(f"{path}: {error}") from error
-    return found
+    return flow_list
 
 
 def _parse(lines: Sequence[str]) -> FlowList:
@@ -108,7 +109,7 @@ def _parse(lines: Sequence[str]) -> FlowList:
     extra = columns[len(COLUMNS) :]
     if columns[: len(COLUMNS)] != COLUMNS or extra != tuple(name for name in MORE_COLUMNS if name in extra):
         optional = ", ".join(MORE_COLUMNS)
-        raise ValueError(f"the first row must be {','.join(COLUMNS)}, then what is used of {optional}")
+        raise ValueError(f"the first row must be {','.join(COLUMNS)}, optionally followed by {optional}")
     requests = []
     for row in rows:
         if len(row) != len(columns):
@@ -121,7 +122,7 @@ def _parse(lines: Sequence[str]) -> FlowList:
 
 def _measured_window_us(text: str) -> tuple[float, float]:
     try:
-        begin_us, end_us = (float(each) for each in text.split(","))
+        begin_us, end_us = (float(bound) for bound in text.split(","))
     except ValueError as error:
         raise ValueError(f"measured_window_us: not two numbers of us: {shown(text)}") from error
     if not (isfinite(begin_us) and isfinite(end_us) and 0 <= begin_us < end_us):
@@ -130,7 +131,7 @@ def _measured_window_us(text: str) -> tuple[float, float]:
 
 
 def _whole(name: str, text: str) -> int:
-    """In digits from 0 to 9 and nothing else, which is less than Python reads."""
+    """Parse a whole number of ASCII digits, a stricter syntax than that of int()."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(f"{name}: must be a whole number, not {shown(text)}")
     return int(text)
@@ -161,7 +162,9 @@ def _check(flow: FlowRequest, topology: Topology, path: Path) -> None:
             bound = f"at least {least}" if value < least else f"at most {most}"
             raise ScenarioError(f"{path}: {name}: must be {bound}{unit}, not {value}")
     if flow.delay_ns and not flow.after:
-        raise ScenarioError(f"{path}: delay_ns: {flow.delay_ns} ns after what? {AFTER_COLUMN} names no flow")
+        raise ScenarioError(
+            f"{path}: delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty"
+        )
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():
         raise ScenarioError(
             f"{path}: tag: must be 1 to {MAX_TAG_CHARACTERS} printable characters, not {shown(flow.tag)}"

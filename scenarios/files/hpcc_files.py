@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The HPCC simulator's files, so that its users can bring and take data (docs/sources.md#message-sizes).
+"""Readers and writers of the HPCC simulator's files (docs/sources.md#message-sizes).
 
-A flow file has the number of flows on its first line, then `src dst pg dport bytes start_s` each; hosts are numbered
-from 0, times begin at 2 s, `dport` 200 is incast and 100 the rest. An FCT line is `sip dip sport dport bytes start_ns
-fct_ns ideal_fct_ns`, addresses in hexadecimal; source ports of each pair of hosts count from 10000, in 16 bits.
+A flow file has the number of flows on its first line, then a line `src dst pg dport bytes start_s` for each flow.
+Hosts are numbered from 0 and times begin at 2 s. `dport` is 200 for incast and 100 for other flows. An FCT line is
+`sip dip sport dport bytes start_ns fct_ns ideal_fct_ns`, with addresses in hexadecimal. The source ports of each pair
+of hosts count from 10000, in 16 bits.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _MOST_DIGITS = 30
 
 
 def parse_hpcc_flows(lines: Sequence[str]) -> Iterator[FlowRequest]:
-    """Flows of a flow file. ValueError names the line that is wrong, or that the count does not match."""
+    """Parse the lines of a flow file. ValueError names an invalid line or a count that does not match."""
     rows = [line.split() for line in lines[1:] if line.strip()]
-    promised = lines[0].strip()
-    if promised.lstrip("0") != str(len(rows)).lstrip("0"):
-        raise ValueError(f"line 1 promises {shortened(promised)} flows, there are {len(rows)}")
+    announced = lines[0].strip()
+    if announced.lstrip("0") != str(len(rows)).lstrip("0"):
+        raise ValueError(f"line 1 announces {shortened(announced)} flows, but the file has {len(rows)}")
     for number, row in enumerate(rows, start=2):
         try:
             src, dst, _, port, size, start = row
@@ -40,8 +41,8 @@ def parse_hpcc_flows(lines: Sequence[str]) -> Iterator[FlowRequest]:
             tag = "incast" if int(port) == INCAST_PORT else "background"
             yield FlowRequest(f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size), start_ns, tag)
         except (ValueError, InvalidOperation) as error:
-            said = shortened(" ".join(row))
-            raise ValueError(f"line {number} is not `src dst pg dport bytes start_s`: {said}") from error
+            text = shortened(" ".join(row))
+            raise ValueError(f"line {number} is not `src dst pg dport bytes start_s`: {text}") from error
 
 
 def _start_ns(start_s: Decimal) -> int:
@@ -51,9 +52,9 @@ def _start_ns(start_s: Decimal) -> int:
 
 
 def format_hpcc_flows(flows: Sequence[FlowRequest]) -> str:
-    """A flow file. Hosts must be named h1, h2, ...."""
+    """Format flows as a flow file. Hosts must be named h1, h2, ...."""
     lines = [str(len(flows))]
-    for flow in sorted(flows, key=lambda each: each.start_ns):
+    for flow in sorted(flows, key=lambda flow: flow.start_ns):
         port = INCAST_PORT if flow.tag == "incast" else OTHER_PORT
         start = Decimal(flow.start_ns) / _NS + START_S
         lines.append(f"{_number(flow.src)} {_number(flow.dst)} {PRIORITY_GROUP} {port} {flow.size_bytes} {start:.9f}")
@@ -62,13 +63,13 @@ def format_hpcc_flows(flows: Sequence[FlowRequest]) -> str:
 
 @dataclass(frozen=True)
 class FinishedFlow:
-    """A row of the flows trace, as far as an FCT table needs it."""
+    """The columns of a flows trace row that an FCT table needs."""
 
     src: str
     dst: str
     tag: str
     number: int
-    """Among the flows of its pair of hosts, from 0 in order of start."""
+    """Position among the flows of the same pair of hosts, from 0 in order of start."""
     size_bytes: int
     start_us: float
     fct_us: float
@@ -76,9 +77,9 @@ class FinishedFlow:
 
 
 def format_hpcc_fct(flows: Iterable[FinishedFlow], addresses: Mapping[str, IPv4Address]) -> str:
-    """An FCT table of completed flows, in order of completion as the simulator writes it."""
+    """Format completed flows as an FCT table, in order of completion as the simulator writes it."""
     lines = []
-    ordered = sorted(flows, key=lambda each: each.start_us + each.fct_us)
+    ordered = sorted(flows, key=lambda flow: flow.start_us + flow.fct_us)
     for flow in ordered:
         port = INCAST_PORT if flow.tag == "incast" else OTHER_PORT
         source_port = (_FIRST_SOURCE_PORT + flow.number) % _PORTS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a scenario is: a workload with parameters, and the sizes at which it is run."""
+"""Base types of scenarios: a workload with parameters, and the scales at which it is run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenarios.model.flow import FlowRequest
 from topologies.model import Topology
 from wire.input.validation import STRICT
 
-# Everywhere in scenarios NumPy is loaded where something is drawn: to name a scenario must cost little.
+# In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:
     import numpy as np
 
@@ -23,27 +23,30 @@ ScaleName = Literal["ci", "laptop", "paper"]
 
 
 class ScenarioError(ValueError):
-    """A workload that does not fit its network, said in one line."""
+    """A workload that does not fit its network; the message is one line."""
 
 
 class Workload(BaseModel):
-    """Parameters of a workload, model units. A subclass says what each means and makes the flows."""
+    """Parameters of a workload, in model units. A subclass declares the parameters and generates the flows."""
 
     model_config = STRICT
 
     @property
     def measured_window_us(self) -> tuple[float, float] | None:
-        """Flows that start outside are warm-up or cool-down and are left out of slowdown and throughput; None: none."""
+        """The interval of start times that is measured; None: all flows are measured.
+
+        Flows that start outside it are warm-up or cool-down and are left out of slowdown and throughput.
+        """
         return None
 
     @abstractmethod
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
-        """The flows on this network; all chance comes from `random`. ScenarioError where they do not fit."""
+        """Return the flows on this network; every random draw uses `random`. ScenarioError if they do not fit."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A size of a scenario: its network and what differs from the defaults, for every scheme alike."""
+    """A scale of a scenario: its network and its settings that differ from the defaults, the same for every scheme."""
 
     topology: str
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +55,7 @@ class Scale:
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
-    """As they are typed after `--fault`."""
+    """Faults in the syntax of `--fault`."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Scenario:
 
 
 def random_stream(seed: int, name: str) -> np.random.Generator:
-    """An independent stream of chance for a named use of a seed."""
+    """Return an independent random generator for one named use of a seed."""
     import numpy as np
 
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *name.encode()])))

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Where flows come from: arrivals, message sizes."""
+"""Generators of flows: workloads, arrival processes and message sizes."""

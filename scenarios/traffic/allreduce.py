@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ring all-reduce: ranks add up a vector, by messages that wait for one another (docs/sources.md#all-reduce)."""
+"""Ring all-reduce workload: ranks add up a vector by dependent messages (docs/sources.md#all-reduce)."""
 
 from __future__ import annotations
 
@@ -22,45 +22,47 @@ MOST_MESSAGES = 1_000_000
 
 
 class AllReduce(Incast):
-    """A ring all-reduce, and an incast beside it if `degree` asks for one.
+    """A ring all-reduce, with an incast beside it if `degree` is not 0.
 
-    In each of 2 (ranks - 1) steps every rank sends a segment, the ranks-th part of the vector, to the next one: the
-    first half of the steps adds up, the second hands the sums round. A rank sends in a step what it received in the
-    one before, so it waits for that. `chunks` cut a segment, so that a chunk goes on while the next one still comes.
+    In each of 2 (ranks - 1) steps every rank sends a segment (the vector's size divided by `ranks`) to the next rank.
+    The first half of the steps adds segments up, the second half distributes the sums. In a step a rank sends the
+    segment that it received in the step before, so it waits for that segment. `chunks` divides a segment, so that a
+    chunk can be forwarded while the next chunk is still arriving.
     """
 
     ranks: Annotated[int, Field(ge=2, le=10_000)] = Field(8, description="Hosts of the ring.")
     vector_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(
-        800_000, description="Bytes of the vector that each rank has; a step moves one part in `ranks` of it."
+        800_000, description="Bytes of the vector that each rank has; a step moves 1 / `ranks` of it."
     )
     chunks: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        1, description="Messages that a step's segment goes in, one after the other on the same queue pair."
+        1, description="Messages per segment, sent one after another on the same queue pair."
     )
     add_us: Annotated[float, Field(ge=0, le=1_000_000)] = Field(
-        0.0, description="What a rank takes for a chunk that it received before it can send it on."
+        0.0, description="Time that a rank needs to add up a received chunk before it can send it on."
     )
     ring: Literal["spread", "packed"] = Field(
-        "spread", description="Ranks dealt over the ToRs in turn, so that all steps cross spines, or h1, h2, ...."
+        "spread",
+        description="spread: ranks alternate over the ToRs, so all steps cross spines; packed: ranks are h1, h2, ....",
     )
     degree: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        0, description="Senders of an incast beside the ring; 0: there is none."
+        0, description="Senders of an incast beside the ring; 0: no incast."
     )
     receiver: str | None = Field(None, description="Receiver of the incast; by default the last rank.")
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
-        found = self._ring(topology)
-        return found + super().flows(topology, random) if self.degree else found
+        requests = self._ring(topology)
+        return requests + super().flows(topology, random) if self.degree else requests
 
     def _ring(self, topology: Topology) -> list[FlowRequest]:
         ranks = [host.name for host in self._ranks(topology)]
         if self.vector_bytes < self.ranks * self.chunks:
             raise ScenarioError(
-                f"vector_bytes {self.vector_bytes} is too little for {self.ranks} ranks and {self.chunks} chunks: "
-                "a message has at least a byte"
+                f"vector_bytes {self.vector_bytes} is too small for {self.ranks} ranks and {self.chunks} chunks: "
+                "a message has at least one byte"
             )
         steps, sizes = 2 * (self.ranks - 1), self._chunk_sizes()
         if steps * self.ranks * self.chunks > MOST_MESSAGES:
-            raise ScenarioError(f"ranks and chunks: a scenario has at most {MOST_MESSAGES} messages of a ring")
+            raise ScenarioError(f"ranks and chunks: a ring has at most {MOST_MESSAGES} messages")
         return [
             FlowRequest(
                 source,
@@ -78,11 +80,11 @@ class AllReduce(Incast):
         ]
 
     def _place(self, step: int, rank: int, chunk: int) -> int:
-        """In the list of the ring, from 1, of what a rank sends in a step."""
+        """Return the position, from 1, in the ring's list of the message that a rank sends in a step."""
         return (step * self.ranks + rank) * self.chunks + chunk + 1
 
     def _chunk_sizes(self) -> list[list[int]]:
-        """Of each segment: all chunks of the vector, as equal as they can be."""
+        """Return the chunk sizes of each segment, as equal as possible over the whole vector."""
         count = self.ranks * self.chunks
         bounds = [self.vector_bytes * number // count for number in range(count + 1)]
         sizes = [high - low for low, high in pairwise(bounds)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Poisson traffic: messages between all hosts at a load, and incast events on top. Draws only from streams it is given.
+"""Poisson traffic: messages between all hosts at a load, and incast events. Callers pass the random generators.
 
-Loads are shares of the hosts' line rates, each its own: a load of 0.5 makes every host send and receive at half of it
-on average. Where rates are mixed, fast hosts are drawn more often (`scenarios.traffic.shares`).
+A load is a share of each host's own line rate: at a load of 0.5 every host sends and receives at half its line rate
+on average. If rates are mixed, fast hosts are drawn more often (`scenarios.traffic.shares`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NS = 1e9
 
 
 def poisson_times_ns(mean_gap_ns: float, until_ns: float, random: np.random.Generator) -> NDArray[np.int64]:
-    """Arrival times of a Poisson process before `until_ns`."""
+    """Return the arrival times of a Poisson process before `until_ns`."""
     import numpy as np
 
     chunk = max(16, int(1.2 * until_ns / mean_gap_ns))
@@ -37,7 +37,7 @@ def poisson_times_ns(mean_gap_ns: float, until_ns: float, random: np.random.Gene
 
 
 def even_times_ns(gap_ns: float, until_ns: float) -> NDArray[np.int64]:
-    """Times one gap apart before `until_ns`, the first after half a gap: as many as Poisson has on average."""
+    """Return times one gap apart before `until_ns`, the first after half a gap: as many as Poisson has on average."""
     import numpy as np
 
     times: NDArray[np.int64] = np.rint(np.arange(gap_ns / 2, until_ns, gap_ns)).astype(np.int64)
@@ -53,14 +53,17 @@ def all_to_all(
     random: np.random.Generator,
     tag: str,
 ) -> Iterator[FlowRequest]:
-    """Every host sends messages of random size to random others; its stream does not depend on the other hosts'."""
+    """Yield messages of random size from every host to random other hosts.
+
+    Each host has its own random stream, so its messages do not depend on those of the other hosts.
+    """
     pull = pull_of_hosts(hosts, rates_bps) if are_mixed(rates_bps) else None
     for number, (src, rate_bps, stream) in enumerate(zip(hosts, rates_bps, random.spawn(len(hosts)), strict=True)):
         mean_gap_ns = 8 * sizes.mean_bytes / (load * rate_bps) * _NS
         starts = poisson_times_ns(mean_gap_ns, until_ns, stream)
         drawn_bytes = sizes.sample(starts.size, stream)
         if pull is None:
-            # An index among the others, moved past the sender's own.
+            # Draw an index among the other hosts, then skip the sender's own index.
             others = stream.integers(0, len(hosts) - 1, starts.size)
             receivers = others + (others >= number)
         else:
@@ -70,17 +73,17 @@ def all_to_all(
 
 
 def on_standing_pairs(requests: Iterable[FlowRequest], pairs: int) -> Iterator[FlowRequest]:
-    """The messages in order of start, dealt in turn over so many queue pairs from each host to each other."""
+    """Yield the messages in order of start, assigned in turn to `pairs` persistent queue pairs per pair of hosts."""
     turns: Counter[tuple[str, str]] = Counter()
-    for each in sorted(requests, key=attrgetter("start_ns")):
-        ends = each.src, each.dst
-        yield replace(each, queue_pair=turns[ends] % pairs + 1)
+    for request in sorted(requests, key=attrgetter("start_ns")):
+        ends = request.src, request.dst
+        yield replace(request, queue_pair=turns[ends] % pairs + 1)
         turns[ends] += 1
 
 
 @dataclass(frozen=True)
 class IncastEvents:
-    """Poisson incasts: a random receiver, `degree` random senders that start within the window."""
+    """Incast events: each has a random receiver and `degree` random senders that start within the window."""
 
     degree: int
     message_bytes: int
@@ -92,12 +95,14 @@ class IncastEvents:
         return self.degree * self.flows_per_sender * self.message_bytes
 
     def mean_gap_ns(self, load: float, total_rate_bps: float) -> float:
-        """Time between events that makes them this share of all hosts' line rates together."""
+        """Return the mean time between events at which their load is this share of all hosts' line rates together."""
         return 8 * self.event_bytes / (load * total_rate_bps) * _NS
 
     def highest_share(self, load: float, rates_bps: Sequence[int]) -> float:
-        """Of its rate, what any host sends of incasts that are this share of all rates: more where so many senders are
-        drawn that slow ones must be among them."""
+        """Return the highest share of its own rate that any host sends in incasts of this load.
+
+        It exceeds the load if an incast has so many senders that slow hosts must be drawn often.
+        """
         if not are_mixed(rates_bps):
             return load
         chances = chance_to_be_drawn(rates_bps, self.degree).tolist()
@@ -112,7 +117,7 @@ class IncastEvents:
         random: np.random.Generator,
         tag: str,
     ) -> Iterator[FlowRequest]:
-        """The messages of the events that begin at these times."""
+        """Yield the messages of the incast events that begin at these times."""
         for begin_ns in begins_ns:
             receiver, *senders = self._members(rates_bps, random)
             for sender in senders:
@@ -121,7 +126,7 @@ class IncastEvents:
                     yield FlowRequest(hosts[sender], hosts[receiver], self.message_bytes, start_ns, tag)
 
     def _members(self, rates_bps: Sequence[int], random: np.random.Generator) -> Iterable[int]:
-        """Places of a receiver and its senders."""
+        """Draw the positions of a receiver and of its senders."""
         if not are_mixed(rates_bps):
             members: Iterable[int] = random.permutation(len(rates_bps))[: self.degree + 1]
             return members

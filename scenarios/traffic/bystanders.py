@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""An incast and the small messages of hosts that take no part in it but share the receiver's switch."""
+"""Workload with an incast and small messages of other hosts that share the receiver's switch."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MOST_MESSAGES = 1_000_000
 
 
 class Bystanders(Incast):
-    """An incast; beside it hosts that do not send in it send small messages to hosts of its receiver's switch.
+    """An incast, and small messages from hosts outside the incast to the hosts under its receiver's switch.
 
-    Its receiver is one of those, as likely as any other: few of the messages wait in the incast's own queue.
+    The incast's receiver is as likely a destination as any other of these hosts, so few messages wait in its queue.
     """
 
     small_bytes: Annotated[int, Field(ge=1, le=10_000_000)] = Field(2_000, description="Bytes of a small message.")
     small_gap_us: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
-        1.0, description="Mean time between two small messages, over all hosts; they come at random (Poisson)."
+        1.0, description="Mean time between two small messages of all hosts together (Poisson arrivals)."
     )
     small_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(
         500.0, description="How long small messages keep arriving, from the incast's start."
@@ -38,9 +38,9 @@ class Bystanders(Incast):
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         # Two streams, so that the incast stays the same when the small messages change.
         incast, small = random.spawn(2)
-        found = super().flows(topology, incast)
-        senders = {flow.src for flow in found}
-        return found + self._small(topology, self._receiver(topology), senders, small)
+        requests = super().flows(topology, incast)
+        senders = {flow.src for flow in requests}
+        return requests + self._small(topology, self._receiver(topology), senders, small)
 
     def _small(
         self, topology: Topology, receiver: Host, senders: set[str], random: np.random.Generator
@@ -49,14 +49,14 @@ class Bystanders(Incast):
         targets = [host.name for host in topology.hosts_of(receiver.switch)]
         if not sources or len(targets) < 2:
             raise ScenarioError(
-                f"small messages need a host that is not in the incast of degree {self.degree}, and one beside "
+                f"small messages need a host outside the incast of degree {self.degree}, and one beside "
                 f"{receiver.name} under {receiver.switch}"
             )
         if self.small_us / self.small_gap_us > MOST_MESSAGES:
-            raise ScenarioError(f"small_us over small_gap_us: a scenario has at most {MOST_MESSAGES} small messages")
-        found = []
+            raise ScenarioError(f"small_us / small_gap_us: a scenario has at most {MOST_MESSAGES} small messages")
+        requests = []
         for start_ns in poisson_times_ns(self.small_gap_us * 1000, self.small_us * 1000, random).tolist():
             source = sources[random.integers(len(sources))]
             others = [name for name in targets if name != source]
-            found.append(FlowRequest(source, others[random.integers(len(others))], self.small_bytes, start_ns, TAG))
-        return found
+            requests.append(FlowRequest(source, others[random.integers(len(others))], self.small_bytes, start_ns, TAG))
+        return requests

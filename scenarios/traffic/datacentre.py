@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Data-centre traffic: a published message size distribution at a load, plus Poisson incasts (paper section 5.3)."""
+"""Data-centre workload: messages of a published size distribution, and Poisson incasts (paper section 5.3)."""
 
 from __future__ import annotations
 
@@ -19,40 +19,43 @@ if TYPE_CHECKING:
     import numpy as np
 
 MOST_MESSAGES = 10_000_000
-"""Of a scenario. The paper's RPC workload at its own size has 6.6 million."""
+"""The most messages of a scenario. The paper's RPC workload at full size has 6.6 million."""
 
 Share = Annotated[float, Field(ge=0, le=2)]
 Microseconds = Annotated[float, Field(ge=0, le=10_000_000)]
 
 
 class DataCentre(Workload):
-    """Poisson all-to-all messages and Poisson incast events, for a while."""
+    """Poisson all-to-all messages and incast events for a limited time."""
 
     sizes: str = Field("hadoop", description="Message sizes: hadoop, rpc, websearch, storage or the path of a file.")
     load: Share = Field(0.5, description="All-to-all load, sent and received, as a share of every host's line rate.")
-    incast_load: Share = Field(0.08, description="Load of the incasts, as the same share.")
+    incast_load: Share = Field(0.08, description="Load of the incasts, as a share of every host's line rate.")
     incast_degree: Annotated[int, Field(ge=1, le=100_000)] = Field(128, description="Senders of an incast.")
     incast_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(250_000, description="Bytes of each message.")
     incast_window_us: Microseconds = Field(100.0, description="Window in which the senders of an incast start.")
     incast_spacing: Literal["poisson", "even"] = Field(
-        "poisson", description="Incasts come at random, or evenly spaced where a short run would have none by chance."
+        "poisson",
+        description="Random (Poisson) or even spacing of incasts; a short run may by chance have no random incast.",
     )
     arrivals_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(
         10_000.0, description="How long messages keep arriving."
     )
     warmup_us: Microseconds = Field(0.0, description="Messages that start earlier are not measured.")
-    cooldown_us: Microseconds = Field(0.0, description="Nor are those that start in this last part of the arrivals.")
+    cooldown_us: Microseconds = Field(
+        0.0, description="Messages that start in this last part of the arrivals are not measured."
+    )
 
     @model_validator(mode="after")
     def _sizes_exist(self) -> DataCentre:
         load_sizes(self.sizes)
         if self.warmup_us + self.cooldown_us >= self.arrivals_us:
-            raise ValueError("warmup_us and cooldown_us leave nothing of arrivals_us to measure")
+            raise ValueError("warmup_us plus cooldown_us must be less than arrivals_us")
         return self
 
     @property
     def tag(self) -> str:
-        """The class of the all-to-all messages: the name of their distribution."""
+        """The traffic class of the all-to-all messages: the name of their size distribution."""
         return load_sizes(self.sizes).tag
 
     @property
@@ -70,9 +73,9 @@ class DataCentre(Workload):
             raise ScenarioError("all-to-all messages need at least two hosts")
         self._check_count(sum(rates_bps))
         until_ns = self.arrivals_us * 1000
-        found: list[FlowRequest] = []
+        requests: list[FlowRequest] = []
         if self.load:
-            found += all_to_all(hosts, rates_bps, self._sizes(), self.load, until_ns, background, self.tag)
+            requests += all_to_all(hosts, rates_bps, self._sizes(), self.load, until_ns, background, self.tag)
         if self.incast_load:
             if self.incast_degree >= len(hosts):
                 raise ScenarioError(
@@ -85,20 +88,20 @@ class DataCentre(Workload):
             else:
                 begins_ns = poisson_times_ns(gap_ns, until_ns, incasts)
             self._check_senders(events.highest_share(self.incast_load, rates_bps))
-            found += events.flows(hosts, rates_bps, begins_ns, incasts, INCAST)
-        return found
+            requests += events.flows(hosts, rates_bps, begins_ns, incasts, INCAST)
+        return requests
 
     def _check_senders(self, incast_share: float) -> None:
-        """Refuses more of a slow host than its link carries where the loads that were asked for would fit it."""
-        asked, highest = self.load + self.incast_load, self.load + incast_share
-        if highest > max(1.0, asked + 1e-9):
+        """Refuse an incast that would overload slow hosts although the configured loads fit every link."""
+        load, highest = self.load + self.incast_load, self.load + incast_share
+        if highest > max(1.0, load + 1e-9):
             raise ScenarioError(
-                f"an incast of {self.incast_degree} needs slow hosts so often that they would send at {highest:.3g} of "
-                f"their rate, where a load of {asked:g} was asked for; a smaller incast_degree or incast_load may do"
+                f"an incast of {self.incast_degree} draws slow hosts so often that they would send at {highest:.3g} of "
+                f"their rate instead of the configured load of {load:g}; reduce incast_degree or incast_load"
             )
 
     def _check_count(self, total_rate_bps: int) -> None:
-        """Refuses what no machine could list, before the first message is drawn."""
+        """Refuse a workload with too many messages before the first message is drawn."""
         arriving_bytes = total_rate_bps * self.arrivals_us / 8e6
         messages = arriving_bytes * (self.load / self._sizes().mean_bytes + self.incast_load / self.incast_bytes)
         if messages > MOST_MESSAGES:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Incast: many senders, one receiver, starts spread over a synchronization window (paper sections 2.3.1 and 5.1)."""
+"""Incast workload: many senders start within a synchronization window (paper sections 2.3.1 and 5.1)."""
 
 from __future__ import annotations
 
@@ -27,28 +27,30 @@ class Incast(Workload):
         50.0, description="Synchronization window in which a round's flows start; 0 starts them at once."
     )
     flows_per_sender: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="Queue pairs of each sender.")
-    rounds: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="Incasts one after the other, same hosts.")
+    rounds: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        1, description="Number of incasts, one after another with the same hosts."
+    )
     round_interval_us: Annotated[float, Field(ge=0, le=10_000_000)] = Field(
-        1_000.0, description="From the start of a round to the start of the next."
+        1_000.0, description="Time from the start of a round to the start of the next."
     )
     placement: Literal["remote", "local", "spread"] = Field(
         "remote",
-        description="Senders under other ToRs, under the receiver's own, or dealt over all ToRs in turn. "
-        "Where there is one ToR, all are under it.",
+        description="Senders under other ToRs, under the receiver's own ToR, or taken from all ToRs in turn. "
+        "With a single ToR, all senders are under it.",
     )
     receiver: str | None = Field(None, description="The receiver; by default the last host.")
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         receiver = self._receiver(topology)
         senders = self._senders(topology, receiver, random)
-        found: list[FlowRequest] = []
+        requests: list[FlowRequest] = []
         for turn in range(self.rounds):
             begin_ns = turn * self.round_interval_us * 1000
             for sender in senders:
                 for _ in range(self.flows_per_sender):
                     start_ns = round(begin_ns + random.uniform(0, self.window_us * 1000))
-                    found.append(FlowRequest(sender.name, receiver.name, self.message_bytes, start_ns, TAG))
-        return found
+                    requests.append(FlowRequest(sender.name, receiver.name, self.message_bytes, start_ns, TAG))
+        return requests
 
     def _receiver(self, topology: Topology) -> Host:
         if self.receiver is None:

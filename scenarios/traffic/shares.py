@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Who takes how large a part in traffic where hosts have mixed rates: everybody as much as its own rate is of all.
+"""Drawing of hosts with mixed rates, such that each host's share of the traffic is its share of the total rate.
 
-Where all rates are alike nobody needs this: every host is as likely as any other.
+If all rates are equal, every host is equally likely and these functions are not needed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 _STEPS = 5_000
-"""Some tens are enough, unless one host has nearly half of all."""
+"""The most iterations. Some tens are enough, unless one host has nearly half of the total rate."""
 _CLOSE = 1e-9
 
 
 def are_mixed(rates_bps: Sequence[int]) -> bool:
-    """Whether hosts differ."""
+    """Whether the rates differ."""
     return len(set(rates_bps)) > 1
 
 
 def pull_of_hosts(hosts: Sequence[str], rates_bps: Sequence[int]) -> Floats:
-    """Weights x with which each host, sending at its rate r to j with x_j / (sum of x - its own), gets as much as it
-    sends: x_i (sum of x - x_i) = r_i. ScenarioError where one host has more than all others together.
+    """Return weights x of the hosts as receivers, with which each host receives as much as it sends.
+
+    Host i sends at its rate r_i and chooses host j with probability x_j / (sum of x - x_i). The weights solve
+    x_i (sum of x - x_i) = r_i. ScenarioError if one host is faster than all others together.
     """
     import numpy as np
 
@@ -51,7 +53,7 @@ def pull_of_hosts(hosts: Sequence[str], rates_bps: Sequence[int]) -> Floats:
 
 
 def others_of(pull: Floats, number: int) -> Floats:
-    """Probabilities of the receivers of one host."""
+    """Return the probability of each host to be the receiver of a message from host `number`."""
     weights: Floats = pull.copy()
     weights[number] = 0.0
     weights /= weights.sum()
@@ -59,8 +61,10 @@ def others_of(pull: Floats, number: int) -> Floats:
 
 
 def chance_to_be_drawn(rates_bps: Sequence[int], count: int) -> Floats:
-    """Of each host, where `count` are drawn in proportion to their rates: certain for those that are too fast to be in
-    proportion."""
+    """Return the probability of each host to be among `count` hosts that are drawn in proportion to their rates.
+
+    It is 1 for hosts whose proportional probability would exceed 1.
+    """
     import numpy as np
 
     rates = np.array(rates_bps, dtype=float)
@@ -78,7 +82,7 @@ def chance_to_be_drawn(rates_bps: Sequence[int], count: int) -> Floats:
 
 
 def drawn(chance: Floats, count: int, random: np.random.Generator) -> Places:
-    """`count` different places, each with its chance; these add up to `count`."""
+    """Draw `count` different positions with the probabilities `chance`, which add up to `count`."""
     import numpy as np
 
     order = random.permutation(chance.size)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Message sizes as cumulative distributions: our file format, the named workloads, sampling. Knows no network.
+"""Cumulative distributions of message sizes: the file format, the named workloads, and sampling.
 
-The format is CSV: `size_bytes,cumulative_percent,steps`, rising in both, from 0 % to 100 %. Between two rows the size
-is linear in the percentage; a row with `steps` n > 1 is followed by n - 1 further points, equally spaced in percent and
-in 1 / size (how Google's RPC table is made inside each octave,
-docs/sources.md#message-sizes). A `#` begins a comment line.
+The format is CSV with the columns `size_bytes,cumulative_percent,steps`. Sizes and percentages rise, from 0 % to 100 %.
+Between two rows the size is linear in the percentage. A row with `steps` n > 1 is followed by n - 1 further points,
+equally spaced in percent and in 1 / size, as Google's RPC table is inside each octave (docs/sources.md#message-sizes).
+A `#` begins a comment line.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ WORKLOADS = ("hadoop", "rpc", "websearch", "storage")
 """The distributions that come with the testbed."""
 
 MAX_POINTS = 100_000
-"""Of a distribution, steps filled in."""
+"""The most points of a distribution, with steps expanded."""
 MAX_FILE_BYTES = 10_000_000
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 
 
 class SizeError(ValueError):
-    """A distribution that cannot be used, said in one line."""
+    """An invalid distribution; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Knot:
-    """A row of the format."""
+    """A row of a distribution file."""
 
     size_bytes: int
     percent: float
@@ -62,7 +62,7 @@ class SizeDistribution:
 
     @property
     def tag(self) -> str:
-        """The class of messages of these sizes: the name, of a path the file's without its endings."""
+        """The traffic class of messages of these sizes: the name, or for a path the file name without its suffixes."""
         tag = self.name.rpartition("/")[2].partition(".")[0]
         return tag if tag.isprintable() and 1 <= len(tag) <= MAX_TAG_CHARACTERS else "sizes"
 
@@ -73,32 +73,32 @@ class SizeDistribution:
         return sum((high - low) / 100 * (first + last) / 2 for (first, last), (low, high) in segments)
 
     def sample(self, count: int, random: np.random.Generator) -> NDArray[np.int64]:
-        """Sizes drawn independently: linear between points, rounded down, at least 1 B (as the HPCC generator does)."""
+        """Draw independent sizes: linear between points, rounded down, at least 1 B, as the HPCC generator does."""
         import numpy as np
 
         drawn = np.interp(random.uniform(0, 100, count), self.percents, self.sizes)
         return np.maximum(drawn.astype(np.int64), 1)
 
     def share_at_most(self, size_bytes: float) -> float:
-        """The share of messages of at most this size, 0 to 1."""
+        """Return the share of messages of at most this size, 0 to 1."""
         import numpy as np
 
         return float(np.interp(size_bytes, self.sizes, self.percents)) / 100
 
 
 def from_knots(name: str, knots: Sequence[Knot]) -> SizeDistribution:
-    """A distribution from the rows of our format. SizeError, naming the row, unless it rises from 0 to 100 %."""
+    """Build a distribution from rows of the format. SizeError names the row that is invalid or does not rise."""
     if len(knots) < 2 or knots[0].percent != 0 or knots[-1].percent != 100:
         raise SizeError(f"sizes {name}: a distribution needs at least two rows, from 0 to 100 percent")
     for number, (here, after) in enumerate(pairwise(knots), start=1):
         if after.size_bytes < here.size_bytes or after.percent < here.percent:
             raise SizeError(f"sizes {name}: row {number + 1} is below row {number}; both columns must rise")
         if here.steps < 1 or (here.steps > 1 and here.size_bytes == 0):
-            raise SizeError(f"sizes {name}: row {number} has a number of steps that cannot be")
+            raise SizeError(f"sizes {name}: row {number} has an invalid number of steps")
     if not 1 <= knots[-1].size_bytes <= MAX_SIZE_BYTES:
         raise SizeError(f"sizes {name}: the largest size must be 1 B to {MAX_SIZE_BYTES} B, not {knots[-1].size_bytes}")
     if sum(knot.steps for knot in knots) > MAX_POINTS:
-        raise SizeError(f"sizes {name}: a distribution has at most {MAX_POINTS} points, steps filled in")
+        raise SizeError(f"sizes {name}: a distribution has at most {MAX_POINTS} points, with steps expanded")
     points = [point for here, after in pairwise(knots) for point in _between(here, after)]
     points.append((knots[-1].size_bytes, knots[-1].percent))
     return SizeDistribution(name, tuple(size for size, _ in points), tuple(percent for _, percent in points))
@@ -113,7 +113,7 @@ def _between(here: Knot, after: Knot) -> Iterator[tuple[int, float]]:
 
 
 def parse_sizes(name: str, lines: Iterable[str]) -> SizeDistribution:
-    """Reads our format. SizeError names the line that is wrong."""
+    """Parse the CSV format. SizeError names the invalid line."""
     rows = [line for line in lines if line.strip() and not line.startswith("#")]
     if not rows or rows[0].strip() != ",".join(COLUMNS):
         raise SizeError(f"sizes {name}: the first row must be {','.join(COLUMNS)}")
@@ -129,7 +129,7 @@ def parse_sizes(name: str, lines: Iterable[str]) -> SizeDistribution:
 
 @cache
 def load_sizes(name: str) -> SizeDistribution:
-    """A named distribution, or one from a file: our format, or the HPCC simulator's `size percent` lines."""
+    """Load a named distribution, or a file in the CSV format or in the HPCC simulator's `size percent` lines."""
     path = DATA / f"{name}.csv" if name in WORKLOADS else Path(name)
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
@@ -144,7 +144,7 @@ def load_sizes(name: str) -> SizeDistribution:
 
 
 def parse_hpcc_cdf(name: str, lines: Iterable[str]) -> SizeDistribution:
-    """Reads the HPCC simulator's CDF file: `size cumulative_percent` on each line."""
+    """Parse the HPCC simulator's CDF file: `size cumulative_percent` on each line."""
     knots = []
     for line in lines:
         words = line.split()
@@ -165,13 +165,13 @@ def _whole(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    """In ASCII digits, without a sign, infinity or what is none: less than Python reads."""
+    """Parse a number of ASCII digits without sign, infinity or NaN, a stricter syntax than that of float()."""
     if not _NUMBER.fullmatch(text.strip()):
         raise ValueError("not a number")
     return float(text)
 
 
 def format_hpcc_cdf(distribution: SizeDistribution) -> str:
-    """The distribution as the HPCC simulator's CDF file."""
+    """Format the distribution as the HPCC simulator's CDF file."""
     points = zip(distribution.sizes, distribution.percents, strict=True)
     return "".join(f"{size} {percent:.6g}\n" for size, percent in points)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Small messages beside an incast."""
+"""Tests of the workload of small messages beside an incast."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _flows(seed: int = 1, **parameters: Any) -> list[FlowRequest]:
 
 
 def test_small_messages_go_to_the_receivers_switch_from_hosts_outside_the_incast() -> None:
-    """The receiver is one of their targets, and sends none."""
+    """The incast's receiver is one of their destinations and sends no small messages."""
     flows = _flows()
     incast, small = ([flow for flow in flows if flow.tag == tag] for tag in ("incast", "small"))
     [receiver] = {flow.dst for flow in incast}
@@ -35,8 +35,7 @@ def test_small_messages_go_to_the_receivers_switch_from_hosts_outside_the_incast
     assert all(flow.src != flow.dst and 0 <= flow.start_ns < 500_000 for flow in small)
 
 
-def test_the_incast_does_not_depend_on_what_is_beside_it() -> None:
-    """So that both can be changed alone."""
+def test_the_incast_does_not_depend_on_the_small_messages() -> None:
     few, many = _flows(small_gap_us=100.0), _flows(small_gap_us=0.5)
     assert [flow for flow in few if flow.tag == "incast"] == [flow for flow in many if flow.tag == "incast"]
     assert len(many) > len(few)
@@ -50,8 +49,9 @@ def test_the_incast_does_not_depend_on_what_is_beside_it() -> None:
         ({"tors": 2, "hosts_per_tor": 6}, 4, 1e-4, "at most 1000000 small messages"),
     ],
 )
-def test_what_does_not_fit_is_said(network: dict[str, int], degree: int, small_gap_us: float, expected: str) -> None:
-    """Before a message is drawn."""
+def test_a_workload_that_does_not_fit_is_refused(
+    network: dict[str, int], degree: int, small_gap_us: float, expected: str
+) -> None:
     workload = Bystanders(degree=degree, small_gap_us=small_gap_us)
     with pytest.raises(ScenarioError, match=expected):
         workload.flows(shape("clos", network).build(), random_stream(1, "workload"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Poisson all-to-all traffic and incasts: loads, windows, independence of the streams, trimming."""
+"""Tests of Poisson all-to-all traffic and incasts: loads, windows, independent random streams, measured window."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _flows(seed: int = 1, **fields: object) -> list[FlowRequest]:
     return DataCentre(**{"incast_degree": 8, **fields}).flows(NETWORK, random_stream(seed, "workload"))
 
 
-def test_load_is_what_was_asked_for() -> None:
-    """Bytes offered match the load within sampling error: arrivals of RPC-sized messages, hosts alike."""
+def test_offered_load_matches_the_setting() -> None:
+    """The offered bytes match the load within the sampling error."""
     flows = _flows(sizes="storage", load=0.4, incast_load=0, arrivals_us=20_000)
     offered = 8 * sum(flow.size_bytes for flow in flows) / 20e-3
     expected = 0.4 * 16 * HOST_BPS
@@ -39,28 +39,25 @@ def test_load_is_what_was_asked_for() -> None:
 
 
 def test_receivers_are_uniform_over_the_others() -> None:
-    """No host is favoured."""
     received = Counter(flow.dst for flow in _flows(sizes="rpc", load=0.2, incast_load=0, arrivals_us=2_000))
     mean = sum(received.values()) / 16
     assert len(received) == 16
     assert all(abs(count - mean) < 5 * mean**0.5 for count in received.values())
 
 
-def test_poisson_gaps_have_the_exponential_s_mean_and_spread() -> None:
-    """Mean and standard deviation of the gaps agree."""
+def test_poisson_gaps_have_the_mean_and_deviation_of_the_exponential_distribution() -> None:
     gaps = np.diff(poisson_times_ns(1_000, 5e7, np.random.default_rng(3)))
     assert gaps.mean() == pytest.approx(1_000, rel=0.03)
     assert gaps.std() == pytest.approx(1_000, rel=0.03)
 
 
-def test_paper_s_incast_rate() -> None:
+def test_incast_rate_of_the_paper() -> None:
     """8 % over 512 hosts at 100G with 128 x 250 KB: an event every 62.5 us (docs/sources.md#the-paper)."""
     events = IncastEvents(128, 250_000, 100_000)
     assert events.mean_gap_ns(0.08, 512 * HOST_BPS) == pytest.approx(62_500)
 
 
 def test_incasts_have_their_degree_and_window() -> None:
-    """Each event: one receiver, `degree` distinct senders, all within the window."""
     flows = _flows(load=0, incast_load=0.02, incast_window_us=10, arrivals_us=50_000, incast_bytes=250_000)
     assert {flow.tag for flow in flows} == {"incast"}
     events = defaultdict(list)
@@ -76,25 +73,23 @@ def test_incasts_have_their_degree_and_window() -> None:
 
 
 def test_even_incasts_are_as_many_as_poisson_has_on_average() -> None:
-    """One gap apart, the first after half of one."""
+    """Incasts are one gap apart, the first after half a gap."""
     flows = _flows(load=0, incast_load=0.02, incast_window_us=0, incast_spacing="even", arrivals_us=5_000)
     begins = sorted({flow.start_ns for flow in flows})
     assert begins == [250_000 + 500_000 * number for number in range(10)]
 
 
-def test_background_does_not_change_with_the_incasts() -> None:
-    """Their streams are independent: comparing incast loads compares incasts."""
+def test_background_does_not_depend_on_the_incasts() -> None:
+    """Their random streams are independent, so runs with different incast loads have the same background."""
     with_incast, without = ([flow for flow in _flows(incast_load=load) if flow.tag == "hadoop"] for load in (0.08, 0.0))
     assert with_incast == without
 
 
-def test_same_seed_same_flows() -> None:
-    """Chance comes from the seed alone."""
+def test_flows_depend_on_the_seed_alone() -> None:
     assert _flows(seed=4) == _flows(seed=4) != _flows(seed=5)
 
 
-def test_trimming_is_declared() -> None:
-    """Warm-up and cool-down are cut off the arrivals; without them everything is measured."""
+def test_measured_window_excludes_warmup_and_cooldown() -> None:
     assert DataCentre(arrivals_us=1000, warmup_us=100, cooldown_us=300).measured_window_us == (100, 700)
     assert DataCentre().measured_window_us is None
 
@@ -103,29 +98,26 @@ def test_trimming_is_declared() -> None:
     "fields", [{"sizes": "nothing"}, {"load": -1}, {"arrivals_us": 0}, {"arrivals_us": 10, "warmup_us": 10}]
 )
 def test_impossible_parameters_are_refused(fields: dict[str, object]) -> None:
-    """At construction, before anything runs."""
     with pytest.raises(ValidationError):
         DataCentre(**fields)
 
 
 def test_degree_above_the_hosts_is_refused() -> None:
-    """With both numbers."""
     with pytest.raises(ScenarioError, match="incast_degree 16 needs more than the 16 hosts"):
         _flows(incast_degree=16)
 
 
 @pytest.mark.parametrize("scale", ["ci", "laptop"])
-def test_scales_fit_their_networks(scale: str) -> None:
-    """The scenario's own scales make flows."""
-    chosen = SCENARIO.scales[scale]  # type: ignore[index]
-    network = shape(chosen.topology, chosen.topology_parameters).build()
-    assert DataCentre(**chosen.workload).flows(network, random_stream(1, "workload"))
+def test_scales_generate_flows_on_their_networks(scale: str) -> None:
+    settings = SCENARIO.scales[scale]  # type: ignore[index]
+    network = shape(settings.topology, settings.topology_parameters).build()
+    assert DataCentre(**settings.workload).flows(network, random_stream(1, "workload"))
 
 
 @pytest.mark.parametrize(
     "fields", [{"incast_bytes": 1, "arrivals_us": 800.0}, {"sizes": "rpc", "arrivals_us": 10_000_000.0}]
 )
-def test_more_messages_than_a_machine_can_list_are_refused(fields: dict[str, object]) -> None:
-    """Before the first is drawn, with the number that there would be."""
+def test_too_many_messages_are_refused(fields: dict[str, object]) -> None:
+    """The error is raised before the first message is drawn and has the expected number of messages."""
     with pytest.raises(ScenarioError, match=r"about \d+ messages in .* us; a scenario has at most 10000000"):
         _flows(**fields)  # type: ignore[arg-type]

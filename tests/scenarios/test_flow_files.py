@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Flow lists on disk: ours and the HPCC simulator's come back as they were written; wrong ones are one clear line."""
+"""Tests of flow list files: both formats are read back as written, and invalid files give one-line errors."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ FLOWS = (
 )
 
 
-def test_our_format_survives_there_and_back(tmp_path: Path) -> None:
-    """Flows and measured window."""
+def test_csv_format_is_read_back_as_written(tmp_path: Path) -> None:
     path = tmp_path / "flows.csv"
     path.write_text(format_flows(FLOWS, (10.5, 900.0)))
-    found = read_flows(path, NETWORK)
-    assert found.requests == FLOWS
-    assert found.measured_window_us == (10.5, 900.0)
+    flow_list = read_flows(path, NETWORK)
+    assert flow_list.requests == FLOWS
+    assert flow_list.measured_window_us == (10.5, 900.0)
 
 
-def test_standing_queue_pairs_survive_there_and_back(tmp_path: Path) -> None:
-    """In a column that is there only where it is needed."""
+def test_persistent_queue_pairs_are_read_back_as_written(tmp_path: Path) -> None:
+    """The column is present only if a flow uses it."""
     flows = (*FLOWS, FlowRequest("h1", "h4", 5, 3, "hadoop", queue_pair=4))
     path = tmp_path / "flows.csv"
     path.write_text(format_flows(flows, None))
@@ -41,8 +40,8 @@ def test_standing_queue_pairs_survive_there_and_back(tmp_path: Path) -> None:
     assert "queue_pair" not in format_flows(FLOWS, None)
 
 
-def test_hpcc_format_survives_there_and_back(tmp_path: Path) -> None:
-    """Hosts from 0, seconds from 2, ports for tags."""
+def test_hpcc_format_is_read_back_as_written(tmp_path: Path) -> None:
+    """Hosts are numbered from 0, times begin at 2 s, and ports stand for tags."""
     path = tmp_path / "flow.txt"
     path.write_text(format_hpcc_flows(FLOWS))
     assert path.read_text().splitlines()[:2] == ["3", "0 3 3 200 250000 2.000000000"]
@@ -62,14 +61,13 @@ def test_hpcc_format_survives_there_and_back(tmp_path: Path) -> None:
         ("src,dst,size_bytes,start_ns,tag\nh1,h2,5,-1,x\n", "start_ns: must be at least 0 ns"),
         ("src,dst,size_bytes,start_ns,tag,queue_pair\nh1,h2,5,0,x\n", "not a row of 6 values"),
         ("src,dst,size_bytes,start_ns,tag,queue_pair\nh1,h2,5,0,x,-1\n", "queue_pair: must be at least 0, not -1"),
-        ("2\n0 1 3 100 5 2.0\n", "promises 2 flows, there are 1"),
+        ("2\n0 1 3 100 5 2.0\n", "announces 2 flows, but the file has 1"),
         ("1\n0 1 3 100 5\n", "line 2 is not"),
         ("1\n0 1 3 100 5 soon\n", "line 2 is not"),
         ("1\n0 9 3 100 5 2.0\n", "no host 'h10'"),
     ],
 )
-def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
-    """The file is named, and what is wrong in it."""
+def test_an_invalid_file_is_refused_in_one_line(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "flows"
     path.write_text(text)
     with pytest.raises(ScenarioError, match=words) as refused:
@@ -78,8 +76,7 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -
     assert "\n" not in str(refused.value)
 
 
-def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
-    """As is one that is not text."""
+def test_a_missing_or_binary_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     for name in ("nothing", "bytes"):
         with pytest.raises(ScenarioError, match="cannot be read as a flow list"):

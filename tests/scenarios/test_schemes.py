@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Schemes resolve by name and suffix, and their settings are real settings."""
+"""Tests of schemes: names and suffixes resolve, and their settings exist on switches and hosts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ EVERY_SCHEME = [*SCHEMES, *(f"{name}+{suffix}" for name in SCHEMES for suffix in
 
 
 @pytest.mark.parametrize("name", EVERY_SCHEME)
-def test_scheme_names_rows_that_exist(name: str) -> None:
-    """Every scheme's settings are accepted by switches and hosts."""
+def test_switches_and_hosts_accept_the_settings(name: str) -> None:
     scheme = resolve_scheme(name)
     SwitchSettings(**NETWORK.absolute(scheme.switch, tuple(SwitchSettings.model_fields)))
     TransportSettings(**scheme.transport)
@@ -32,7 +31,6 @@ def test_scheme_names_rows_that_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tcp", "sfc+swift", "", "+none"])
 def test_unknown_names_list_the_known_ones(name: str) -> None:
-    """The error helps."""
     with pytest.raises(UnknownScheme, match="there are"):
         resolve_scheme(name)
 
@@ -51,21 +49,19 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
         ("onramp+dcqcn-no-window", {"ecn_kmax_bdp": 1}, {"congestion_parameters": {"window_bytes": 0}}),
     ],
 )
-def test_suffixes_add_to_what_the_scheme_sets(
+def test_suffixes_add_to_the_settings_of_the_scheme(
     name: str, switch: dict[str, object], transport: dict[str, object]
 ) -> None:
-    """On switches and on hosts."""
     scheme = resolve_scheme(name)
     assert switch.items() <= scheme.switch.items()
     assert transport.items() <= scheme.transport.items()
 
 
-def test_without_a_window_acknowledgements_go_first() -> None:
-    """As in the simulator's preset `dcqcn` (docs/sources.md#priority-of-acks)."""
+def test_acknowledgements_have_priority_without_a_window() -> None:
+    """The simulator's preset `dcqcn` does the same (docs/sources.md#priority-of-acks)."""
     assert TransportSettings(**resolve_scheme("irn+dcqcn-no-window").transport).ack_priority == "control"
 
 
 @pytest.mark.parametrize(("name", "capped"), [("irn+none", True), ("irn", False), ("sfc+hpcc", False)])
-def test_a_window_of_its_own_replaces_the_cap_of_irn(name: str, capped: bool) -> None:
-    """One of the two limits what is in flight, not both."""
+def test_a_congestion_window_replaces_the_cap_of_irn(name: str, capped: bool) -> None:
     assert ("cap_packets" not in resolve_scheme(name).transport["loss_recovery_parameters"]) == capped

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Traffic between hosts of mixed rates: a load is the same share of each host's own rate, sent and received."""
+"""Tests of traffic between hosts of mixed rates: a load is the same share of each host's rate, sent and received."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _flows(**fields: object) -> list[FlowRequest]:
 
 
 def _per_rate(flows: list[FlowRequest], end: str) -> dict[int, float]:
-    """Messages at an end, by the rate of the host, each counted as the share of that rate which a message is."""
-    found: Counter[int] = Counter()
+    """Return the number of messages at the sources or destinations divided by the host rate, for each host rate."""
+    messages: Counter[int] = Counter()
     for flow in flows:
-        found[NETWORK.host[getattr(flow, end)].rate_bps] += 1
-    return {rate_bps: count / rate_bps for rate_bps, count in found.items()}
+        messages[NETWORK.host[getattr(flow, end)].rate_bps] += 1
+    return {rate_bps: count / rate_bps for rate_bps, count in messages.items()}
 
 
 @pytest.mark.parametrize("end", ["src", "dst"])
@@ -45,8 +45,7 @@ def _per_rate(flows: list[FlowRequest], end: str) -> dict[int, float]:
     ],
     ids=["all-to-all", "incasts"],
 )
-def test_every_host_has_its_share_at_both_ends(fields: dict[str, object], end: str) -> None:
-    """Ten times the rate, ten times the messages, whether they are sent or received."""
+def test_messages_of_a_host_are_proportional_to_its_rate(fields: dict[str, object], end: str) -> None:
     shares = _per_rate(_flows(**fields), end)
     mean = sum(shares.values()) / len(shares)
     assert set(shares) == set(RATES)
@@ -55,8 +54,8 @@ def test_every_host_has_its_share_at_both_ends(fields: dict[str, object], end: s
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 400), min_size=3, max_size=40))
-def test_what_is_received_adds_up_to_what_is_sent(rates: list[int]) -> None:
-    """For each host of whatever rates, unless one has more than all others together: that is refused."""
+def test_every_host_receives_as_much_as_it_sends(rates: list[int]) -> None:
+    """Rates in which one host is faster than all others together are refused."""
     names = [f"h{number + 1}" for number in range(len(rates))]
     if 2 * max(rates) > sum(rates):
         with pytest.raises(ScenarioError, match="and all others together less"):
@@ -69,8 +68,7 @@ def test_what_is_received_adds_up_to_what_is_sent(rates: list[int]) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 400), min_size=2, max_size=40), st.integers(1, 40), st.integers(0, 1_000))
-def test_those_who_are_drawn_are_different_and_as_many_as_asked(rates: list[int], count: int, seed: int) -> None:
-    """Chances add up to the count; nobody has more than certainty."""
+def test_drawn_hosts_are_distinct_and_have_the_requested_count(rates: list[int], count: int, seed: int) -> None:
     count = min(count, len(rates))
     chance = chance_to_be_drawn(rates, count)
     assert chance.sum() == pytest.approx(count)
@@ -80,8 +78,8 @@ def test_those_who_are_drawn_are_different_and_as_many_as_asked(rates: list[int]
 
 
 def test_an_incast_that_slow_hosts_cannot_send_is_refused() -> None:
-    """Nearly all hosts send in it, so that those of 10 Gb/s would send more than that."""
-    with pytest.raises(ScenarioError, match=r"would send at \d.* of their rate, where a load of 0.45 was asked for"):
+    """Nearly all hosts send in the incast, so that hosts of 10 Gb/s would have to send faster than their links."""
+    with pytest.raises(ScenarioError, match=r"would send at \d.* of their rate instead of the configured load of 0.45"):
         _flows(load=0.05, incast_load=0.4, incast_degree=17)
 
 
@@ -89,8 +87,8 @@ def _fairness(rates: list[int]) -> Topology:
     return shape("dumbbell", {"left_hosts": 16, "host_rates_bps": rates}).build()
 
 
-def test_fairness_refuses_senders_that_cannot_keep_step() -> None:
-    """A group of four has 100 Gb/s alone, so that each of them needs 25."""
+def test_fairness_refuses_senders_slower_than_their_share() -> None:
+    """While a group of four is alone it has 100 Gb/s, so each sender needs 25 Gb/s."""
     random = random_stream(1, "workload")
     assert JoinAndLeave().flows(_fairness([100 * GBPS, 25 * GBPS]), random)
     with pytest.raises(ScenarioError, match="h2 is slower than the 25 Gb/s that a sender has while its group is alone"):

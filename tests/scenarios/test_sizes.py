@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Message size distributions: the published numbers come out of our own files, and samples follow them."""
+"""Tests of message size distributions: files match the published numbers, and samples follow the distributions."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ GOOGLE_POINTS = (
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_exact_mean_is_the_published_one(name: str) -> None:
-    """The mean that loads are computed from. Google's percentages are published rounded, which is worth 0.05 %."""
+    """Loads are computed from this mean. Google's percentages are rounded, which changes the mean by up to 0.05 %."""
     tolerance = 5e-4 if name == "rpc" else 1e-9
     assert load_sizes(name).mean_bytes == pytest.approx(PUBLISHED_MEANS[name], rel=tolerance)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_sample_mean_is_within_sampling_error(name: str) -> None:
-    """200 000 draws: the mean lies within four standard errors, every size between 1 B and the largest."""
+    """The mean of 200 000 draws lies within four standard errors, and sizes are between 1 B and the largest."""
     sizes = load_sizes(name)
     drawn = sizes.sample(200_000, np.random.default_rng(5))
     error = drawn.std() / np.sqrt(drawn.size)
@@ -59,12 +59,12 @@ def test_sample_mean_is_within_sampling_error(name: str) -> None:
 
 
 def test_rpc_table_has_the_published_points() -> None:
-    """843 points; percentiles within their rounding."""
+    """The table has 843 points, and its percentages agree within their rounding."""
     rpc = load_sizes("rpc")
     assert len(rpc.sizes) == 843
-    found = dict(zip(rpc.sizes, rpc.percents, strict=True))
+    percent_of_size = dict(zip(rpc.sizes, rpc.percents, strict=True))
     for size, percent in GOOGLE_POINTS:
-        assert found[size] == pytest.approx(percent, abs=1e-4)
+        assert percent_of_size[size] == pytest.approx(percent, abs=1e-4)
 
 
 def test_hadoop_shape_is_the_published_one() -> None:
@@ -85,7 +85,7 @@ def test_samples_follow_any_distribution(sizes: list[int], percents: list[float]
     count = min(len(sizes), len(percents))
     rising = zip(sorted(sizes)[:count], sorted(percents)[:count], strict=True)
     knots = [Knot(0, 0.0), *(Knot(size, percent) for size, percent in rising), Knot(10**7, 100.0)]
-    # A thousand times the size, so that rounding down to whole bytes moves no share.
+    # Sizes are multiplied by 1000, so that rounding down to whole bytes changes no share.
     distribution = from_knots("any", [Knot(1000 * knot.size_bytes, knot.percent) for knot in knots])
     drawn = distribution.sample(4_000, np.random.default_rng(seed))
     for knot in knots[1:]:
@@ -93,20 +93,18 @@ def test_samples_follow_any_distribution(sizes: list[int], percents: list[float]
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_hpcc_cdf_survives_there_and_back(name: str) -> None:
-    """Export and import of the simulator's format give the same table."""
+def test_hpcc_cdf_is_read_back_as_written(name: str) -> None:
     sizes = load_sizes(name)
-    again = parse_hpcc_cdf(name, format_hpcc_cdf(sizes).splitlines())
-    assert again.sizes == sizes.sizes
-    assert again.percents == pytest.approx(sizes.percents, abs=1e-3)
+    parsed = parse_hpcc_cdf(name, format_hpcc_cdf(sizes).splitlines())
+    assert parsed.sizes == sizes.sizes
+    assert parsed.percents == pytest.approx(sizes.percents, abs=1e-3)
 
 
 def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
-    """People bring their own tables."""
-    theirs, ours = tmp_path / "cdf.txt", tmp_path / "mine.csv"
-    theirs.write_text("0 0\n1000 50\n3000 100\n")
-    ours.write_text("# mine\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,1\n3000,100,1\n")
-    assert load_sizes(str(theirs)).mean_bytes == load_sizes(str(ours)).mean_bytes == 1250
+    hpcc_file, csv_file = tmp_path / "cdf.txt", tmp_path / "mine.csv"
+    hpcc_file.write_text("0 0\n1000 50\n3000 100\n")
+    csv_file.write_text("# mine\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,1\n3000,100,1\n")
+    assert load_sizes(str(hpcc_file)).mean_bytes == load_sizes(str(csv_file)).mean_bytes == 1250
 
 
 @pytest.mark.parametrize(
@@ -117,16 +115,14 @@ def test_a_file_of_either_format_is_a_workload(tmp_path: Path) -> None:
         ("size_bytes,cumulative_percent,steps\n0,0,1\n5,90,1\n", "from 0 to 100"),
         ("size_bytes,cumulative_percent,steps\n0,0,1\n9,50,1\n5,100,1\n", "row 3 is below row 2"),
         ("size_bytes,cumulative_percent,steps\n0,0,1\nmany,100,1\n", "many,100,1"),
-        ("size_bytes,cumulative_percent,steps\n0,0,4\n9,100,1\n", "row 1 has a number of steps"),
+        ("size_bytes,cumulative_percent,steps\n0,0,4\n9,100,1\n", "row 1 has an invalid number of steps"),
     ],
 )
-def test_a_wrong_table_is_one_clear_line(text: str, words: str) -> None:
-    """What is wrong and where."""
+def test_an_invalid_table_is_refused(text: str, words: str) -> None:
     with pytest.raises(SizeError, match=words):
         parse_sizes("mine", text.splitlines())
 
 
-def test_an_unknown_workload_lists_the_known() -> None:
-    """The error helps."""
+def test_an_unknown_workload_name_lists_the_known_ones() -> None:
     with pytest.raises(SizeError, match="there are hadoop, rpc"):
         load_sizes("facebook")

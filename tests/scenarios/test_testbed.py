@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The workload of the paper's testbed: all-to-all messages on four queue pairs between two hosts (section 5.2)."""
+"""Tests of the paper's testbed workload: all-to-all messages on four queue pairs per pair of hosts (section 5.2)."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ def _flows(**fields: object) -> tuple[Flow, ...]:
 
 
 def test_messages_between_two_hosts_take_turns_on_four_queue_pairs() -> None:
-    """In order of their start; every flow of the incast has a queue pair of its own."""
-    used = defaultdict(list)
+    """Messages take turns in order of start. Every flow of the incast has its own queue pair."""
+    all_to_all = defaultdict(list)
     incast = []
     for flow in _flows(arrivals_us=6_000.0):
         if flow.tag == INCAST:
             incast.append((flow.src, flow.source_qpn))
         else:
-            used[flow.src, flow.dst].append((flow.queue_pair, flow.source_qpn))
-    assert len(used) == 16 * 15
-    for messages in used.values():
+            all_to_all[flow.src, flow.dst].append((flow.queue_pair, flow.source_qpn))
+    assert len(all_to_all) == 16 * 15
+    for messages in all_to_all.values():
         assert [pair for pair, _ in messages] == [turn % 4 + 1 for turn in range(len(messages))]
         assert len(set(messages)) == min(4, len(messages))
     assert len(set(incast)) == len(incast) == 24 * 40
-    assert not set(incast) & {(src, qpn) for (src, _), messages in used.items() for _, qpn in messages}
+    assert not set(incast) & {(src, qpn) for (src, _), messages in all_to_all.items() for _, qpn in messages}
 
 
-def test_the_messages_are_the_same_with_a_queue_pair_each() -> None:
-    """Only the queue pairs differ."""
-    shared, own = _flows(), _flows(queue_pairs=0)
+def test_messages_do_not_depend_on_the_number_of_queue_pairs() -> None:
+    shared, separate = _flows(), _flows(queue_pairs=0)
     assert [(flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in shared] == [
-        (flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in own
+        (flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in separate
     ]
-    assert {flow.queue_pair for flow in own} == {0}
-    assert len({(flow.src, flow.source_qpn) for flow in own}) == len(own)
+    assert {flow.queue_pair for flow in separate} == {0}
+    assert len({(flow.src, flow.source_qpn) for flow in separate}) == len(separate)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Messages that wait for others: in which order they are numbered, and which can never be sent."""
+"""Tests of messages that wait for others: their numbering, and dependencies that are refused."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scenarios.model.numbering import number_flows
 from scenarios.model.scenario import ScenarioError
 
 
-def _flow(way: str, start_ns: int = 0, *after: int, delay_ns: int = 0, pair: int = 0) -> FlowRequest:
-    """`1>2` is from h1 to h2."""
-    src, dst = (f"h{number}" for number in way.split(">"))
+def _flow(path: str, start_ns: int = 0, *after: int, delay_ns: int = 0, pair: int = 0) -> FlowRequest:
+    """Return a request; the path `1>2` goes from h1 to h2."""
+    src, dst = (f"h{number}" for number in path.split(">"))
     return FlowRequest(src, dst, 1_000, start_ns, "x", after=after, delay_ns=delay_ns, queue_pair=pair)
 
 
-def test_what_waits_is_numbered_behind_what_it_waits_for() -> None:
-    """Its start is the earliest that the delays before it leave, and it names them by their new numbers."""
+def test_a_waiting_message_is_numbered_after_those_it_waits_for() -> None:
+    """Its start is the earliest that the delays before it allow, and `after` has the new numbers."""
     flows = number_flows([_flow("3>1", 0, 2, delay_ns=70), _flow("2>3", 0, 3, delay_ns=5), _flow("1>2", 40)])
     assert [(flow.src, flow.flow_id, flow.start_ns, flow.after) for flow in flows] == [
         ("h1", 1, 40, ()),
@@ -28,8 +28,8 @@ def test_what_waits_is_numbered_behind_what_it_waits_for() -> None:
     assert number_flows(flows) == flows
 
 
-def test_a_list_in_which_nothing_waits_is_ordered_by_start_alone() -> None:
-    """Those that start together stay as they were."""
+def test_messages_without_dependencies_are_ordered_by_start() -> None:
+    """Messages with the same start keep their order."""
     flows = number_flows([_flow("1>2", 9), _flow("3>4", 5), _flow("2>1", 5)])
     assert [(flow.src, flow.start_ns) for flow in flows] == [("h3", 5), ("h2", 5), ("h1", 9)]
 
@@ -37,11 +37,11 @@ def test_a_list_in_which_nothing_waits_is_ordered_by_start_alone() -> None:
 @pytest.mark.parametrize(
     ("flows", "words"),
     [
-        ([_flow("1>2"), _flow("2>3", 0, 7)], "^flow 2 waits for flow 7, which there is not; there are 1 to 2$"),
+        ([_flow("1>2"), _flow("2>3", 0, 7)], "^flow 2 waits for flow 7, which does not exist; flows are 1 to 2$"),
         ([_flow("1>2"), _flow("2>3", 0, 0)], "^flow 2 waits for flow 0, which"),
         (
             [_flow("1>2"), _flow("3>4", 0, 1)],
-            "^flow 2 waits for flow 1, of which its source h3 sees no end: .*h1 to h2$",
+            "^flow 2 waits for flow 1, but its source h3 is no end of that flow, .*h1 to h2$",
         ),
         ([_flow("1>2", 0, 1)], "in a circle: flow 1 waits for flow 1$"),
         (
@@ -50,8 +50,8 @@ def test_a_list_in_which_nothing_waits_is_ordered_by_start_alone() -> None:
         ),
     ],
 )
-def test_what_can_never_be_sent_is_one_clear_line(flows: list[FlowRequest], words: str) -> None:
-    """A flow is known by its place in the list, from 1."""
+def test_messages_that_can_never_be_sent_are_refused(flows: list[FlowRequest], words: str) -> None:
+    """The error numbers flows by their positions in the list, from 1."""
     with pytest.raises(ScenarioError, match=words):
         number_flows(flows)
 
@@ -71,13 +71,13 @@ _INTO_1 = [_flow("3>1", pair=1), _flow("3>1", 10, pair=1)]
         (_flow("1>2", 0, 1, pair=1), _flow("1>2", 20, pair=1), False),
     ],
 )
-def test_messages_of_a_queue_pair_must_be_ready_in_its_order(
+def test_messages_of_a_queue_pair_must_become_ready_in_order(
     first: FlowRequest, second: FlowRequest, is_known: bool
 ) -> None:
-    """Both ends know that order beforehand; it follows from what they wait for, or they are refused."""
+    """Both ends rely on a fixed order, so the dependencies must imply it; other lists are refused."""
     flows = [*_INTO_1, first, second]
     if is_known:
         assert [flow.flow_id for flow in number_flows(flows)] == [1, 2, 3, 4]
     else:
-        with pytest.raises(ScenarioError, match=r"flow 4 may be ready before flow 3, .* wait for that too$"):
+        with pytest.raises(ScenarioError, match=r"flow 4 may be ready before flow 3, .* let flow 4 wait for it too$"):
             number_flows(flows)

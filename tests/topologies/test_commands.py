@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Commands files say what the topology, the settings and the dilation say."""
+"""Tests of the control plane commands that follow from topology, settings and dilation."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ from wire.dilation import Dilation
 SFC = SwitchSettings(bts="ingress", pause_cache=True)
 
 
-def test_tor_routes_its_hosts_and_spreads_the_rest() -> None:
-    """A ToR has a /32 for each of its hosts and every other ToR's /16 over all its uplinks."""
+def test_tor_routes_to_its_hosts_and_spreads_other_traffic() -> None:
     built = shape("clos", {"tors": 3, "spines": 2, "hosts_per_tor": 2, "uplinks": 2}).build()
     table = routes(built)["tor1"]
     local = [route for route in table if route.prefix.prefixlen == 32]
@@ -37,13 +36,13 @@ def test_tor_routes_its_hosts_and_spreads_the_rest() -> None:
 
 
 def test_spine_spreads_over_parallel_links_to_one_tor() -> None:
-    """A spine knows every ToR by all links that lead there."""
+    """A spine routes to every ToR over all links to that ToR."""
     built = shape("paper-testbed", {}).build()
     assert [route.ports for route in routes(built)["spine1"]] == [(1, 2, 3, 4), (5, 6, 7, 8)]
 
 
 def test_routes_lead_to_every_host_without_a_loop() -> None:
-    """Following any choice of next hops from any switch arrives at the host within the network's width."""
+    """The last next hop of every route leads from any switch to the host in at most four hops."""
     built = shape("clos", {"tors": 3, "spines": 2, "hosts_per_tor": 2}).build()
     tables = routes(built)
     for switch in built.switches:
@@ -57,8 +56,7 @@ def test_routes_lead_to_every_host_without_a_loop() -> None:
                 assert hops <= 4
 
 
-def test_bts_is_set_up_on_tors_only_unless_asked() -> None:
-    """Deployment decides which switches watch their queues."""
+def test_deployment_setting_selects_the_switches_with_bts() -> None:
     built = shape("clos", {}).build()
     everywhere = SFC.model_copy(update={"deployment": "all"})
     assert any("bts_trigger" in line for line in pipeline_commands(built, "tor1", SFC, Dilation(1000)))
@@ -67,28 +65,27 @@ def test_bts_is_set_up_on_tors_only_unless_asked() -> None:
 
 
 @pytest.mark.parametrize("name", list(SHAPES))
-def test_every_port_of_a_server_is_told_its_address(name: str) -> None:
-    """One entry for each host and at its own port, on whichever switch it is; ports between switches have none."""
+def test_every_server_facing_port_has_the_address_of_its_host(name: str) -> None:
+    """Ports between switches have no entry."""
     built = shape(name, {}).build()
-    found = {}
+    addresses = {}
     for switch in built.switches:
         for line in pipeline_commands(built, switch.name, SwitchSettings(), Dilation(1000)):
             if line.startswith("table_add ingress_role"):
                 port, address = line.removeprefix("table_add ingress_role server_facing ").split(" => ")
-                found[Port(switch.name, int(port))] = address
+                addresses[Port(switch.name, int(port))] = address
     plugs = {link.a if link.b.node == host else link.b: host for host, link in built.host_link.items()}
-    assert found == {plug: str(built.host[host].ip) for plug, host in plugs.items()}
+    assert addresses == {plug: str(built.host[host].ip) for plug, host in plugs.items()}
 
 
-def test_without_bts_no_feature_of_it_is_switched_on() -> None:
-    """A scheme without flow control leaves trigger, suppression, cache and mirror alone."""
+def test_no_bts_mechanism_is_enabled_without_bts() -> None:
     built = shape("star", {}).build()
     text = " ".join(pipeline_commands(built, "s1", SwitchSettings(), Dilation(1000)))
     assert not any(word in text for word in ("bts_trigger", "suppression", "pause_cache", "mirroring_add"))
 
 
-def test_wires_are_dilated() -> None:
-    """100 Gb/s and 1 us are 100 Mb/s and 1 ms at a dilation of 1000, both directions of delay on a host's link."""
+def test_link_rates_and_delays_are_dilated() -> None:
+    """At a dilation of 1000, 100 Gb/s and 1 us become 100 Mb/s and 1 ms. A host link is delayed in both directions."""
     built = shape("clos", {}).build()
     lines = wire_commands(built, "tor1", Dilation(1000))
     assert "port_rate 1 100000000" in lines
@@ -99,13 +96,12 @@ def test_wires_are_dilated() -> None:
 
 
 @pytest.mark.parametrize(("rate_bps", "microseconds"), [(100_000_000, 0.08), (10_000_000, 0.8), (400_000_000, 0.02)])
-def test_byte_time_is_right_to_a_millionth(rate_bps: int, microseconds: float) -> None:
-    """The multiplier that stands for a division is the byte time."""
+def test_byte_time_is_accurate_to_a_hundred_thousandth(rate_bps: int, microseconds: float) -> None:
     assert byte_time_us_q24(rate_bps) / 2**24 == pytest.approx(microseconds, rel=1e-5)
 
 
 def test_target_depth_above_the_threshold_is_refused() -> None:
-    """Q_tg must lie below Q_th, or senders would never pause."""
+    """If Q_tg were not below Q_th, senders would never pause."""
     with pytest.raises(ValidationError, match="q_tg_bytes"):
         SwitchSettings(bts="ingress", q_th_bytes=1000, q_tg_bytes=1000)
 
@@ -113,8 +109,8 @@ def test_target_depth_above_the_threshold_is_refused() -> None:
 @pytest.mark.parametrize("new", ["sfc", "irn", "pfc+dcqcn", "sfc-est+hpcc", "sfc-p", "egress-bts"])
 @pytest.mark.parametrize("old", ["sfc", "irn", "pfc+hpcc", "sfc-est", "sfc-p+dcqcn"])
 @pytest.mark.parametrize("switch", ["tor1", "spine1"])
-def test_a_switch_changed_over_is_as_one_set_up_so(switch: str, old: str, new: str) -> None:
-    """Every table of a switch that was changed while it ran has what it would have had from the beginning."""
+def test_a_changed_switch_has_the_tables_of_a_new_one(switch: str, old: str, new: str) -> None:
+    """After change_commands, every table equals that of a switch configured with the new settings from the start."""
     built = shape("clos", {}).build()
     before, after = (_switch_settings(scheme) for scheme in (old, new))
     with bench_switch(built, switch, before) as changed, bench_switch(built, switch, after) as fresh:
@@ -124,8 +120,8 @@ def test_a_switch_changed_over_is_as_one_set_up_so(switch: str, old: str, new: s
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES, "irn+qcn"])
-def test_every_name_means_one_thing_to_bmv2s_own_client(scheme: str) -> None:
-    """simple_switch_CLI knows tables and actions by any ending of their names that no other one in the program has."""
+def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: str) -> None:
+    """simple_switch_CLI accepts any suffix of a table or action name that is unique in the program."""
     compiled = json.loads((Path(__file__).parents[2] / "switch-bmv2/artifacts/sfc.json").read_text())
     tables = [table["name"] for pipeline in compiled["pipelines"] for table in pipeline["tables"]]
     actions = {
@@ -139,8 +135,8 @@ def test_every_name_means_one_thing_to_bmv2s_own_client(scheme: str) -> None:
     named = [line.split() for line in lines if line.startswith(("table_add", "table_set_default"))]
     assert named
     for _, table, action, *_ in named:
-        assert len([each for each in tables if f".{each}".endswith(f".{table}")]) == 1, table
-        assert len([each for each in actions if f".{each}".endswith(f".{action}")]) == 1, action
+        assert len([name for name in tables if f".{name}".endswith(f".{table}")]) == 1, table
+        assert len([name for name in actions if f".{name}".endswith(f".{action}")]) == 1, action
 
 
 def _switch_settings(scheme: str) -> SwitchSettings:
@@ -149,7 +145,7 @@ def _switch_settings(scheme: str) -> SwitchSettings:
 
 
 def _tables(switch: BenchSwitch) -> dict[str, set[str]]:
-    """What every table holds, handles aside."""
+    """Return the entries of every table without their handles."""
     names = [line.split()[0] for line in switch.engine.command("show_tables").splitlines()]
     shortened = re.compile(r"^entry \d+: ")
     return {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Base RTT, bottleneck and BDP against arithmetic by hand."""
+"""Tests of base RTT, bottleneck and BDP against values calculated by hand."""
 
 from __future__ import annotations
 
@@ -26,71 +26,72 @@ NAMES = ("q_th_bytes", "suppression_ns")
         ("three-tier", {}, 16_000, 200_000),  # 2 x 8 us
         ("star", {}, 4_200, 52_500),  # 2 x 2 us, and 1058 B twice: 0.17 us
         ("dumbbell", {"host_delay_ns": 3_000}, 18_000, 225_000),  # three links of 3 us
-        ("star", {"host_rate_bps": 10 * GBPS}, 5_700, 7_125),  # of which 1.7 us are serialization
+        ("star", {"host_rate_bps": 10 * GBPS}, 5_700, 7_125),  # including 1.7 us of serialization
         ("star", {"hosts": 1}, 4_200, 52_500),
         ("star", {"host_delay_ns": 0}, 170, 2_125),
-        ("star", {"pass_latency_ns": 600}, 5_400, 67_500),  # one switch, there and back
-        ("clos", {"pass_latency_ns": 300, "bts_latency_ns": 9_000}, 12_000, 150_000),  # three of them
+        ("star", {"pass_latency_ns": 600}, 5_400, 67_500),  # one switch, both directions
+        ("clos", {"pass_latency_ns": 300, "bts_latency_ns": 9_000}, 12_000, 150_000),  # three switches, both directions
     ],
 )
-def test_networks_by_hand(name: str, parameters: dict[str, Any], base_rtt_ns: int, bdp_bytes: int) -> None:
-    """The paper's networks have its 10 us and 125 KB, others what their links say."""
-    found = network_physics(shape(name, parameters).build())
-    assert (found.base_rtt_ns, found.bdp_bytes) == (base_rtt_ns, bdp_bytes)
+def test_base_rtt_and_bdp_match_values_calculated_by_hand(
+    name: str, parameters: dict[str, Any], base_rtt_ns: int, bdp_bytes: int
+) -> None:
+    physics = network_physics(shape(name, parameters).build())
+    assert (physics.base_rtt_ns, physics.bdp_bytes) == (base_rtt_ns, bdp_bytes)
 
 
-def test_mixed_rates_have_the_largest_pairs_bdp() -> None:
-    """Two hosts of 100 Gb/s give the network its BDP; a pair with one of 50 Gb/s has half of it, a near one less."""
+def test_network_bdp_is_that_of_the_largest_pair() -> None:
+    """A pair of 100 Gb/s hosts has the network's BDP. A pair with a 50 Gb/s host has half of it."""
     network = shape("clos", {"host_rates_bps": [100 * GBPS, 50 * GBPS]}).build()
-    found = network_physics(network)
-    assert (found.base_rtt_ns, found.bottleneck_bps, found.bdp_bytes) == (10_000, 100 * GBPS, 125_000)
-    assert found.nic_rates_bps == {100 * GBPS: 4, 50 * GBPS: 4}
+    physics = network_physics(network)
+    assert (physics.base_rtt_ns, physics.bottleneck_bps, physics.bdp_bytes) == (10_000, 100 * GBPS, 125_000)
+    assert physics.nic_rates_bps == {100 * GBPS: 4, 50 * GBPS: 4}
     paths = Paths(network)
     assert path_physics(paths.between("h1", "h6")).bdp_bytes == 62_500
     assert path_physics(paths.between("h1", "h3")).base_rtt_ns == 4_200
 
 
 def test_a_nic_has_the_bdp_of_its_own_rate() -> None:
-    """That of its largest pair, however fast the fastest is; in a network of one rate there is nothing to tell."""
+    """The BDP of a NIC is that of the largest pair with its rate; it is not reported if all hosts have one rate."""
     rates = [100 * GBPS, 50 * GBPS, 10 * GBPS]
-    found = network_physics(shape("clos", {"host_rates_bps": rates}).build())
-    assert found.base_rtt_ns == 12_000  # 10 Gb/s at both ends: 1.7 us of serialization
-    assert found.bdp_of_nics == {100 * GBPS: 125_000, 50 * GBPS: 62_500, 10 * GBPS: 15_000}
-    assert found.slowest_bps == 10 * GBPS
+    physics = network_physics(shape("clos", {"host_rates_bps": rates}).build())
+    assert physics.base_rtt_ns == 12_000  # 10 Gb/s at both ends: 1.7 us of serialization
+    assert physics.bdp_of_nics == {100 * GBPS: 125_000, 50 * GBPS: 62_500, 10 * GBPS: 15_000}
+    assert physics.slowest_bps == 10 * GBPS
     assert network_physics(shape("clos", {}).build()).bdp_of_nics == {}
 
 
-def test_what_is_set_holds_for_nics_of_every_rate() -> None:
-    """One BDP is that of all, a round trip gives each its own, a highest rate joins those above it."""
+def test_overrides_apply_to_nics_of_every_rate() -> None:
+    """A set BDP applies to all NICs, a set base RTT scales each BDP, and a rate limit merges higher rates."""
     mixed = network_physics(shape("clos", {"host_rates_bps": [100 * GBPS, 50 * GBPS, 10 * GBPS]}).build())
     assert mixed.with_bdp(99_000).bdp_of_nics == {}
     assert mixed.with_base_rtt(16_000).bdp_of_nics == {100 * GBPS: 200_000, 50 * GBPS: 100_000, 10 * GBPS: 20_000}
-    joined = mixed.with_nics_of(50 * GBPS)
-    assert set(joined.bdp_of_nics) == set(joined.nic_rates_bps) == {50 * GBPS, 10 * GBPS}
+    limited = mixed.with_nics_of(50 * GBPS)
+    assert set(limited.bdp_of_nics) == set(limited.nic_rates_bps) == {50 * GBPS, 10 * GBPS}
     assert mixed.with_nics_of(10 * GBPS).bdp_of_nics == {}
 
 
-def test_a_limit_on_nics_holds_where_one_host_is_faster_than_all_pairs() -> None:
-    """It is the NIC's rate, also where no pair could use more."""
+def test_a_nic_limit_applies_to_a_host_that_is_faster_than_all_others() -> None:
+    """The NIC rate is limited although no pair could use the higher rate."""
     rates = [50 * GBPS] * 7 + [400 * GBPS]
-    found = network_physics(shape("clos", {"host_rates_bps": rates}).build()).with_nics_of(100 * GBPS)
-    assert found.nic_rates_bps == {50 * GBPS: 7, 100 * GBPS: 1}
-    assert found.bdp_bytes == 62_500
+    physics = network_physics(shape("clos", {"host_rates_bps": rates}).build()).with_nics_of(100 * GBPS)
+    assert physics.nic_rates_bps == {50 * GBPS: 7, 100 * GBPS: 1}
+    assert physics.bdp_bytes == 62_500
 
 
-def test_one_fast_host_among_slow_ones_changes_nothing() -> None:
+def test_one_fast_host_does_not_change_the_network_bdp() -> None:
     """No pair can use its rate."""
     rates = [50 * GBPS] * 7 + [400 * GBPS]
-    found = network_physics(shape("clos", {"host_rates_bps": rates}).build())
-    assert (found.bottleneck_bps, found.bdp_bytes) == (50 * GBPS, 62_500)
+    physics = network_physics(shape("clos", {"host_rates_bps": rates}).build())
+    assert (physics.bottleneck_bps, physics.bdp_bytes) == (50 * GBPS, 62_500)
 
 
 def test_a_slow_trunk_is_the_bottleneck() -> None:
-    """Hosts on one side reach each other faster than across, but nearer."""
+    """The largest BDP is that of two hosts on one side: their rate is higher and their RTT shorter."""
     built = shape("dumbbell", {"trunk_rate_bps": 10 * GBPS}).build()
-    found = network_physics(built)
-    assert found.base_rtt_ns == 11_000
-    assert found.bdp_bytes == 52_500  # 4.2 us at 100 Gb/s under one switch, against 11 us at 10 Gb/s
+    physics = network_physics(built)
+    assert physics.base_rtt_ns == 11_000
+    assert physics.bdp_bytes == 52_500  # 4.2 us at 100 Gb/s under one switch, against 11 us at 10 Gb/s
 
 
 def test_paths_are_links_in_order() -> None:
@@ -103,14 +104,14 @@ def test_paths_are_links_in_order() -> None:
 
 
 def test_multiples_follow_the_network() -> None:
-    """`q_th_bdp` is `q_th_bytes` of this network, `suppression_rtt` its `suppression_ns`; other names stay.
+    """`q_th_bdp` becomes `q_th_bytes` and `suppression_rtt` becomes `suppression_ns`; other names stay.
 
-    A packet is of 1000 B unless it is said to be another.
+    The payload of a packet is 1000 B by default.
     """
     star = network_physics(shape("star", {}).build())
-    given = {"q_th_bdp": 2, "suppression_rtt": 0.5, "alpha": 1.0, "colour_bdp": 3}
+    multiples = {"q_th_bdp": 2, "suppression_rtt": 0.5, "alpha": 1.0, "colour_bdp": 3}
     expected = {"q_th_bytes": 105_000, "suppression_ns": 2_100, "alpha": 1.0, "colour_bdp": 3}
-    assert star.absolute(given, NAMES) == expected
+    assert star.absolute(multiples, NAMES) == expected
     assert star.absolute({"q_th_packets": 8}, NAMES) == {"q_th_bytes": 8 * 1_062}
     assert star.with_payload(4_000).absolute({"q_th_packets": 1.5}, NAMES) == {"q_th_bytes": 6_093}
     with pytest.raises(ValueError, match="q_th_packets and q_th_bdp say the same thing"):
@@ -122,8 +123,7 @@ def test_multiples_follow_the_network() -> None:
             star.absolute({"q_th_bdp": value}, NAMES)
 
 
-def test_a_set_round_trip_or_nic_rate_moves_the_bdp() -> None:
-    """What follows from a number follows from the one that was set."""
+def test_a_set_base_rtt_or_nic_rate_changes_the_bdp() -> None:
     clos = network_physics(shape("clos", {}).build())
     assert clos.with_base_rtt(16_000).bdp_bytes == 200_000
     slower = clos.with_nics_of(50 * GBPS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables after links died and came back: what is told to a switch gives the shortest paths of what is left."""
+"""Tests of rerouting: after links fail and recover, tables have the shortest paths of the remaining network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NETWORKS = {
 
 
 class _Tables:
-    """The two tables of one switch as commands fill them, entries numbered in the order of their adding."""
+    """Model of the two route tables of a switch that executes commands; handles are positions of addition."""
 
     def __init__(self, lines: list[str]) -> None:
         self.entries: dict[str, list[tuple[str, str]]] = {"ipv4_lpm": [], "ecmp_members": []}
@@ -48,7 +48,7 @@ class _Tables:
                 rows[int(words[3])] = (rows[int(words[3])][0], f"{words[2]} {right}")
 
     def next_hops(self, prefix: str) -> list[str]:
-        """Parameters of next_hop, by member; none where packets are dropped."""
+        """Return the parameters of next_hop for each member; empty if packets are dropped."""
         action, *parameters = dict(self.entries["ipv4_lpm"])[prefix].split()
         if action == "next_hop":
             return [" ".join(parameters)]
@@ -65,11 +65,12 @@ def _between_switches(topology: Topology) -> list[Link]:
 
 def _check(topology: Topology, tables: dict[str, _Tables], dead: set[Link]) -> None:
     alive = replace(topology, links=tuple(link for link in topology.links if link not in dead))
-    wanted = routes(alive)
+    new_routes = routes(alive)
     for name, table in routes(topology).items():
         ports = {port.number: port for port in topology.ports[name]}
         expected = {
-            route.prefix: [next_hop(topology, name, ports[each]) for each in route.ports] for route in wanted[name]
+            route.prefix: [next_hop(topology, name, ports[number]) for number in route.ports]
+            for route in new_routes[name]
         }
         for route in table:
             assert tables[name].next_hops(str(route.prefix)) == expected.get(route.prefix, [])
@@ -77,8 +78,8 @@ def _check(topology: Topology, tables: dict[str, _Tables], dead: set[Link]) -> N
 
 @given(st.sampled_from(sorted(NETWORKS)), st.data())
 @settings(max_examples=60, deadline=None)
-def test_tables_follow_whatever_dies_and_comes_back(name: str, data: st.DataObject) -> None:
-    """After any sequence of sets of dead links, every switch's tables are those of the network that is left."""
+def test_tables_match_the_remaining_network(name: str, data: st.DataObject) -> None:
+    """After any sequence of link failures, every switch has the routes of the network without the failed links."""
     topology = NETWORKS[name]
     tables = {
         switch.name: _Tables(pipeline_commands(topology, switch.name, SwitchSettings(), Dilation(1000)))
@@ -92,8 +93,8 @@ def test_tables_follow_whatever_dies_and_comes_back(name: str, data: st.DataObje
         _check(topology, tables, dead)
 
 
-def test_what_does_not_change_is_not_told() -> None:
-    """Neither again, nor to a switch whose routes stay."""
+def test_unchanged_routes_need_no_commands() -> None:
+    """A repeated call has no commands, and neither has a switch whose routes stay."""
     topology = NETWORKS["parallel"]
     rerouting = Rerouting(topology)
     dead = _between_switches(topology)[:1]
@@ -102,20 +103,20 @@ def test_what_does_not_change_is_not_told() -> None:
 
 
 def test_a_host_keeps_its_route() -> None:
-    """It has one link: what is for it is lost there and counted, not sent in circles."""
+    """A host has only one link, so its packets are lost and counted there."""
     topology = NETWORKS["clos"]
     assert Rerouting(topology).around([topology.host_link["h1"]]) == {}
 
 
 @pytest.mark.parametrize("dead", [1, 2])
-def test_members_are_right_before_a_group_counts_them(dead: int) -> None:
-    """A packet between two commands never meets a member that is not there."""
+def test_members_are_added_before_the_group_includes_them(dead: int) -> None:
+    """A packet between two commands never selects a missing member."""
     topology = NETWORKS["clos"]
     rerouting = Rerouting(topology)
     for links in (_between_switches(topology)[:dead], []):
         for lines in rerouting.around(links).values():
-            counted = [line for line in lines if " ipv4_lpm ecmp " in line]
-            for line in counted:
+            group_lines = [line for line in lines if " ipv4_lpm ecmp " in line]
+            for line in group_lines:
                 group = line.split(" => ")[1].split()[0]
-                members = [each for each in lines if f" {group} " in each.split(" => ")[0] and "table_add" in each]
+                members = [text for text in lines if f" {group} " in text.split(" => ")[0] and "table_add" in text]
                 assert all(lines.index(member) < lines.index(line) for member in members)

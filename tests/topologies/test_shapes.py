@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Networks are what their parameters say: counts, ports, addresses, the paper's sizes."""
+"""Tests of network shapes: counts, ports, addresses, and the paper's networks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from topologies.shapes import SHAPES, shape
 
 @given(tors=st.integers(1, 5), spines=st.integers(1, 4), hosts=st.integers(1, 6), uplinks=st.integers(1, 3))
 @settings(max_examples=30, deadline=None)
-def test_clos_has_the_links_that_its_numbers_say(tors: int, spines: int, hosts: int, uplinks: int) -> None:
-    """Hosts hang on their ToR, and every ToR has `uplinks` links to every spine; addresses are all different."""
+def test_clos_has_the_hosts_and_links_of_its_parameters(tors: int, spines: int, hosts: int, uplinks: int) -> None:
+    """Addresses are distinct, and ports are numbered without gaps."""
     built = shape("clos", {"tors": tors, "spines": spines, "hosts_per_tor": hosts, "uplinks": uplinks}).build()
     assert len(built.hosts) == tors * hosts
     assert len(built.links) == tors * hosts + tors * spines * uplinks
@@ -28,8 +28,8 @@ def test_clos_has_the_links_that_its_numbers_say(tors: int, spines: int, hosts: 
         assert [port.number for port in ports] == list(range(1, len(ports) + 1))
 
 
-def test_paper_testbed_is_the_papers() -> None:
-    """2 ToR of 24 hosts, one spine, 4 uplinks of 400G each: 3:2 over-subscribed."""
+def test_paper_testbed_matches_the_paper() -> None:
+    """The network has 2 ToRs of 24 hosts, one spine, and 4 uplinks of 400G per ToR: 3:2 over-subscribed."""
     built = shape("paper-testbed", {}).build()
     assert (len(built.hosts), len(built.switches)) == (48, 3)
     uplinks = [port for port in built.ports["tor1"] if not port.peer_is_host]
@@ -38,8 +38,8 @@ def test_paper_testbed_is_the_papers() -> None:
     assert down_bps * 2 == sum(port.rate_bps for port in uplinks) * 3
 
 
-def test_paper_simulation_is_the_papers() -> None:
-    """8 spines, 16 ToR, 512 hosts, no over-subscription, 10 us of propagation there and back."""
+def test_paper_simulation_matches_the_paper() -> None:
+    """The network has 8 spines, 16 ToRs, 512 hosts, no over-subscription, and 10 us of round-trip propagation."""
     built = shape("paper-simulation", {}).build()
     assert len(built.hosts) == 512
     assert sum(switch.is_tor for switch in built.switches) == 16
@@ -50,7 +50,7 @@ def test_paper_simulation_is_the_papers() -> None:
 
 
 def test_hosts_get_mixed_rates_in_turn() -> None:
-    """h1 the first, over all switches; NIC, link and switch port agree. More rates than hosts are refused."""
+    """NIC, link and switch port have the same rate. More rates than hosts are refused."""
     rates = [100_000_000_000, 50_000_000_000, 25_000_000_000]
     built = shape("clos", {"host_rates_bps": rates, "hosts_per_tor": 2}).build()
     assert [host.rate_bps for host in built.hosts] == [*rates, rates[0]]
@@ -61,8 +61,8 @@ def test_hosts_get_mixed_rates_in_turn() -> None:
         shape("star", {"host_rates_bps": rates, "hosts": 2}).build()
 
 
-def test_a_fat_tree_of_four_is_a_fat_tree() -> None:
-    """16 hosts, 20 switches of four ports each; two pods are five switches apart, over as many paths as cores."""
+def test_three_tier_builds_a_fat_tree_of_four() -> None:
+    """The tree has 16 hosts and 20 switches of four ports. Paths between pods cross five switches, one of them a core."""
     parameters = {"pods": 4, "cores_per_plane": 2, "hosts_per_tor": 2}
     built = shape("three-tier", parameters).build()
     assert (len(built.hosts), len(built.switches), len(built.links)) == (16, 20, 48)
@@ -77,15 +77,13 @@ def test_a_fat_tree_of_four_is_a_fat_tree() -> None:
     assert len({port.peer.node for port in built.ports["core1"]} & {"agg1", "agg3", "agg5", "agg7"}) == 4
 
 
-def test_more_switches_above_the_tors_than_can_be_are_refused() -> None:
-    """Before they are built."""
-    with pytest.raises(TopologyError, match="80000 switches above the ToRs; at most 1000 can be"):
+def test_too_many_switches_above_the_tors_are_refused() -> None:
+    with pytest.raises(TopologyError, match="80000 switches above the ToRs; the maximum is 1000"):
         shape("three-tier", {"pods": 100, "aggs_per_pod": 400, "cores_per_plane": 100}).build()
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_builds_from_its_defaults(name: str) -> None:
-    """A name alone is a network with hosts whose gateway is their ToR's port."""
     built: Topology = shape(name, {}).build()
     host = built.hosts[0]
     prefix = built.switch[host.switch].prefix
@@ -99,12 +97,11 @@ def test_every_shape_builds_from_its_defaults(name: str) -> None:
     "parameters", [{"tors": 0}, {"tors": -1}, {"hosts_per_tor": 10**9}, {"host_rate_bps": 0}, {"wheels": 4}]
 )
 def test_absurd_parameters_are_refused(parameters: dict[str, int]) -> None:
-    """Zero, negative, huge or unknown parameters raise before anything is built."""
     with pytest.raises(ValidationError):
         shape("clos", parameters)
 
 
 def test_more_ports_than_a_switch_has_are_refused() -> None:
-    """Port numbers end before the recirculation port."""
+    """Port numbers must stay below the recirculation port."""
     with pytest.raises(TopologyError, match="ports"):
         shape("clos", {"hosts_per_tor": 400, "spines": 200}).build()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Groups of senders join and leave one link (Fig. 15)."""
+"""Scenario in which groups of senders join and leave one link (Fig. 15)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 
 class JoinAndLeave(Workload):
-    """Groups of senders start one step after the other and, sharing fairly, finish one step after the other.
+    """Groups of senders that start one step apart and, if they share the link fairly, finish one step apart.
 
-    A message is as long as its fair share of the link: with G groups, group i sends from step i to step i + G.
+    A message is as long as its fair share of the link. With G groups, group i sends from step i to step i + G.
     """
 
     groups: Annotated[int, Field(ge=1, le=64)] = Field(4, description="Groups of senders.")
     senders_per_group: Annotated[int, Field(ge=1, le=64)] = Field(4, description="Senders of a group.")
-    step_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(500.0, description="From one group to the next.")
+    step_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(
+        500.0, description="Time from one group's start to the next."
+    )
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         needed = self.groups * self.senders_per_group
@@ -34,19 +36,19 @@ class JoinAndLeave(Workload):
             raise ScenarioError(f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts")
         rate_bps = topology.host_link[receiver].rate_bps
         self._check_senders(topology, senders[:needed], rate_bps)
-        found = []
+        requests = []
         for number, sender in enumerate(senders[:needed]):
             group = number // self.senders_per_group
             steps = range(group, group + self.groups)
             share = sum(1 / self._sending_in(step) for step in steps) / self.senders_per_group
             size_bytes = round(share * rate_bps * self.step_us / 8e6)
-            found.append(
+            requests.append(
                 FlowRequest(sender, receiver, size_bytes, round(group * self.step_us * 1000), f"group{group + 1}")
             )
-        return found
+        return requests
 
     def _check_senders(self, topology: Topology, senders: Sequence[str], rate_bps: int) -> None:
-        """Alone, a group takes the whole link: a sender that is slower than its part of it falls behind the steps."""
+        """Refuse senders slower than their part of the link while their group is alone: they would finish late."""
         part_bps = rate_bps / self.senders_per_group
         slow = [name for name in senders if topology.host_link[name].rate_bps < part_bps]
         if slow:
@@ -55,12 +57,12 @@ class JoinAndLeave(Workload):
             )
 
     def _sending_in(self, step: int) -> int:
-        """How many groups send in a step."""
+        """Return how many groups send in a step."""
         return sum(group <= step < group + self.groups for group in range(self.groups))
 
 
 def _scale(step_us: float) -> Scale:
-    # Three times the seven steps that fair sharing at full rate takes.
+    # Fair sharing at full rate takes seven steps; the run may take three times as long.
     return Scale("dumbbell", {"left_hosts": 16}, {"step_us": step_us}, duration_ms=21 * step_us / 1000)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A 63:1 incast on a dumbbell with endless buffers (Fig. 1)."""
+"""A 63:1 incast on a dumbbell with unlimited buffers (Fig. 1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCALE = Scale(
 
 SCENARIO = Scenario(
     "signaling",
-    "63:1 incast on a dumbbell with endless buffers: OnRamp, egress BTS, ingress BTS, and with the cache",
+    "63:1 incast on a dumbbell with unlimited buffers: OnRamp, egress BTS, ingress BTS, pause cache",
     Incast,
     {"ci": _SCALE, "laptop": _SCALE, "paper": _SCALE},
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Incasts alone, from perfectly synchronized to 100 us apart, endless buffers (Fig. 13)."""
+"""Incasts without other traffic, synchronized within 0 to 100 us, unlimited buffers (Fig. 13)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _scale(topology: str, parameters: dict[str, int]) -> Scale:
 
 SCENARIO = Scenario(
     "synchronization",
-    "incasts of three degrees, synchronized within 0 to 100 us, endless buffers",
+    "incasts of three degrees, synchronized within 0 to 100 us, unlimited buffers",
     Incast,
     {
         "ci": _scale("clos", {"tors": 4, "hosts_per_tor": 11, "spines": 4}),

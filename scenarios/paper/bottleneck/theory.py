@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Senders join one that transmits at line rate (appendix C)."""
+"""Scenario in which senders join one that transmits at line rate (appendix C)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LATE = "late"
 
 
 class Joining(Workload):
-    """Sender 0 at line rate; others join it at one instant, and perhaps one more later."""
+    """One sender at line rate; others join at the same time, and optionally one more joins later."""
 
     joiners: Annotated[int, Field(ge=1, le=1_000)] = Field(1, description="Senders that join at the same instant.")
-    join_us: Annotated[float, Field(ge=0)] = Field(40.0, description="When they join.")
-    late_us: float | None = Field(None, description="When one more joins; null: none does.")
+    join_us: Annotated[float, Field(ge=0)] = Field(40.0, description="Time at which they join.")
+    late_us: float | None = Field(None, description="Time at which one more sender joins; null: none joins.")
     message_bytes: Annotated[int, Field(ge=1)] = Field(4_000_000, description="Bytes of each message.")
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the data-centre experiments share: their three scales and the rule that makes small ones out of the paper's.
+"""The three scales of the data-centre experiments and the rule that derives the small scales from the paper's.
 
-The rule: a smaller incast of N senders keeps the paper's rate of senders per microsecond and its share of the buffer,
-so window and buffer shrink with N / 128; packets are larger. Rates, delays, thresholds and message sizes stay.
+The rule: an incast of N senders keeps the paper's senders per microsecond and its share of the buffer. Window and
+buffer therefore shrink with N / 128. Packets are larger. Rates, delays, thresholds and message sizes stay the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PAPER_BUFFER_BYTES = 32_000_000
 CI_DEGREE = 31
 LAPTOP_DEGREE = 63
 SMALL_SCALE_PAYLOAD_BYTES = 4_000
-"""The MTU of the paper's appendix C: a quarter of the packets buys a larger network for the same effort."""
+"""The MTU of the paper's appendix C. With a quarter of the packets, a larger network fits the same run time."""
 
 SCALING_RULE = (
     "At scales ci and laptop an incast has 31 and 63 senders; its window and the switches' buffer are the paper's "
@@ -31,14 +31,14 @@ SCALING_NOTE = f"{SCALING_RULE} Packets carry {SMALL_SCALE_PAYLOAD_BYTES:,} B."
 
 
 def shrunk_buffer_bytes(degree: int) -> int:
-    """The paper's 32 MB for an incast of fewer senders."""
+    """Return the paper's 32 MB buffer scaled to an incast of `degree` senders."""
     return PAPER_BUFFER_BYTES * degree // PAPER_DEGREE
 
 
 def data_centre_scales(
     workload: Mapping[str, Any], ci_arrivals_us: float, *, payload_bytes: int = SMALL_SCALE_PAYLOAD_BYTES
 ) -> dict[ScaleName, Scale]:
-    """The three scales of an experiment on data-centre traffic; the payload is that of the two smaller ones."""
+    """Return the three scales of a data-centre experiment; `payload_bytes` applies to scales ci and laptop."""
 
     def scale(topology: str, parameters: Mapping[str, Any], degree: int, arrivals_us: float, ms: float) -> Scale:
         traffic = {
@@ -62,5 +62,5 @@ def data_centre_scales(
 
 
 def data_centre_scenario(name: str, summary: str, scales: Mapping[ScaleName, Scale]) -> Scenario:
-    """A scenario on data-centre traffic."""
+    """Return a scenario with data-centre traffic."""
     return Scenario(name, summary, DataCentre, scales)

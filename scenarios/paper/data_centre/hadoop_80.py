@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Microbursts without incast: hadoop at 80 % (Fig. 9)."""
+"""Hadoop messages at 80 % load: microbursts without incast (Fig. 9)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Hadoop at 50 % with 8 % incast, for two round trips (Fig. 12)."""
+"""Hadoop at 50 % with 8 % incast, with two base round-trip times (Fig. 12)."""
 
 from __future__ import annotations
 

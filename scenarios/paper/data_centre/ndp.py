@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""SFC and NDP under Hadoop messages and incasts of any synchronization (Fig. 16)."""
+"""SFC and NDP with Hadoop messages and incasts of varied synchronization (Fig. 16)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from wire.constants import DEFAULT_PAYLOAD_BYTES
 
 
 def _with_headers(scale: Scale, degree: int) -> Scale:
-    """NDP's queue of headers, the paper's 1 BDP, for an incast of fewer senders: as large a share of its headers."""
+    """Scale NDP's header queue (the paper's 1 BDP) so that it holds the same share of a smaller incast's headers."""
     return replace(scale, switch={**scale.switch, "header_queue_bdp": degree / PAPER_DEGREE})
 
 
-# Packets as small as the paper's at every scale: headers of larger ones come so slowly that no queue of them builds up.
+# Packets have the paper's size at every scale: with larger packets, headers arrive too slowly to build up a queue.
 _SCALES = data_centre_scales(
     {"sizes": "hadoop", "load": 0.5, "incast_load": 0.08}, 1_000.0, payload_bytes=DEFAULT_PAYLOAD_BYTES
 )
 
 SCENARIO = data_centre_scenario(
     "ndp",
-    "hadoop messages at 50 % load plus 8 % of 128:1 incasts, for NDP's short queues beside SFC's",
+    "hadoop messages at 50 % load plus 8 % of 128:1 incasts, to compare NDP's short queues with SFC's",
     {
         "ci": _with_headers(_SCALES["ci"], CI_DEGREE),
         "laptop": _with_headers(_SCALES["laptop"], LAPTOP_DEGREE),

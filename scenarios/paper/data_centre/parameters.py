@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Hadoop at 50 % with 8 % incast, for SFC's thresholds (Fig. 11)."""
+"""Hadoop at 50 % with 8 % incast, with several SFC thresholds (Fig. 11)."""
 
 from __future__ import annotations
 

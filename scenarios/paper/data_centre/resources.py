@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Incasts beside rpc or hadoop messages, for the state in switches (Table 2)."""
+"""Incasts beside rpc or hadoop messages, to measure the state in switches (Table 2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the paper's testbed has in its hosts: RDMA NICs, where its simulations have the HPCC simulator's hosts."""
+"""Host settings of the paper's testbed, which has RDMA NICs; its simulations use the HPCC simulator's hosts."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from collections.abc import Mapping
 from typing import Any
 
 NICS: Mapping[str, Any] = {"congestion_notice": "cnp"}
-"""A RoCEv2 NIC tells of marked packets by CNPs; the simulator does so in acknowledgements."""
+"""RoCEv2 NICs report marked packets in CNPs; the simulator's hosts report them in acknowledgements."""

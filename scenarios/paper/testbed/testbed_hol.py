@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""All-to-all traffic beside an incast that PFC spreads into the fabric (Fig. 6)."""
+"""Scenario with all-to-all traffic and an incast whose congestion PFC spreads into the fabric (Fig. 6)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 
 class HeadOfLine(Workload):
-    """All-to-all among the first hosts of each of two ToRs, and one long incast from others to one other host."""
+    """All-to-all traffic among the first hosts of two ToRs, and one long incast among the remaining hosts."""
 
     sizes: str = Field("hadoop", description="Message sizes of the all-to-all traffic.")
-    load: Annotated[float, Field(gt=0, le=2)] = Field(0.3, description="Its load, as a share of its hosts' line rate.")
-    hosts_per_tor: Annotated[int, Field(ge=1)] = Field(8, description="Its hosts under each ToR.")
+    load: Annotated[float, Field(gt=0, le=2)] = Field(
+        0.3, description="Load of the all-to-all traffic, as a share of its hosts' line rate."
+    )
+    hosts_per_tor: Annotated[int, Field(ge=1)] = Field(8, description="Hosts of the all-to-all traffic under each ToR.")
     queue_pairs: Annotated[int, Field(ge=0, le=MAX_QUEUE_PAIRS)] = Field(
         4,
-        description="Queue pairs from each of them to each other, which take messages in turn; 0: one a message.",
+        description="Queue pairs per pair of hosts, used in turn; 0: a new queue pair for every message.",
     )
     arrivals_us: Annotated[float, Field(gt=0, le=10_000_000)] = Field(2_000.0, description="How long messages arrive.")
     remote_senders: Annotated[int, Field(ge=1)] = Field(16, description="Incast senders under the other ToR.")
@@ -53,18 +55,20 @@ class HeadOfLine(Workload):
         rates_bps = [topology.host_link[name].rate_bps for name in everyone]
         background, incast = random.spawn(2)
         sizes = load_sizes(self.sizes)
-        found = list(all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.tag))
+        requests = list(
+            all_to_all(everyone, rates_bps, sizes, self.load, self.arrivals_us * 1000, background, sizes.tag)
+        )
         if self.queue_pairs:
-            found = list(on_standing_pairs(found, self.queue_pairs))
+            requests = list(on_standing_pairs(requests, self.queue_pairs))
         *local, receiver = rests[1][: self.local_senders + 1]
         for sender in [*rests[0][: self.remote_senders], *local]:
             for offset_ns in incast.uniform(0, 50_000, self.flows_per_sender):
-                found.append(FlowRequest(sender, receiver, self.incast_bytes, round(offset_ns), INCAST))
-        return found
+                requests.append(FlowRequest(sender, receiver, self.incast_bytes, round(offset_ns), INCAST))
+        return requests
 
 
 def _scale(arrivals_us: float) -> Scale:
-    # The incast lasts as long as messages arrive: what the receiver's link carries in that time, over all its flows.
+    # The incast lasts as long as messages arrive: its flows share the bytes that the receiver's link carries meanwhile.
     incast_bytes = round(arrivals_us * 12_500 / (24 * 40))
     workload = {"arrivals_us": arrivals_us, "incast_bytes": incast_bytes}
     switch = {"buffer_bytes": 16_000_000}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Impairments of links as they are typed: which links and directions, when, how often, and what is refused."""
+"""Tests of impairment specifications: links, directions, times, shares, and refused texts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CLOS = shape("clos", {"hosts_per_tor": 2}).build()
 
 
 def impairment(text: str) -> Impairment:
-    """The fault of a text, which is of a link."""
+    """Parse a specification that must be an impairment."""
     fault = parse_fault(text)
     assert isinstance(fault, Impairment)
     return fault
 
 
-def _ways(text: str) -> set[tuple[str, str]]:
+def _directions(text: str) -> set[tuple[str, str]]:
     return {(sender.node, receiver.node) for sender, receiver in impairment(text).directions(CLOS)}
 
 
@@ -37,8 +37,8 @@ def _ways(text: str) -> set[tuple[str, str]]:
         ("10%", 100_000_000, "10%"),
     ],
 )
-def test_a_share_is_written_in_percent_or_not(share: str, rate_ppb: int, written: str) -> None:
-    """Both mean the same, and it is given back in percent."""
+def test_a_share_is_a_percentage_or_a_fraction(share: str, rate_ppb: int, written: str) -> None:
+    """Both forms parse to the same rate, and it is formatted in percent."""
     fault = impairment(f"loss:all,rate={share}")
     assert fault.rate_ppb == rate_ppb
     assert str(fault) == f"loss:all,rate={written},from=0us"
@@ -56,26 +56,24 @@ def test_a_share_is_written_in_percent_or_not(share: str, rate_ppb: int, written
         "jitter:all,rate=100%,from=0us,max=300ns",
     ],
 )
-def test_a_fault_is_given_back_as_it_is_typed(text: str) -> None:
-    """So that a run can be repeated from what it stored."""
+def test_a_fault_formats_to_its_specification(text: str) -> None:
+    """A run can then be repeated from the text that it stored."""
     assert str(parse_fault(text)) == text
     assert parse_fault(str(parse_fault(text))) == parse_fault(text)
 
 
 def test_a_place_is_a_link_a_node_or_all() -> None:
-    """Both directions of each."""
-    assert _ways("loss:tor1-spine1,rate=1%") == {("tor1", "spine1"), ("spine1", "tor1")}
-    assert _ways("loss:spine1,rate=1%") == {
+    assert _directions("loss:tor1-spine1,rate=1%") == {("tor1", "spine1"), ("spine1", "tor1")}
+    assert _directions("loss:spine1,rate=1%") == {
         (a, b) for tor in ("tor1", "tor2") for a, b in (("spine1", tor), (tor, "spine1"))
     }
-    assert len(_ways("loss:all,rate=1%")) == 2 * len(CLOS.links)
+    assert len(_directions("loss:all,rate=1%")) == 2 * len(CLOS.links)
 
 
-def test_a_direction_is_told_by_where_it_leads() -> None:
-    """One of a link, or all that end at a node."""
-    assert _ways("loss:tor1-spine1,rate=1%,towards=tor1") == {("spine1", "tor1")}
-    assert _ways("loss:all,rate=1%,towards=spine1") == {("tor1", "spine1"), ("tor2", "spine1")}
-    assert _ways("loss:h1,rate=1%,towards=tor1") == {("h1", "tor1")}
+def test_towards_selects_the_direction() -> None:
+    assert _directions("loss:tor1-spine1,rate=1%,towards=tor1") == {("spine1", "tor1")}
+    assert _directions("loss:all,rate=1%,towards=spine1") == {("tor1", "spine1"), ("tor2", "spine1")}
+    assert _directions("loss:h1,rate=1%,towards=tor1") == {("h1", "tor1")}
 
 
 @pytest.mark.parametrize(
@@ -96,13 +94,12 @@ def test_a_direction_is_told_by_where_it_leads() -> None:
         ("loss:tor1-tor2,rate=1%", "tor1 and tor2 are not linked"),
         ("loss:tor1-spine1,rate=1%,towards=tor2", "none of its links leads towards 'tor2'"),
         ("jitter:all", "max is missing; it is written jitter:A-B|NODE|all,max=TIME"),
-        ("jitter:all,max=0us", "max: must be longer than nothing"),
-        ("reorder:all,rate=1%,by=0us", "by: must be longer than nothing"),
+        ("jitter:all,max=0us", "max: must be longer than 0"),
+        ("reorder:all,rate=1%,by=0us", "by: must be longer than 0"),
         ("delay:all,max=1us", "no fault 'delay'; there are link, "),
     ],
 )
 def test_wrong_impairments_are_refused_in_one_line(text: str, words: str) -> None:
-    """The line says what is wrong and how it is written."""
     with pytest.raises(FaultError) as caught:
         parse_faults([text], CLOS)
     assert words in str(caught.value)
@@ -110,8 +107,7 @@ def test_wrong_impairments_are_refused_in_one_line(text: str, words: str) -> Non
 
 
 @pytest.mark.parametrize("second", ["loss:tor1,rate=2%,from=5us", "loss:all,rate=2%,until=10us,towards=spine1"])
-def test_one_kind_holds_once_at_a_time(second: str) -> None:
-    """Two rates for one direction of a link are none."""
+def test_overlapping_impairments_of_one_kind_are_refused(second: str) -> None:
     first = "loss:tor1-spine1,rate=1%,until=20us"
     with pytest.raises(FaultError, match="the link from tor1 to spine1 has a loss at that time already"):
         parse_faults([first, second], CLOS)
@@ -126,13 +122,12 @@ def test_one_kind_holds_once_at_a_time(second: str) -> None:
         "loss:tor1-spine2,rate=2%",
     ],
 )
-def test_other_times_kinds_and_links_go_together(second: str) -> None:
-    """One after the other on one link, or different things at once."""
+def test_impairments_at_other_times_of_other_kinds_or_links_are_accepted(second: str) -> None:
     assert len(parse_faults(["loss:tor1-spine1,rate=1%,until=20us", second], CLOS)) == 2
 
 
-def test_a_seed_follows_from_the_runs() -> None:
-    """Of each fault its own, whatever other faults there are; one that was told stays."""
+def test_default_seeds_derive_from_the_run_seed() -> None:
+    """Each fault gets its own seed, independent of other faults; an explicit seed stays."""
     seeds = [
         impairment(text).seeded(seed) for seed in (1, 2) for text in ("loss:all,rate=1%", "loss:tor1-spine1,rate=1%")
     ]
@@ -143,13 +138,12 @@ def test_a_seed_follows_from_the_runs() -> None:
 
 @pytest.mark.parametrize("kind", IMPAIRMENTS)
 def test_only_jitter_and_reordering_hold_frames_back(kind: type[Impairment]) -> None:
-    """A run waits that long for what is on its way at the end."""
-    holding: dict[type[Impairment], str] = {Jitter: ",max=3us", Reordering: ",by=3us"}
-    extra = holding.get(kind, "")
+    """A run waits that long at its end for frames that are still held back."""
+    parameters: dict[type[Impairment], str] = {Jitter: ",max=3us", Reordering: ",by=3us"}
+    extra = parameters.get(kind, "")
     assert impairment(f"{kind.kind}:all,rate=1%{extra}").hold_ns == (3_000 if extra else 0)
 
 
-def test_a_report_marks_what_held_when() -> None:
-    """The label of the plot names place, kind and share."""
+def test_the_span_of_an_impairment_has_label_and_times() -> None:
     [span] = parse_fault("bts-loss:tor2,rate=0.5,from=20us,until=80us").spans()
     assert (span.label, span.begin_ns, span.end_ns) == ("tor2 bts-loss 50%", 20_000, 80_000)

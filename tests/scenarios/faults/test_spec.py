@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Texts of faults: what they mean, how they are given back, and one line for every wrong one."""
+"""Tests of fault specifications: parsing, formatting, and one-line errors for invalid texts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from topologies.shapes import shape
 CLOS = shape("clos", {"uplinks": 2}).build()
 
 
-def test_a_link_goes_down_and_up() -> None:
-    """Times with their units; what was not told has its default."""
+def test_link_fault_has_its_times_and_the_default_detection_time() -> None:
     fault = parse_fault("link:tor1-spine1,down=200us,up=1.5ms")
     assert isinstance(fault, LinkDown)
     assert (fault.down_ns, fault.up_ns, fault.detect_ns) == (200_000, 1_500_000, 50_000)
@@ -33,18 +32,17 @@ def test_a_link_goes_down_and_up() -> None:
         "stall:h1,at=1ms,for=30us,ring=0",
     ],
 )
-def test_a_fault_is_given_back_as_it_is_typed(text: str) -> None:
-    """So that a run can be repeated from what it stored."""
+def test_a_fault_formats_to_its_specification(text: str) -> None:
+    """A run can then be repeated from the text that it stored."""
     assert str(parse_fault(text)) == text
     assert parse_fault(str(parse_fault(text))) == parse_fault(text)
 
 
-def test_parallel_links_are_named_one_by_one_or_together() -> None:
-    """All links of two nodes, or the second of them."""
-    together, second = (parse_fault(f"link:{place},down=1us") for place in ("spine2-tor1", "tor1-spine2#2"))
-    assert isinstance(together, LinkDown) and isinstance(second, LinkDown)
-    assert len(together.links(CLOS)) == 2
-    assert second.links(CLOS) == together.links(CLOS)[1:]
+def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
+    all_links, second = (parse_fault(f"link:{place},down=1us") for place in ("spine2-tor1", "tor1-spine2#2"))
+    assert isinstance(all_links, LinkDown) and isinstance(second, LinkDown)
+    assert len(all_links.links(CLOS)) == 2
+    assert second.links(CLOS) == all_links.links(CLOS)[1:]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +80,6 @@ def test_parallel_links_are_named_one_by_one_or_together() -> None:
     ],
 )
 def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
-    """The line says what is wrong and how it is written."""
     with pytest.raises(FaultError) as caught:
         parse_faults([text], CLOS)
     assert words in str(caught.value)
@@ -90,8 +87,7 @@ def test_wrong_faults_are_refused_in_one_line(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_every_kind_says_what_it_is_and_how_it_is_written(kind: str) -> None:
-    """The table is what people read in errors."""
+def test_every_kind_has_a_summary_and_a_usage(kind: str) -> None:
     row = FAULTS[kind]
     assert row.kind == kind
     assert row.usage.startswith(f"{kind}:")
