@@ -62,7 +62,7 @@ def test_hosts_get_mixed_rates_in_turn() -> None:
 
 
 def test_three_tier_builds_a_fat_tree_of_four() -> None:
-    """The tree has 16 hosts and 20 switches of four ports. Paths between pods cross five switches, one of them a core."""
+    """The tree has 16 hosts and 20 switches of four ports. Paths between pods cross five switches, also one core."""
     parameters = {"pods": 4, "cores_per_plane": 2, "hosts_per_tor": 2}
     built = shape("three-tier", parameters).build()
     assert (len(built.hosts), len(built.switches), len(built.links)) == (16, 20, 48)
