@@ -202,7 +202,7 @@ def test_of_all_each_experiment_is_given_what_it_has(capsys: pytest.CaptureFixtu
     assert (changed["hadoop-50"], changed["theory"]) == (settings, settings[1:])
     say_left_out(changed, settings)
     said = capsys.readouterr().err
-    assert said.startswith("--set arrivals_us=1000: of incast-degree, ")
+    assert said.startswith("--set arrivals_us=1000: used by incast-degree, ")
     assert len(said.splitlines()) == 1
     named = said.partition(": of ")[2].partition("; the others have no such setting")[0].split(", ")
     assert named == [name for name, own in changed.items() if own == settings]

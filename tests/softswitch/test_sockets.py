@@ -59,4 +59,4 @@ def test_clean_removes_unused_sockets(
     _left(folder / "softswitch-s1-0.control").close()
     assert main(["clean"]) == 0
     assert not list(folder.glob("*.control"))
-    assert capsys.readouterr().out == "1 sockets of softswitches that were killed: removed\n"
+    assert capsys.readouterr().out == "removed 1 sockets of killed softswitch processes\n"

@@ -82,7 +82,7 @@ def _check(status: int, out: str, errors: str) -> None:
         raise Finding("more than one line on stderr", errors[:1000])
     if not all(line.isprintable() for line in lines):
         raise Finding("something unprintable on stderr", ascii(errors))
-    if len("".join(refusals)) > _LONGEST_SAID:
+    if any(len(line) > _LONGEST_SAID for line in refusals):
         raise Finding("a line too long to read", errors[:_LONGEST_SAID])
     if status == REFUSED and not (lines or out):
         raise Finding("refused without a word", "")

@@ -12,6 +12,7 @@ import pytest
 from scenarios.files.flow_file import format_flows
 from scenarios.model.flow import FlowRequest
 from scenarios.model.numbering import number_flows
+from testbed.dilation.choice import with_dilation
 from testbed.flows.columns import flow_columns
 from testbed.flows.ideal import IdealTimes, ideal_times_ns
 from testbed.flows.waits import Waits, ideal_waits
@@ -76,10 +77,10 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
 def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> None:
     """Of a ring of short messages hosts are idle most of the time; of the same messages all at once they are not."""
     settings = ("vector_bytes=80000",)
-    ring = plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings))
+    ring = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings)))
     listed = tmp_path / "at-once.csv"
     listed.write_text(format_flows([replace(flow, after=()) for flow in ring.flows], None))
-    at_once = plan_run(RunRequest("allreduce", "irn", dilation=10_000, flow_file=listed))
+    at_once = with_dilation(plan_run(RunRequest("allreduce", "irn", dilation=10_000, flow_file=listed)))
     assert ring.config.dilation_choice is not None
     assert at_once.config.dilation_choice is not None
     assert 0 < 2 * ring.config.dilation_choice.peak_load < at_once.config.dilation_choice.peak_load

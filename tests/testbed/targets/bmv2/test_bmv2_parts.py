@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue import SCENARIOS
 from telemetry.queue_samples import samples_from_bytes
+from testbed.dilation.choice import with_dilation
 from testbed.errors import UsageError
 from testbed.execution import capabilities
 from testbed.plan.plan import RunRequest, plan_run
@@ -160,7 +161,7 @@ def test_a_clock_too_slow_for_the_program_says_so() -> None:
 
 def test_bmv2_gets_a_slower_clock_and_is_repeatable() -> None:
     """BMv2 forwards far less than softswitch; the command that repeats a run names it."""
-    bmv2, soft = plan_run(LIVE).config, plan_run(RunRequest("incast", switch="auto")).config
+    bmv2, soft = (with_dilation(plan_run(request)).config for request in (LIVE, RunRequest("incast", switch="auto")))
     assert (bmv2.switch, soft.switch) == ("bmv2", "soft")
     assert bmv2.dilation > soft.dilation
     assert "--switch bmv2" in bmv2.command
