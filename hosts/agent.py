@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The process that serves hosts of a live run: ``python -m hosts.agent CONFIG.json``.
+"""The agent, a process that serves hosts of a live run: ``python -m hosts.agent CONFIG.json``.
 
-It enters its hosts' namespaces to open sockets, then serves all their NICs in one loop. It obeys the commands of
-`hosts.protocol` on stdin and tells its events on stdout: that it is ready; records as they happen; and when told to
-stop what is unfinished, the statistics of each host, and how late it was. The end of stdin and SIGTERM are a ``stop``.
+The agent enters its hosts' network namespaces to open sockets, then serves all their NICs in one loop. It reads the
+commands of `hosts.protocol` from stdin and writes events to stdout: first that it is ready, then records as they
+happen. On ``stop`` it reports unfinished messages, the statistics of every host and its lateness. The end of stdin and
+SIGTERM act like ``stop``.
 """
 
 import gc
@@ -60,10 +61,10 @@ _BROKEN, _BAD_INPUT = 1, 2
 
 
 class Agent:
-    """The hosts of one process: opens their sockets, runs their NICs in one loop, obeys and reports in lines."""
+    """The hosts of one process, served by one event loop and controlled by JSON lines."""
 
     def __init__(self, config: AgentConfig, stdin: int, stdout: int) -> None:
-        """Opens every socket. Raises OSError if a namespace or interface is missing, ValueError for bad settings."""
+        """Open every socket. Raises OSError if a namespace or interface is missing, ValueError for bad settings."""
         self._config = config
         self._dilation = Dilation(config.dilation)
         self._out = LineWriter(stdout)
@@ -85,13 +86,13 @@ class Agent:
         self._expect(config.flows, config.addresses)
 
     def run(self) -> None:
-        """Serve until told to stop, then report."""
+        """Serve until a stop command, the end of stdin or SIGTERM, then report."""
         signal.signal(signal.SIGTERM, self._on_terminate)
         self._loop.add_reader(self._stdin, self._on_input)
         self._loop.add_reader(self._tick.fileno(), self._on_tick)
         self._tell(Ready(len(self._nics)))
         self._on_tick()
-        _keep_for_good()
+        _freeze_garbage_collector()
         self._loop.run()
         self._report()
 
@@ -115,8 +116,8 @@ class Agent:
         with network_namespace(served.pid):
             tap = TapDevice(TAP.format(name=served.host.name))
             self._resources.callback(tap.close)
-            taken = take_over(served.interface, tap)
-        self._resources.callback(_give_back, served, taken)
+            takeover = take_over(served.interface, tap)
+        self._resources.callback(_restore_interface, served, takeover)
         return tap
 
     def _on_input(self) -> None:
@@ -159,7 +160,7 @@ class Agent:
         self._start_ns = start_ns
         self._loop.late_bins = LateBins(start_ns, late_bin_ns(self._dilation))
         self._send(self._config.flows, self._config.addresses)
-        _keep_for_good()
+        _freeze_garbage_collector()
 
     def _add(self, added: Add) -> None:
         if self._records is None:
@@ -234,27 +235,30 @@ class Agent:
         )
 
 
-def _keep_for_good() -> None:
-    """What there is now stays to the end: no collection looks at it, which with 100 000 messages takes a moment."""
+def _freeze_garbage_collector() -> None:
+    """Exclude all present objects from garbage collection: scanning 100 000 messages would delay frames."""
     gc.collect()
     gc.freeze()
 
 
-def _give_back(served: AgentHost, taken: Takeover) -> None:
-    """The host's interface is its own again, unless the host has gone."""
+def _restore_interface(served: AgentHost, takeover: Takeover) -> None:
+    """Undo the takeover of the host's interface, unless the host no longer exists."""
     with suppress(OSError), network_namespace(served.pid):
-        give_back(taken)
+        give_back(takeover)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve hosts until told to stop; return 0 for a served run, 1 for a broken one, 2 for bad input (one line)."""
+    """Serve hosts until stopped.
+
+    Returns 0 after a complete run, 1 if the run failed, and 2 for bad input, which is reported in one line.
+    """
     if len(arguments) != 1:
         print("usage: python -m hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
     try:
         config = AgentConfig.model_validate_json(Path(arguments[0]).read_text())
         agent = Agent(config, sys.stdin.fileno(), sys.stdout.fileno())
