@@ -171,7 +171,7 @@ class EventLoop:
                 station.tap.send(frame_for_programs)
 
     def _measure(self, station: _Station, sent: list[tuple[int, bytes]], sent_ns: int) -> None:
-        """Record the lateness of frames sent together, all of which count as sent at `sent_ns`."""
+        """Record the lateness of frames that were sent together; all of them count as sent at `sent_ns`."""
         late_bins = self.late_bins
         for ideal_ns, frame in sent:
             late_ns = sent_ns - ideal_ns

@@ -62,6 +62,6 @@ class LateBins:
 def late_bin_ns(dilation: Dilation) -> int:
     """Return the width of an interval in wall ns: the sampling interval of queues, but at least 10 ms.
 
-    Shorter intervals would be so many that recording them could itself delay the run.
+    With shorter intervals, the recording itself could delay the run.
     """
     return max(_LEAST_WALL_NS, dilation.wall_ns(_MODEL_NS))

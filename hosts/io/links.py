@@ -61,7 +61,7 @@ class Settings:
     neighbours: tuple[tuple[str, str], ...]
     """Permanent neighbours, each with its IP address and its MAC address."""
     routes: tuple[Route, ...]
-    """Routes, without those that the kernel derives from addresses."""
+    """Routes, except routes that the kernel derives from addresses."""
 
     @classmethod
     def of_host(cls, ip: IPv4Address, gateway: IPv4Address, gateway_mac: str) -> Settings:
