@@ -20,7 +20,7 @@ IPS = ("10.0.0.1", "10.0.0.2")
 
 @dataclass(frozen=True)
 class Station:
-    """One end of the pair: the process that holds the namespace, and its interface."""
+    """An end of the veth pair: the process that holds its namespace, and its interface."""
 
     pid: int
     interface: str

@@ -17,7 +17,7 @@ from tests.hosts.transport.fake_link import FakeLink
 
 
 class _Divides(CongestionControl):
-    """Raises an exception in a method that its hook calls."""
+    """A congestion control that raises an exception in a method that its hook calls."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ class _Divides(CongestionControl):
 
 
 class _Stops(CongestionControl):
-    """Sets a rate that the engine rejects."""
+    """A congestion control that sets a rate that the engine rejects."""
 
     __slots__ = ()
 

@@ -62,7 +62,7 @@ def bts_frame(source: Station, destination: Station) -> bytes:
 
 
 def foreign_frame(source: Station, destination: Station) -> bytes:
-    """Return a UDP frame for a port that is not nic_frames."""
+    """Return a UDP frame for a port that the testbed does not use."""
     macs = pack_header(parse_mac(destination.mac), parse_mac(source.mac), 0x0800)
     ip = pack_ipv4(parse_ip(source.ip), parse_ip(destination.ip), 17, 12, 0)
     return macs + ip + pack_udp(1000, 9, 4) + bytes(4)

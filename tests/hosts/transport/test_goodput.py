@@ -43,7 +43,7 @@ def test_intervals_contain_every_byte_once(sizes: list[int], loss: float, epoch_
 
 
 def test_a_single_message_arrives_at_line_rate() -> None:
-    """At 100 Gb/s an interval of 10 us holds 125 KB, minus the headers."""
+    """An interval of 10 us holds 125 KB at 100 Gb/s, minus the headers."""
     link = FakeLink(TransportSettings(goodput_interval_ns=INTERVAL_NS))
     link.transfer(1_000_000)
     link.run()

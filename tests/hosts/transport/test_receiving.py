@@ -245,7 +245,7 @@ def test_a_mark_is_echoed_in_the_ack_and_cnps_are_limited_by_their_interval() ->
 
 @pytest.mark.parametrize("ack_every", [1, 4])
 def test_marks_in_acknowledgements_slow_the_sender_without_a_cnp(ack_every: int) -> None:
-    """This is the default, as in the HPCC simulator. The mark of an unanswered packet is reported in the next ACK."""
+    """The mark of an unanswered packet is reported in the next ACK, as in the HPCC simulator."""
     link = FakeLink(TransportSettings(congestion="dcqcn", ack_every=ack_every), change=_mark)
     link.transfer(1_000_000)
     link.run(until_ns=30_000)

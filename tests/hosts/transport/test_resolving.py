@@ -86,7 +86,7 @@ def test_resolving_twice_changes_nothing(congestion: str, flow_control: str, los
 
 @pytest.mark.parametrize("congestion", ["window", "dcqcn", "hpcc"])
 def test_the_window_is_the_bdp_of_the_nic_s_rate(congestion: str) -> None:
-    """In a network of mixed rates, a rate that is not listed uses the BDP of the network."""
+    """A rate that is not listed in a network of mixed rates uses the BDP of the network."""
     slow_bps = 50_000_000_000
     shared = TransportSettings(**STAR, congestion=congestion, bdp_of_nics={str(slow_bps): 26_250})
     for link_bps, window_bytes in ((100_000_000_000, 52_500), (slow_bps, 26_250), (25_000_000_000, 52_500)):

@@ -174,7 +174,7 @@ def _data_starts(link: FakeLink, destination_qpn: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("flow_control", FLOW_CONTROLS)
 @pytest.mark.parametrize("condition", ["clear", "pauses"])
 def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: str, condition: str) -> None:
-    """Bytes sent and not acknowledged, observed on the wire, may exceed the window by at max_in_flight one packet."""
+    """Bytes sent and not acknowledged, observed on the wire, may exceed the window by one packet."""
     link = transfer(settings_of("window", flow_control, loss_recovery), CONDITIONS[condition])
     moves = [(start_ns, psn + 1, 0) for start_ns, psn in _data_starts(link, destination_qpn=101)]
     for arrival_ns, receiver, delivered in link.delivered:
@@ -203,7 +203,7 @@ def test_the_same_inputs_give_the_same_frames(congestion: str, flow_control: str
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
 def test_dilation_scales_only_time(congestion: str, flow_control: str, loss_recovery: str) -> None:
-    """With ten times the dilation, the same packets leave ten times later, except for rounding."""
+    """The same packets leave ten times later at ten times the dilation, except for rounding."""
     settings = settings_of(congestion, flow_control, loss_recovery)
     fast, slow = FakeLink(settings, dilation=100), FakeLink(settings, dilation=1000)
     for link in (fast, slow):
