@@ -57,7 +57,7 @@ from scenarios.model.flow import Flow
 from wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000
-_BROKEN, _BAD_INPUT = 1, 2
+_FAILED, _BAD_INPUT = 1, 2
 
 
 class Agent:
@@ -90,7 +90,7 @@ class Agent:
         signal.signal(signal.SIGTERM, self._on_terminate)
         self._loop.add_reader(self._stdin, self._on_input)
         self._loop.add_reader(self._tick.fileno(), self._on_tick)
-        self._tell(Ready(len(self._nics)))
+        self._emit(Ready(len(self._nics)))
         self._on_tick()
         _freeze_garbage_collector()
         self._loop.run()
@@ -122,16 +122,16 @@ class Agent:
 
     def _on_input(self) -> None:
         for line in self._in.lines():
-            self._obey(line)
+            self._handle_line(line)
         if self._in.is_closed:
             self._loop.remove_reader(self._stdin)
             self._loop.stop()
 
-    def _obey(self, line: str) -> None:
+    def _handle_line(self, line: str) -> None:
         try:
             command = parse_command(line)
         except ProtocolError as error:
-            self._tell(Refused(str(error)))
+            self._emit(Refused(str(error)))
             return
         if isinstance(command, Quiesce):
             self._loop.stop_sending()
@@ -144,15 +144,15 @@ class Agent:
         elif isinstance(command, Add):
             self._add(command)
         elif self._records is not None:
-            self._tell(Refused(f"{line!r} comes a second time"))
+            self._emit(Refused(f"{line!r} comes a second time"))
         else:
             self._start(command.start_ns)
 
-    def _tell(self, event: AgentEvent) -> None:
+    def _emit(self, event: AgentEvent) -> None:
         self._out.write(event_line(event))
 
     def _start(self, start_ns: int) -> None:
-        self._records = RecordWriter(self._tell, self._dilation, start_ns, self._config.switches)
+        self._records = RecordWriter(self._emit, self._dilation, start_ns, self._config.switches)
         for nic in self._nics.values():
             nic.count_intervals_from(start_ns)
         for served in self._config.hosts:
@@ -164,13 +164,13 @@ class Agent:
 
     def _add(self, added: Add) -> None:
         if self._records is None:
-            self._tell(Refused("messages can be added once the run has started"))
+            self._emit(Refused("messages can be added once the run has started"))
             return
         try:
             self._expect(added.flows, added.addresses)
             self._send(added.flows, added.addresses)
         except ValueError as error:
-            self._tell(Refused(str(error)))
+            self._emit(Refused(str(error)))
 
     def _expect(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
         for flow in flows:
@@ -192,13 +192,13 @@ class Agent:
             for nic in self._nics.values():
                 nic.adopt(settings, self._dilation)
         except ValueError as error:
-            self._tell(Refused(str(error)))
+            self._emit(Refused(str(error)))
 
     def _look(self, number: int) -> None:
         for name, nic in self._nics.items():
-            self._tell(host_state(self._statistics(name), nic.state(), self._dilation, time.monotonic_ns()))
-        self._tell(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
-        self._tell(Looked(number))
+            self._emit(host_state(self._statistics(name), nic.state(), self._dilation, time.monotonic_ns()))
+        self._emit(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
+        self._emit(Looked(number))
         self._out.flush()
 
     def _on_event(self, host: str, event: Event) -> None:
@@ -208,24 +208,24 @@ class Agent:
     def _on_tick(self) -> None:
         self._tick.clear()
         self._tick.arm(time.monotonic_ns() + _FLUSH_NS)
-        self._tell_late_bins()
+        self._emit_late_bins()
         self._out.flush()
 
-    def _tell_late_bins(self, *, is_over: bool = False) -> None:
+    def _emit_late_bins(self, *, is_final: bool = False) -> None:
         if self._records is not None and self._loop.late_bins is not None:
-            self._records.write_late_bins(self._config.name, self._loop.late_bins.take(is_over=is_over))
+            self._records.write_late_bins(self._config.name, self._loop.late_bins.take(is_final=is_final))
 
     def _on_terminate(self, number: int, frame: FrameType | None) -> None:
         self._loop.stop()
 
     def _report(self) -> None:
-        self._tell_late_bins(is_over=True)
+        self._emit_late_bins(is_final=True)
         for name, nic in self._nics.items():
             if self._records is not None:
                 self._records.write_rest(nic)
-            self._tell(self._statistics(name))
-        self._tell(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
-        self._tell(Stopped())
+            self._emit(self._statistics(name))
+        self._emit(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
+        self._emit(Stopped())
         self._out.drain()
 
     def _statistics(self, host: str) -> HostStatistics:
@@ -269,11 +269,11 @@ def main(arguments: Sequence[str]) -> int:
         agent.run()
     except Exception as error:
         if print_crash(error):  # the runner reports the last line
-            return _BROKEN
+            return _FAILED
         if not isinstance(error, OSError):
             raise
         print(f"agent: {error.strerror}", file=sys.stderr)
-        return _BROKEN
+        return _FAILED
     finally:
         agent.close()
     return 0

@@ -113,7 +113,7 @@ class EventLoop:
                 if station is not None:
                     self._receive(descriptor, station)
                 elif descriptor == timer_descriptor:
-                    self._timer.has_fired()
+                    self._timer.note_fired()
                 elif descriptor in self._readers:
                     self._readers[descriptor]()
             self._serve_due()

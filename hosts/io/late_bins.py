@@ -46,9 +46,9 @@ class LateBins:
         if late_ns > self._max_ns:
             self._max_ns = late_ns
 
-    def take(self, *, is_over: bool = False) -> list[LateBin]:
-        """Return and remove the ended intervals; with `is_over`, end and include the current one."""
-        if is_over:
+    def take(self, *, is_final: bool = False) -> list[LateBin]:
+        """Return and remove the ended intervals; with `is_final`, end and include the current one."""
+        if is_final:
             self._end()
         ended, self._ended = self._ended, []
         return ended

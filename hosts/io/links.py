@@ -44,12 +44,12 @@ _IFF_UP = 0x1
 class Route:
     """A route to a destination, which is "default" or an address with its prefix length.
 
-    `made_by` is the kernel's number of the routing protocol that added the route.
+    `protocol` is the kernel's number of the routing protocol that added the route.
     """
 
     destination: str
     gateway: str | None
-    made_by: int = rt_proto["static"]
+    protocol: int = rt_proto["static"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class Links:
                 self._netlink.neigh("replace", dst=address, lladdr=mac, ifindex=index, state=NUD_PERMANENT)
             for route in settings.routes:
                 next_hop = {} if route.gateway is None else {"gateway": route.gateway, "flags": ["onlink"]}
-                self._netlink.route("replace", dst=route.destination, oif=index, proto=route.made_by, **next_hop)
+                self._netlink.route("replace", dst=route.destination, oif=index, proto=route.protocol, **next_hop)
 
     def flush_addresses(self, name: str) -> None:
         """Remove all addresses from an interface; the kernel then removes its routes too."""

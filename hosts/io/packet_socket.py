@@ -30,8 +30,8 @@ _ROOM_REFUSALS = (errno.EAGAIN, errno.ENOBUFS, errno.ENXIO)
 class PacketSocket:
     """A packet socket that is opened in the current network namespace and can be used from any."""
 
-    def __init__(self, interface: str, wanted: Program = NIC_FRAMES) -> None:
-        """Open the socket for the frames that the BPF program `wanted` accepts.
+    def __init__(self, interface: str, frame_filter: Program = NIC_FRAMES) -> None:
+        """Open the socket for the frames that the BPF program `frame_filter` accepts.
 
         Raises OSError if there is no such interface or raw sockets are forbidden.
         """
@@ -42,14 +42,14 @@ class PacketSocket:
         self._cut = 0
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         try:
-            self._prepare(wanted)
+            self._prepare(frame_filter)
         except OSError:
             self._socket.close()
             raise
 
-    def _prepare(self, wanted: Program) -> None:
+    def _prepare(self, frame_filter: Program) -> None:
         sock = self._socket
-        attach_filter(sock, wanted)
+        attach_filter(sock, frame_filter)
         sock.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
         sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         sock.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)

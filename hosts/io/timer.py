@@ -39,7 +39,7 @@ class MonotonicTimer:
         self._armed_ns = value_ns
         calls.set_timer(self._descriptor, value_ns)
 
-    def has_fired(self) -> None:
+    def note_fired(self) -> None:
         """Note that the timer has fired, so that the next `arm` sets it even to the same instant.
 
         This replaces `clear` where `arm` always follows.

@@ -9,7 +9,7 @@ from typing import Any
 from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
-from hosts.transport.settings import TransportSettings, build_parameters, row_of
+from hosts.transport.settings import TransportSettings, algorithm_of, build_parameters
 from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
 from wire.dilation import Dilation
 from wire.units import bandwidth_delay_bytes
@@ -28,9 +28,9 @@ class Algorithms:
         self.wall = settings.dilated(dilation)
         """The settings in wall units."""
         self.path = path_context(self.wall)
-        self.congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
-        self.flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
-        self.loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+        self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
+        self.flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
+        self.loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
         full = resolved(settings)
         self._for_congestion = build_parameters(self.congestion.Parameters, full.congestion_parameters, dilation)
         self._for_flow_control = build_parameters(self.flow_control.Parameters, full.flow_control_parameters, dilation)
@@ -92,9 +92,9 @@ def resolved(settings: TransportSettings) -> TransportSettings:
     def complete(row: type[Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(row.resolve(build_parameters(row.Parameters, chosen, Dilation()), path))
 
-    congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
-    flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
-    loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+    congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
+    flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
+    loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
     return replace(
         settings,
         bdp_bytes=path.bdp_bytes,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The fields of `NicStatistics`, where they are documented, in a class that mypyc can compile.
+"""The fields of `NicStatistics` as running counters, in a class that mypyc can compile.
 
-A dataclass that pydantic reads cannot be compiled, and every packet increments about ten counters.
+`NicStatistics` documents them. A dataclass that pydantic reads cannot be compiled, and every packet increments about
+ten counters.
 """
 
 from dataclasses import fields

@@ -280,7 +280,7 @@ class Nic:
         negative, clock_ns = kind != 0, self._wire.clock_ns
         psn = header.psn_word(frame) + (not negative)
         if kind == 2:
-            is_possible = sender.on_cut(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
+            is_possible = sender.on_trimmed(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
         else:
             is_possible = sender.on_acknowledge(
                 psn,
@@ -298,7 +298,7 @@ class Nic:
             counters.naks_received += 1
         else:
             counters.acks_received += 1
-        if header.becn and sender.heeds_marks and sender.is_active:
+        if header.becn and sender.obeys_marks and sender.is_active:
             sender.on_congestion_notice(self._wire.clock_ns)
         if not sender.is_active:
             self._pairs.retire(sender)

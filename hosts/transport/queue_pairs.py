@@ -269,7 +269,7 @@ class QueuePairs:
             congestion=congestion,
             flow_control=algorithms.new_flow_control(),
             trace=CongestionTrace(congestion, interval_ns, self._events.append) if interval_ns else None,
-            heeds_marks=self._settings.congestion_notice == "acknowledgement",
+            obeys_marks=self._settings.congestion_notice == "acknowledgement",
             ack_every=self._settings.ack_every,
             retry_limit=self._settings.retry_limit,
             scheduler=self._wire,

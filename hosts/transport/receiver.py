@@ -247,7 +247,7 @@ class ReceiverQueuePair:
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
-            self._ended.note(message.flow_id, now_ns)
+            self._ended.record_end(message.flow_id, now_ns)
         self._crc = 0
         self._bytes = 0
         self._interval_bytes = 0

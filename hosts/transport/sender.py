@@ -36,11 +36,12 @@ class SenderQueuePair(FrameSource):
     """A sender of the messages of one queue pair, controlled by its three algorithms."""
 
     __slots__ = (
-        "_ack_every", "_blocked_until_ns", "_congestion", "_counters", "_current", "_end", "_ended", "_events",
-        "_first_end", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_is_pulled", "_last_bytes",
-        "_last_start_ns", "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift",
-        "_shim", "_smallest_window", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_trace",
-        "_transmissions", "destination_ip", "destination_qpn", "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
+        "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
+        "_ended", "_events", "_first_end", "_flow_control", "_framer", "_give_up", "_has_stamps", "_has_timer",
+        "_is_pulled", "_last_bytes", "_last_start_ns", "_notifies_congestion", "_notifies_flow_control", "_pause",
+        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
+        "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks",
+        "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -52,7 +53,7 @@ class SenderQueuePair(FrameSource):
         recovery: LossRecovery,
         congestion: CongestionControl,
         flow_control: FlowControl,
-        heeds_marks: bool,
+        obeys_marks: bool,
         ack_every: int,
         retry_limit: int,
         scheduler: WireSchedule,
@@ -64,7 +65,7 @@ class SenderQueuePair(FrameSource):
     ) -> None:
         """Create a queue pair without messages; `first` only names the peer.
 
-        With `heeds_marks`, a marked ACK counts as a congestion notice, as a CNP does. `give_up` is called with the time
+        With `obeys_marks`, a marked ACK counts as a congestion notice, as a CNP does. `give_up` is called with the time
         after more than `retry_limit` timeouts in a row without new acknowledgements.
         """
         super().__init__()
@@ -80,7 +81,7 @@ class SenderQueuePair(FrameSource):
         self._flow_control = flow_control
         self._ack_every = ack_every
         self._retry_limit = retry_limit
-        self._fruitless_timeouts = 0
+        self._consecutive_timeouts = 0
         self._give_up = give_up
         self._scheduler = scheduler
         self._counters = counters
@@ -89,15 +90,15 @@ class SenderQueuePair(FrameSource):
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._smallest_window: int = min(congestion.path.payload_bytes, congestion.path.bdp_bytes)
-        self._tell_sent = overrides(congestion, CongestionControl, "on_sent")
-        self._tell_flow_control = overrides(flow_control, FlowControl, "on_sent")
-        self._timed = overrides(congestion, CongestionControl, "next_timer_ns")
-        self.heeds_marks: bool = heeds_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
+        self._notifies_congestion = overrides(congestion, CongestionControl, "on_sent")
+        self._notifies_flow_control = overrides(flow_control, FlowControl, "on_sent")
+        self._has_timer = overrides(congestion, CongestionControl, "next_timer_ns")
+        self.obeys_marks: bool = obeys_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._trace = trace
         uses_acks = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
         self._samples = AckSamples() if uses_acks or trace is not None else None
         self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
-        self._stamped = congestion.wants_delay or flow_control.wants_delay
+        self._has_stamps = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
         self._first_end: int = NEVER
@@ -184,7 +185,7 @@ class SenderQueuePair(FrameSource):
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
-        shim = self._stamp(now_ns) if self._stamped else self._shim
+        shim = self._stamp(now_ns) if self._has_stamps else self._shim
         if is_last:
             psn_word = word.to_bytes(4, "big")
             frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, shim=shim)
@@ -192,8 +193,8 @@ class SenderQueuePair(FrameSource):
             frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim)
         self._last_start_ns = now_ns
         self._last_bytes = len(frame)
-        if self._tell_sent or self._tell_flow_control:
-            self._tell_of_sending(size, now_ns)
+        if self._notifies_congestion or self._notifies_flow_control:
+            self._notify_sent(size, now_ns)
         if self.wake_ns == NEVER:
             self.arm(now_ns)
         return frame
@@ -218,9 +219,9 @@ class SenderQueuePair(FrameSource):
         ):
             self._counters.small_window_packets += 1
 
-    def _tell_of_sending(self, size_bytes: int, now_ns: int) -> None:
+    def _notify_sent(self, size_bytes: int, now_ns: int) -> None:
         self._congestion.on_sent(size_bytes, now_ns)
-        if self._tell_flow_control:
+        if self._notifies_flow_control:
             self._flow_control.on_sent(size_bytes, now_ns)
             self._refresh_pause(now_ns)
 
@@ -265,9 +266,9 @@ class SenderQueuePair(FrameSource):
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
         cumulative = recovery.cumulative
         if cumulative > before:
-            self._fruitless_timeouts = 0
+            self._consecutive_timeouts = 0
         if self._samples is not None:
-            self._tell_sample(self._samples, before, cumulative, selective, marked, shim, arrival_ns)
+            self._pass_sample(self._samples, before, cumulative, selective, marked, shim, arrival_ns)
             self._refresh_pause(now_ns)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
@@ -276,7 +277,7 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
         return True
 
-    def on_cut(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
+    def on_trimmed(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
         """Handle a notice that a packet was trimmed, or the trimmed packet itself if it `is_returned`.
 
         Returns False if a correct receiver or switch cannot have sent it.
@@ -329,20 +330,20 @@ class SenderQueuePair(FrameSource):
         if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
             self._transmissions[0].timeouts += 1
             self._counters.timeouts += 1
-            self._fruitless_timeouts += 1
-            if self._fruitless_timeouts > self._retry_limit:
+            self._consecutive_timeouts += 1
+            if self._consecutive_timeouts > self._retry_limit:
                 self._give_up(self, now_ns)
                 return
             lost = recovery.on_timer(flow_now_ns)
             if lost:
                 self._congestion.on_loss(lost * self._payload_bytes, now_ns)
-        if self._timed:
+        if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns <= now_ns:
                 self._congestion.on_timer(now_ns)
         self.refresh(now_ns)
 
-    def _tell_sample(
+    def _pass_sample(
         self, samples: AckSamples, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
     ) -> None:
         acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
@@ -362,7 +363,7 @@ class SenderQueuePair(FrameSource):
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
             self._events.append(MessageCompleted(completed.report(self._pause.total_ns(now_ns)), now_ns))
-            self._ended.note(completed.message.flow_id, now_ns)
+            self._ended.record_end(completed.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
         """Return a report on every unfinished message."""
@@ -411,7 +412,7 @@ class SenderQueuePair(FrameSource):
         if deadline_ns != NEVER:
             remaining_ns = max(0, deadline_ns - (now_ns - self._pause.total_ns(now_ns)))
             earliest = min(earliest, max(now_ns, self._pause.end_ns) + remaining_ns)
-        if self._timed:
+        if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns < earliest:
                 earliest = timer_ns

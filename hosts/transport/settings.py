@@ -144,9 +144,9 @@ class TransportSettings:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        congestion = row_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
-        flow_control = row_of(FLOW_CONTROLS, self.flow_control, "flow control")
-        loss_recovery = row_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
+        congestion = algorithm_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
+        flow_control = algorithm_of(FLOW_CONTROLS, self.flow_control, "flow control")
+        loss_recovery = algorithm_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
         build_parameters(congestion.Parameters, self.congestion_parameters, Dilation())
         build_parameters(flow_control.Parameters, self.flow_control_parameters, Dilation())
         build_parameters(loss_recovery.Parameters, self.loss_recovery_parameters, Dilation())
@@ -202,7 +202,7 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
     return dilate(kind(**chosen), dilation)
 
 
-def row_of(table: Mapping[str, Record], name: str, title: str) -> Record:
+def algorithm_of(table: Mapping[str, Record], name: str, title: str) -> Record:
     """Return the algorithm with this name from a table. Raises a ValueError that lists the known names."""
     if name not in table:
         raise ValueError(f"unknown {title} {name!r}; known are: {', '.join(table)}{nearest(name, table)}")

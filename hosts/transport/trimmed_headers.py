@@ -30,8 +30,8 @@ class TrimmedHeaders:
     def receive(self, frame: bytes, ip: Ipv4Header) -> None:
         """Handle a frame for this host and a RoCEv2 port that is not a complete RoCEv2 packet."""
         dscp = ip.tos >> 2
-        is_cut = ip.total_length == TRIMMED_IPV4_BYTES and frame[BTH_OFFSET] in SEND_OPCODES
-        if not is_cut or dscp not in (DSCP_TRIMMED, DSCP_RETURNED):
+        is_trimmed = ip.total_length == TRIMMED_IPV4_BYTES and frame[BTH_OFFSET] in SEND_OPCODES
+        if not is_trimmed or dscp not in (DSCP_TRIMMED, DSCP_RETURNED):
             self._counters.malformed += 1
             return
         qpn = word_at(frame, _QPN_OFFSET) & QPN_MASK
@@ -57,4 +57,4 @@ class TrimmedHeaders:
             return
         self._counters.returned_received += 1
         if not isinstance(sender, IdleSender):
-            sender.on_cut(psn, is_returned=True, now_ns=self._wire.clock_ns)
+            sender.on_trimmed(psn, is_returned=True, now_ns=self._wire.clock_ns)

@@ -17,7 +17,7 @@ from wire.units import NS_PER_US
 from wire.words import word_at
 
 UNLIMITED_WINDOW: Final = (1 << 62) - 1
-"""Value of `window_bytes` without a window."""
+"""Value of `window_bytes` that does not limit the flow."""
 
 STAMP_MODULUS_NS: Final = COUNTER_MODULUS * NS_PER_US
 SENT_MODULUS_BYTES: Final = COUNTER_MODULUS
@@ -191,7 +191,7 @@ def overrides(plugin: object, base: type, hook: str) -> bool:
 
 
 def telemetry_of(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
-    """Return the one-way delay (ns), or None for a packet without a time stamp, and the hops in path order."""
+    """Return the one-way delay (ns; None without a time stamp) and the hops in path order from an echoed shim."""
     delay_ns: int | None = None
     end: i64 = len(shim)
     if shim[_FLAGS_AT] & INT_FLAG_STAMP:

@@ -14,7 +14,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
-from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, filled
+from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, fill_unset
 from wire.input.validation import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
 
 ONE_BDP = -1
@@ -91,7 +91,7 @@ class Dcqcn(CongestionControl):
     @classmethod
     def resolve(cls, parameters: DcqcnParameters, path: PathContext) -> DcqcnParameters:
         """Return the parameters with unset values from the preset and a window of -1 replaced by the BDP."""
-        full = filled(parameters, DCQCN[parameters.preset])
+        full = fill_unset(parameters, DCQCN[parameters.preset])
         return replace(full, window_bytes=path.bdp_bytes) if full.window_bytes == ONE_BDP else full
 
     def __init__(self, parameters: DcqcnParameters, path: PathContext) -> None:

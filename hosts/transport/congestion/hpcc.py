@@ -24,7 +24,7 @@ from hosts.transport.congestion.base import (
     HopTelemetry,
     PathContext,
 )
-from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, filled
+from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
 from wire.input.validation import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
 
@@ -75,7 +75,7 @@ class Hpcc(CongestionControl):
     @classmethod
     def resolve(cls, parameters: HpccParameters, path: PathContext) -> HpccParameters:
         """Return the parameters with unset values from the preset."""
-        return filled(parameters, HPCC[parameters.preset])
+        return fill_unset(parameters, HPCC[parameters.preset])
 
     def __init__(self, parameters: HpccParameters, path: PathContext) -> None:
         super().__init__(parameters, path)

@@ -40,7 +40,7 @@ DCQCN: Final[Mapping[str, Mapping[str, int]]] = {
 """Parameters of DCQCN in each set; `run.py` was called as `run.py --cc dcqcn` for 100 Gb/s."""
 
 
-def filled(parameters: Record, preset: Mapping[str, int]) -> Record:
+def fill_unset(parameters: Record, preset: Mapping[str, int]) -> Record:
     """Return the parameters (model units) with unset values (None) taken from a preset."""
     names = [item.name for item in fields(parameters)]  # type: ignore[arg-type]
     unset = {name: preset[name] for name in names if name in preset and getattr(parameters, name) is None}

@@ -34,14 +34,14 @@ class CongestionState:
 class CongestionTrace:
     """The trace of one queue pair, which reports changed states at most once per interval."""
 
-    __slots__ = ("_congestion", "_due_ns", "_interval_ns", "_last", "_tell")
+    __slots__ = ("_congestion", "_due_ns", "_interval_ns", "_last", "_report")
 
     def __init__(
-        self, congestion: CongestionControl, interval_ns: int, tell: Callable[[CongestionState], None]
+        self, congestion: CongestionControl, interval_ns: int, report: Callable[[CongestionState], None]
     ) -> None:
         self._congestion = congestion
         self._interval_ns = interval_ns
-        self._tell = tell
+        self._report = report
         self._due_ns = 0
         self._last: tuple[int, int, int | None] | None = None
 
@@ -54,4 +54,4 @@ class CongestionTrace:
         if state != self._last:
             self._last = state
             self._due_ns = now_ns + self._interval_ns
-            self._tell(CongestionState(flow_id, now_ns, congestion.window_bytes, congestion.rate_bps, rtt_ns))
+            self._report(CongestionState(flow_id, now_ns, congestion.window_bytes, congestion.rate_bps, rtt_ns))

@@ -78,7 +78,7 @@ class KeepingOrder(PacketOrder):
     Its parameters must have a field `held_packets`, the maximum distance of kept packets from the gap.
     """
 
-    __slots__ = ("_held", "_most")
+    __slots__ = ("_held", "_max_distance")
 
     early: ClassVar[Arrival] = Arrival.EARLY
     """Result of `on_packet` for an early packet that is kept."""
@@ -86,7 +86,7 @@ class KeepingOrder(PacketOrder):
     def __init__(self, parameters: Any) -> None:
         super().__init__(parameters)
         self._held: dict[int, tuple[int, bytes]] = {}
-        self._most: int = parameters.held_packets
+        self._max_distance: int = parameters.held_packets
 
     def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
         """Keep an early packet, unless it is too far ahead of the gap."""
@@ -95,7 +95,7 @@ class KeepingOrder(PacketOrder):
             return Arrival.IN_ORDER
         if index < self.expected:
             return Arrival.DUPLICATE
-        if index - self.expected > self._most:
+        if index - self.expected > self._max_distance:
             return Arrival.SILENT
         self._held[index] = (opcode, body)
         return self.early

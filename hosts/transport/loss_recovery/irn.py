@@ -113,7 +113,7 @@ class Irn(LossRecovery):
         return self.next_new if self.next_new - self.cumulative < self._cap_packets else -1
 
     def in_flight(self) -> int:
-        """Return the unacknowledged packets without those that arrived out of order or wait to be resent."""
+        """Return the unacknowledged packets, except packets that arrived out of order or wait to be resent."""
         return self.next_new - self.cumulative - len(self._sacked) - len(self._lost)
 
     def in_flight_before(self, index: int) -> int:

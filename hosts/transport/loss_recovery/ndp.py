@@ -45,7 +45,7 @@ class NdpParameters:
 class Ndp(LossRecovery):
     """The NDP sender. Its state is the credit in packets, the later packets that arrived, and the packets to resend."""
 
-    __slots__ = ("_arrived", "_credit", "_last_pull", "_lost", "_owed", "_rto_ns", "_window")
+    __slots__ = ("_arrived", "_credit", "_expected_pulls", "_last_pull", "_lost", "_rto_ns", "_window")
 
     Parameters = NdpParameters
     Order = KeepingOrder
@@ -63,7 +63,7 @@ class Ndp(LossRecovery):
         self._credit = self._window
         self._rto_ns = parameters.rto_ns
         self._last_pull = -1
-        self._owed = 0  # pulls expected for the packets sent
+        self._expected_pulls = 0  # pulls expected for the packets sent
         self._arrived: set[int] = set()
         self._lost: dict[int, None] = {}  # in the order in which to resend them
 
@@ -74,13 +74,13 @@ class Ndp(LossRecovery):
         return next(iter(self._lost)) if self._lost else self.next_new
 
     def in_flight(self) -> int:
-        """Return the unacknowledged packets without those that arrived early or wait to be resent."""
+        """Return the unacknowledged packets, except packets that arrived early or wait to be resent."""
         return self.next_new - self.cumulative - len(self._arrived) - len(self._lost)
 
     def on_sent(self, index: int, now_ns: int) -> None:
         """Use one packet of credit and expect a pull for it."""
         self._credit -= 1
-        self._owed += 1
+        self._expected_pulls += 1
         if index == self.next_new:
             self.next_new = index + 1
         else:
@@ -114,22 +114,22 @@ class Ndp(LossRecovery):
 
     def on_returned(self, index: int, now_ns: int) -> int:
         """Mark a returned packet as lost; the receiver does not know of it and sends no pull for it."""
-        if self._owed > 0:
-            self._owed -= 1
+        if self._expected_pulls > 0:
+            self._expected_pulls -= 1
         lost = self._lose(index)
-        if lost and self._owed == 0 and self._credit <= 0:
+        if lost and self._expected_pulls == 0 and self._credit <= 0:
             self._credit = 1
         self._restart_timer(now_ns)
         return lost
 
     def on_pull(self, number: int, now_ns: int) -> None:
         """Add credit for as many packets as the pull number has advanced, up to an initial window in total."""
-        gained = 1 if self._last_pull < 0 else (number - self._last_pull) & _PULL_MASK
-        if gained >= _PULL_HALF:
+        new_pulls = 1 if self._last_pull < 0 else (number - self._last_pull) & _PULL_MASK
+        if new_pulls >= _PULL_HALF:
             return
         self._last_pull = number
-        self._credit = min(self._credit + gained, self._window)
-        self._owed = max(0, self._owed - gained)
+        self._credit = min(self._credit + new_pulls, self._window)
+        self._expected_pulls = max(0, self._expected_pulls - new_pulls)
         self._restart_timer(now_ns)
 
     def on_timer(self, now_ns: int) -> int:
@@ -139,7 +139,7 @@ class Ndp(LossRecovery):
             if index not in self._arrived:
                 self._lost[index] = None
         self._credit = max(1, self._credit)
-        self._owed = 0
+        self._expected_pulls = 0
         self._restart_timer(now_ns)
         return len(self._lost) - before
 

@@ -17,10 +17,10 @@ from hosts.transport.loss_recovery.base import NEVER
 class Waiter:
     """An object that waits for flows to end."""
 
-    __slots__ = ("last_end_ns", "left")
+    __slots__ = ("last_end_ns", "remaining")
 
     def __init__(self) -> None:
-        self.left = 0
+        self.remaining = 0
         """Number of flows that have not ended."""
         self.last_end_ns = 0
 
@@ -50,20 +50,20 @@ class EndedFlows:
         for flow_id in flow_ids:
             end_ns = self._ends_ns[flow_id]
             if end_ns == NEVER:
-                waiter.left += 1
+                waiter.remaining += 1
                 self._waiting.setdefault(flow_id, []).append(waiter)
             else:
                 waiter.last_end_ns = max(waiter.last_end_ns, end_ns)
-        if not waiter.left:
+        if not waiter.remaining:
             waiter.on_ended()
 
-    def note(self, flow_id: int, now_ns: int) -> None:
+    def record_end(self, flow_id: int, now_ns: int) -> None:
         """Record the end of a flow and call the waiters that it completes."""
         if flow_id not in self._ends_ns:
             return
         self._ends_ns[flow_id] = now_ns
         for waiter in self._waiting.pop(flow_id, ()):
-            waiter.left -= 1
+            waiter.remaining -= 1
             waiter.last_end_ns = max(waiter.last_end_ns, now_ns)
-            if not waiter.left:
+            if not waiter.remaining:
                 waiter.on_ended()

@@ -50,13 +50,13 @@ class PullPacer(Wakeable):
         self._turns: deque[PullQueue] = deque()
         self._next_ns = self._remainder = 0
 
-    def request(self, queue: PullQueue, most: int) -> None:
-        """Request one more pull for a connection, which needs at most `most` pulls."""
-        if queue.waiting > most:
-            queue.waiting = most
-            if most == 0:
+    def request(self, queue: PullQueue, max_pulls: int) -> None:
+        """Request one more pull for a connection, which needs at most `max_pulls` pulls."""
+        if queue.waiting > max_pulls:
+            queue.waiting = max_pulls
+            if max_pulls == 0:
                 self._turns.remove(queue)
-        elif queue.waiting < most:
+        elif queue.waiting < max_pulls:
             queue.waiting += 1
             if queue.waiting == 1:
                 self._turns.append(queue)

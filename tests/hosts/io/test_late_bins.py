@@ -15,8 +15,8 @@ def test_an_interval_has_the_number_of_departures_and_the_maximum_lateness() -> 
     bins.record(1_400, 1)
     assert bins.take() == [LateBin(1_400, 2, 3)]
     assert bins.take() == []
-    assert bins.take(is_over=True) == [LateBin(1_500, 1, 1)]
-    assert bins.take(is_over=True) == []
+    assert bins.take(is_final=True) == [LateBin(1_500, 1, 1)]
+    assert bins.take(is_final=True) == []
 
 
 def test_intervals_are_10_model_us_but_at_least_10_wall_ms() -> None:
