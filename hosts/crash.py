@@ -50,7 +50,7 @@ def engine_crash(error: BaseException) -> str | None:
     callees = places[last_engine_index + 1 :]
     algorithm_places = [place for place in callees if place.path == callees[0].path]
     place = (algorithm_places or [places[last_engine_index]])[-1]
-    return f"{_qualified_name(place)} raised {error_words(error)} ({place})"
+    return f"{_qualified_name(place)} raised {error_summary(error)} ({place})"
 
 
 def print_crash(error: BaseException) -> bool:
@@ -65,7 +65,7 @@ def print_crash(error: BaseException) -> bool:
     return crash is not None
 
 
-def error_words(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """Return the kind of an exception and the first line of its text, as Python prints them."""
     kind = type(error).__name__
     try:

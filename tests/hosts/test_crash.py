@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hosts.crash import engine_crash, error_words, print_crash
+from hosts.crash import engine_crash, error_summary, print_crash
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
@@ -47,7 +47,7 @@ def _crash(control: type[CongestionControl], monkeypatch: pytest.MonkeyPatch) ->
     return caught.value
 
 
-def test_an_algorithm_s_exception_names_class_exception_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_description_names_class_exception_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     error = _crash(_Divides, monkeypatch)
     line = inspect.getsourcelines(_Divides._halve)[1] + 1
     assert (
@@ -55,7 +55,7 @@ def test_an_algorithm_s_exception_names_class_exception_file_and_line(monkeypatc
     )
 
 
-def test_an_exception_of_the_engine_itself_names_the_engine_s_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_the_engine_itself_is_described_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     description = engine_crash(_crash(_Stops, monkeypatch))
     assert description is not None
     assert description.startswith(
@@ -103,5 +103,5 @@ class _Silent(Exception):
         (_Silent(), "_Silent"),
     ],
 )
-def test_error_words_are_the_kind_and_the_first_line(error: Exception, words: str) -> None:
-    assert error_words(error) == words
+def test_the_summary_is_the_kind_and_the_first_line_of_the_text(error: Exception, words: str) -> None:
+    assert error_summary(error) == words
