@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The userspace NIC and sender shim."""
+"""The userspace NIC of each host, which also pauses flows for source flow control."""
 
 from compiled.modules import install
 

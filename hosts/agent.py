@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The process that serves hosts of a live run: ``python -m hosts.agent CONFIG.json``.
+"""The agent, a process that serves hosts of a live run: ``python -m hosts.agent CONFIG.json``.
 
-It enters its hosts' namespaces to open sockets, then serves all their NICs in one loop. It obeys the commands of
-`hosts.protocol` on stdin and tells its events on stdout: that it is ready; records as they happen; and when told to
-stop what is unfinished, the statistics of each host, and how late it was. The end of stdin and SIGTERM are a ``stop``.
+The agent enters its hosts' network namespaces to open sockets, then serves all their NICs in one loop. It reads the
+commands of `hosts.protocol` from stdin and writes events to stdout: first that it is ready, then records as they
+happen. On ``stop`` it reports unfinished messages, the statistics of every host and its lateness. The end of stdin and
+SIGTERM act like ``stop``.
 """
 
 import gc
@@ -56,14 +57,14 @@ from scenarios.model.flow import Flow
 from wire.dilation import Dilation
 
 _FLUSH_NS = 50_000_000
-_BROKEN, _BAD_INPUT = 1, 2
+_FAILED, _BAD_INPUT = 1, 2
 
 
 class Agent:
-    """The hosts of one process: opens their sockets, runs their NICs in one loop, obeys and reports in lines."""
+    """The hosts of one process, served by one event loop and controlled by JSON lines."""
 
     def __init__(self, config: AgentConfig, stdin: int, stdout: int) -> None:
-        """Opens every socket. Raises OSError if a namespace or interface is missing, ValueError for bad settings."""
+        """Open every socket. Raises OSError if a namespace or interface is missing, ValueError for bad settings."""
         self._config = config
         self._dilation = Dilation(config.dilation)
         self._out = LineWriter(stdout)
@@ -85,13 +86,13 @@ class Agent:
         self._expect(config.flows, config.addresses)
 
     def run(self) -> None:
-        """Serve until told to stop, then report."""
+        """Serve until a stop command, the end of stdin or SIGTERM, then report."""
         signal.signal(signal.SIGTERM, self._on_terminate)
         self._loop.add_reader(self._stdin, self._on_input)
         self._loop.add_reader(self._tick.fileno(), self._on_tick)
-        self._tell(Ready(len(self._nics)))
+        self._emit(Ready(len(self._nics)))
         self._on_tick()
-        _keep_for_good()
+        _freeze_garbage_collector()
         self._loop.run()
         self._report()
 
@@ -115,22 +116,22 @@ class Agent:
         with network_namespace(served.pid):
             tap = TapDevice(TAP.format(name=served.host.name))
             self._resources.callback(tap.close)
-            taken = take_over(served.interface, tap)
-        self._resources.callback(_give_back, served, taken)
+            takeover = take_over(served.interface, tap)
+        self._resources.callback(_restore_interface, served, takeover)
         return tap
 
     def _on_input(self) -> None:
         for line in self._in.lines():
-            self._obey(line)
+            self._handle_line(line)
         if self._in.is_closed:
             self._loop.remove_reader(self._stdin)
             self._loop.stop()
 
-    def _obey(self, line: str) -> None:
+    def _handle_line(self, line: str) -> None:
         try:
             command = parse_command(line)
         except ProtocolError as error:
-            self._tell(Refused(str(error)))
+            self._emit(Refused(str(error)))
             return
         if isinstance(command, Quiesce):
             self._loop.stop_sending()
@@ -143,15 +144,15 @@ class Agent:
         elif isinstance(command, Add):
             self._add(command)
         elif self._records is not None:
-            self._tell(Refused(f"{line!r} comes a second time"))
+            self._emit(Refused(f"{line!r} comes a second time"))
         else:
             self._start(command.start_ns)
 
-    def _tell(self, event: AgentEvent) -> None:
+    def _emit(self, event: AgentEvent) -> None:
         self._out.write(event_line(event))
 
     def _start(self, start_ns: int) -> None:
-        self._records = RecordWriter(self._tell, self._dilation, start_ns, self._config.switches)
+        self._records = RecordWriter(self._emit, self._dilation, start_ns, self._config.switches)
         for nic in self._nics.values():
             nic.count_intervals_from(start_ns)
         for served in self._config.hosts:
@@ -159,17 +160,17 @@ class Agent:
         self._start_ns = start_ns
         self._loop.late_bins = LateBins(start_ns, late_bin_ns(self._dilation))
         self._send(self._config.flows, self._config.addresses)
-        _keep_for_good()
+        _freeze_garbage_collector()
 
     def _add(self, added: Add) -> None:
         if self._records is None:
-            self._tell(Refused("messages can be added once the run has started"))
+            self._emit(Refused("messages can be added once the run has started"))
             return
         try:
             self._expect(added.flows, added.addresses)
             self._send(added.flows, added.addresses)
         except ValueError as error:
-            self._tell(Refused(str(error)))
+            self._emit(Refused(str(error)))
 
     def _expect(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
         for flow in flows:
@@ -191,13 +192,13 @@ class Agent:
             for nic in self._nics.values():
                 nic.adopt(settings, self._dilation)
         except ValueError as error:
-            self._tell(Refused(str(error)))
+            self._emit(Refused(str(error)))
 
     def _look(self, number: int) -> None:
         for name, nic in self._nics.items():
-            self._tell(host_state(self._statistics(name), nic.state(), self._dilation, time.monotonic_ns()))
-        self._tell(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
-        self._tell(Looked(number))
+            self._emit(host_state(self._statistics(name), nic.state(), self._dilation, time.monotonic_ns()))
+        self._emit(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
+        self._emit(Looked(number))
         self._out.flush()
 
     def _on_event(self, host: str, event: Event) -> None:
@@ -207,24 +208,24 @@ class Agent:
     def _on_tick(self) -> None:
         self._tick.clear()
         self._tick.arm(time.monotonic_ns() + _FLUSH_NS)
-        self._tell_late_bins()
+        self._emit_late_bins()
         self._out.flush()
 
-    def _tell_late_bins(self, *, is_over: bool = False) -> None:
+    def _emit_late_bins(self, *, is_final: bool = False) -> None:
         if self._records is not None and self._loop.late_bins is not None:
-            self._records.write_late_bins(self._config.name, self._loop.late_bins.take(is_over=is_over))
+            self._records.write_late_bins(self._config.name, self._loop.late_bins.take(is_final=is_final))
 
     def _on_terminate(self, number: int, frame: FrameType | None) -> None:
         self._loop.stop()
 
     def _report(self) -> None:
-        self._tell_late_bins(is_over=True)
+        self._emit_late_bins(is_final=True)
         for name, nic in self._nics.items():
             if self._records is not None:
                 self._records.write_rest(nic)
-            self._tell(self._statistics(name))
-        self._tell(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
-        self._tell(Stopped())
+            self._emit(self._statistics(name))
+        self._emit(AgentLateness(self._loop.lateness.summary(), self._loop.spacing.summary()))
+        self._emit(Stopped())
         self._out.drain()
 
     def _statistics(self, host: str) -> HostStatistics:
@@ -234,27 +235,30 @@ class Agent:
         )
 
 
-def _keep_for_good() -> None:
-    """What there is now stays to the end: no collection looks at it, which with 100 000 messages takes a moment."""
+def _freeze_garbage_collector() -> None:
+    """Exclude all present objects from garbage collection: scanning 100 000 messages would delay frames."""
     gc.collect()
     gc.freeze()
 
 
-def _give_back(served: AgentHost, taken: Takeover) -> None:
-    """The host's interface is its own again, unless the host has gone."""
+def _restore_interface(served: AgentHost, takeover: Takeover) -> None:
+    """Undo the takeover of the host's interface, unless the host no longer exists."""
     with suppress(OSError), network_namespace(served.pid):
-        give_back(taken)
+        give_back(takeover)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve hosts until told to stop; return 0 for a served run, 1 for a broken one, 2 for bad input (one line)."""
+    """Serve hosts until stopped.
+
+    Returns 0 after a complete run, 1 if the run failed, and 2 for bad input, which is reported in one line.
+    """
     if len(arguments) != 1:
         print("usage: python -m hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
     try:
         config = AgentConfig.model_validate_json(Path(arguments[0]).read_text())
         agent = Agent(config, sys.stdin.fileno(), sys.stdout.fileno())
@@ -265,11 +269,11 @@ def main(arguments: Sequence[str]) -> int:
         agent.run()
     except Exception as error:
         if print_crash(error):  # the runner reports the last line
-            return _BROKEN
+            return _FAILED
         if not isinstance(error, OSError):
             raise
         print(f"agent: {error.strerror}", file=sys.stderr)
-        return _BROKEN
+        return _FAILED
     finally:
         agent.close()
     return 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What an agent is told: the hosts it serves, the flows that touch them, and how their NICs behave. Model units.
+"""The configuration of an agent, in model units: its hosts, their flows, and the settings of their NICs.
 
-Dumped as JSON by the testbed, loaded by `hosts.agent`; all that follows is said in messages (`hosts.protocol`).
+The testbed writes it as JSON and `hosts.agent` loads it. Later communication uses the messages in `hosts.protocol`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,15 +27,15 @@ class _Part(BaseModel):
 
 
 class HostStall(_Part):
-    """The host stands still, in model time since the start of the run."""
+    """A period in which a host stalls, in model time since the start of the run."""
 
     at_ns: int = Field(ge=0)
     for_ns: int = Field(gt=0)
-    ring_frames: int = Field(ge=0, description="How many frames may wait to be read.")
+    ring_frames: int = Field(ge=0, description="Capacity of the receive ring during the stall, in frames.")
 
 
 class AgentHost(_Part):
-    """A host this agent serves."""
+    """A host that the agent serves."""
 
     host: Host
     pid: int = Field(gt=0, description="A process whose network namespace is the host's.")
@@ -44,17 +44,17 @@ class AgentHost(_Part):
 
 
 class AgentConfig(_Part):
-    """All that one agent is told before it starts: its hosts, their flows, and the NICs' settings in model units."""
+    """The configuration of one agent: its hosts, their flows, and the NICs' settings in model units."""
 
     name: str = Field(description="Name of the agent, for its log.")
-    epoch_ns: int = Field(description="CLOCK_MONOTONIC instant from which switches count their microseconds.")
+    epoch_ns: int = Field(description="CLOCK_MONOTONIC instant at which the microsecond clocks of the switches start.")
     dilation: int = Field(ge=1)
     settings: dict[str, Any] = Field(description="Fields of TransportSettings.")
-    programs: bool = Field(False, description="Whether ordinary programs of the hosts use the NICs, by TAP devices.")
+    programs: bool = Field(False, description="Whether ordinary programs of the hosts use the NICs, via TAP devices.")
     hosts: list[AgentHost]
-    flows: list[Flow] = Field(description="Those with at least one end here.")
-    addresses: dict[str, IPv4Address] = Field(description="Of every host that is an end of one of the flows.")
-    switches: dict[int, SwitchClock] = Field(description="By the number that they put into a BTS.")
+    flows: list[Flow] = Field(description="Flows with at least one end on a host of this agent.")
+    addresses: dict[str, IPv4Address] = Field(description="IP address of every host that is an end of a flow.")
+    switches: dict[int, SwitchClock] = Field(description="Switches by the number that they put into a BTS.")
 
 
 def agent_configs(
@@ -70,10 +70,10 @@ def agent_configs(
     programs: bool = False,
     stalls: Mapping[str, tuple[HostStall, ...]] = MappingProxyType({}),
 ) -> list[AgentConfig]:
-    """Shares hosts out among so many agents (fewer if there are fewer hosts), each with the flows it needs.
+    """Distribute the hosts among `agents` agents, or one agent per host if there are fewer hosts.
 
-    Interfaces are named as Mininet does, `hN-eth0`. With `programs` the hosts' ordinary programs use the NICs too.
-    Raises ValueError if `agents` is not positive.
+    Every agent gets the flows with an end on one of its hosts. Interfaces have Mininet's names, `hN-eth0`. With
+    `programs`, the hosts' ordinary programs use the NICs too. Raises ValueError if `agents` is not positive.
     """
     if agents < 1:
         raise ValueError(f"there must be at least one agent, not {agents}")

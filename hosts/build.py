@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From a network and flows as data to NICs with their messages."""
+"""Construction of NICs and their messages from a topology and a list of flows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
@@ -19,29 +19,32 @@ from wire.dilation import Dilation
 
 
 class NicBuilder:
-    """Builds the NICs of a network. What those of one rate share is made once."""
+    """Builder of the NICs of a network. NICs of the same rate share one `Algorithms` object."""
 
     def __init__(self, settings: TransportSettings, dilation: Dilation, *, epoch_ns: int = 0) -> None:
-        """`settings` in model units, of all of them."""
+        """Use the same `settings`, in model units, for all NICs."""
         self._settings = settings
         self._dilation = dilation
         self._epoch_ns = epoch_ns
         self._by_rate: dict[int, Algorithms] = {}
 
     def build(self, host: Host, stalls: Sequence[HostStall] = ()) -> Nic:
-        """The NIC of one host, as its own link has it; one with stalls is to be told when they are (`plan_stalls`)."""
+        """Build the NIC of one host, at the rate of the host's link.
+
+        With `stalls` the NIC can stall, but the caller must still set the times with `plan_stalls`.
+        """
         address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
         kind = StallingNic if stalls else Nic
-        return kind(address, self._of_rate(host.rate_bps), epoch_ns=self._epoch_ns)
+        return kind(address, self._algorithms(host.rate_bps), epoch_ns=self._epoch_ns)
 
-    def _of_rate(self, rate_bps: int) -> Algorithms:
+    def _algorithms(self, rate_bps: int) -> Algorithms:
         if rate_bps not in self._by_rate:
             self._by_rate[rate_bps] = Algorithms(self._settings.of_nic(rate_bps), self._dilation)
         return self._by_rate[rate_bps]
 
 
 def plan_stalls(nic: Nic, stalls: Iterable[HostStall], dilation: Dilation, start_ns: int) -> None:
-    """Tells a NIC when it stands still; `start_ns` is the wall instant of model time 0."""
+    """Set the times at which a NIC stalls; `start_ns` is the wall instant of model time 0."""
     if isinstance(nic, StallingNic):
         nic.stand_still(
             Standstill(
@@ -54,7 +57,7 @@ def plan_stalls(nic: Nic, stalls: Iterable[HostStall], dilation: Dilation, start
 
 
 def outgoing_message(flow: Flow, destination_ip: IPv4Address, dilation: Dilation, start_ns: int) -> OutgoingMessage:
-    """What the sender's NIC is told; `start_ns` is the wall instant of model time 0."""
+    """Return a flow's message as the sender's NIC needs it; `start_ns` is the wall instant of model time 0."""
     return OutgoingMessage(
         flow_id=flow.flow_id,
         source_qpn=flow.source_qpn,
@@ -68,7 +71,7 @@ def outgoing_message(flow: Flow, destination_ip: IPv4Address, dilation: Dilation
 
 
 def incoming_message(flow: Flow, source_ip: IPv4Address) -> IncomingMessage:
-    """What the receiver's NIC is told."""
+    """Return a flow's message as the receiver's NIC needs it."""
     return IncomingMessage(
         flow_id=flow.flow_id,
         source_qpn=flow.source_qpn,
@@ -88,14 +91,16 @@ def build_nics(
     stalls: Mapping[str, Sequence[HostStall]] = MappingProxyType({}),
     only: Collection[str] | None = None,
 ) -> list[Nic]:
-    """A NIC for each host, or for some of them, in order, each told of its messages and stalls. The epoch is
-    `start_ns`."""
+    """Build a NIC, with its messages and stalls, for every host or for the hosts named in `only`, in order.
+
+    `start_ns` is the wall instant of model time 0 and the epoch of the NICs.
+    """
     nics: dict[str, Nic] = {}
     builder = NicBuilder(settings, dilation, epoch_ns=start_ns)
     for host in topology.hosts if only is None else (topology.host[name] for name in only):
-        own = stalls.get(host.name, ())
-        nics[host.name] = builder.build(host, own)
-        plan_stalls(nics[host.name], own, dilation, start_ns)
+        host_stalls = stalls.get(host.name, ())
+        nics[host.name] = builder.build(host, host_stalls)
+        plan_stalls(nics[host.name], host_stalls, dilation, start_ns)
     for flow in flows:
         if flow.src in nics:
             nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, start_ns))

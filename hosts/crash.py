@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Exceptions that the host engine or one of its algorithms raised, in one line: class, exception, file and line."""
+"""Single-line descriptions of exceptions raised by the host engine or one of its algorithms.
+
+A description names the class, the exception, the file and the line.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +44,13 @@ def engine_crash(error: BaseException) -> str | None:
     The line is the innermost one of the algorithm's file, or the engine's if no algorithm was running.
     """
     places = [_place(frame) for frame in traceback.extract_tb(error.__traceback__)]
-    last_of_engine = max((number for number, place in enumerate(places) if place.is_engine), default=None)
-    if last_of_engine is None:
+    last_engine_index = max((number for number, place in enumerate(places) if place.is_engine), default=None)
+    if last_engine_index is None:
         return None
-    called = places[last_of_engine + 1 :]
-    of_algorithm = [place for place in called if place.path == called[0].path]
-    place = (of_algorithm or [places[last_of_engine]])[-1]
-    return f"{_qualified_name(place)} raised {error_words(error)} ({place})"
+    callees = places[last_engine_index + 1 :]
+    algorithm_places = [place for place in callees if place.path == callees[0].path]
+    place = (algorithm_places or [places[last_engine_index]])[-1]
+    return f"{_qualified_name(place)} raised {error_summary(error)} ({place})"
 
 
 def print_crash(error: BaseException) -> bool:
@@ -62,30 +65,30 @@ def print_crash(error: BaseException) -> bool:
     return crash is not None
 
 
-def error_words(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """Return the kind of an exception and the first line of its text, as Python prints them."""
     kind = type(error).__name__
     try:
         first = next(iter(str(error).splitlines()), "")
-    except Exception:  # the text of an exception is code, too
+    except Exception:  # __str__ of a user's exception class may itself raise
         first = ""
     return f"{kind}: {first[:_MOST_CHARACTERS]}" if first else kind
 
 
 def _place(frame: traceback.FrameSummary) -> Place:
-    """Return the place of a frame; compiled code has file names relative to the tree."""
+    """Return the place of a frame. File names in compiled code are relative to the root of the repository."""
     return Place(ROOT / frame.filename, frame.lineno or 0, frame.name)
 
 
 def _qualified_name(place: Place) -> str:
-    """Return `Class.method` of a line, read from its file: a traceback has the method's name alone."""
+    """Return `Class.method` of a line, read from its source file, because a traceback has only the method's name."""
     try:
         tree = ast.parse(place.path.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):  # the file was edited while the run was going on
         return place.function
     names: list[str] = []
     body: list[ast.stmt] = tree.body
-    while (inner := next((each for each in body if _defines(each, place.line)), None)) is not None:
+    while (inner := next((statement for statement in body if _defines(statement, place.line)), None)) is not None:
         assert isinstance(inner, (ast.ClassDef, ast.FunctionDef))
         names.append(inner.name)
         body = inner.body

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the runner and its agents say to each other after the configuration: one JSON object a line, both ways.
+"""Messages between the runner and its agents after the configuration: one JSON object per line, in both directions.
 
-Each message is a class; `command` or `event` names it. A line that is none of them is a ProtocolError, which quotes it:
-neither side passes over what it does not understand. The records of a run are the same classes under the virtual clock,
-which sends no lines.
+Every message is a class, named by its `command` or `event` field. An unknown or malformed line raises a ProtocolError
+that quotes it, so neither side silently skips a line. Runs under the virtual clock use the same record classes but
+send no lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _QUOTED_CHARACTERS = 200
 
 
 class ProtocolError(ValueError):
-    """A line that is no message, quoted, and why."""
+    """A received line that is not a valid message; the text quotes the line and gives the reason."""
 
 
 class _Message:
@@ -36,7 +36,7 @@ class _Message:
 
 @dataclass(frozen=True, slots=True)
 class Start(_Message):
-    """To the agent: model time 0 is at this instant of CLOCK_MONOTONIC."""
+    """Command to start the run: model time 0 is at this instant of CLOCK_MONOTONIC."""
 
     start_ns: int
     command: Literal["start"] = "start"
@@ -44,31 +44,34 @@ class Start(_Message):
 
 @dataclass(frozen=True, slots=True)
 class Quiesce(_Message):
-    """To the agent: the hosts send nothing any more; what is on the way still arrives."""
+    """Command to stop sending; frames that are already in the network are still received."""
 
     command: Literal["quiesce"] = "quiesce"
 
 
 @dataclass(frozen=True, slots=True)
 class Stop(_Message):
-    """To the agent: report and end."""
+    """Command to report the final statistics and exit."""
 
     command: Literal["stop"] = "stop"
 
 
 @dataclass(frozen=True, slots=True)
 class Add(_Message):
-    """To the agent, once started: more messages, of which it serves at least one end. They count from model time 0."""
+    """Command to add flows to a started run. The agent serves at least one end of each flow.
+
+    Their start times count from model time 0.
+    """
 
     flows: tuple[Flow, ...]
     addresses: dict[str, Annotated[IPv4Address, Field(strict=False)]]
-    """Of every host that is an end of one of the flows."""
+    """The IP address of every host that is an end of one of the flows."""
     command: Literal["add"] = "add"
 
 
 @dataclass(frozen=True, slots=True)
 class Look(_Message):
-    """To the agent: tell the state of each host, then `Looked` with this number."""
+    """Command to report the state of every host, followed by a `Looked` event with this number."""
 
     number: int
     command: Literal["look"] = "look"
@@ -76,7 +79,7 @@ class Look(_Message):
 
 @dataclass(frozen=True, slots=True)
 class Adopt(_Message):
-    """To the agent: messages that begin from now on go by these settings (fields of TransportSettings)."""
+    """Command to use these settings (fields of TransportSettings) for messages that begin from now on."""
 
     settings: dict[str, Any]
     command: Literal["adopt"] = "adopt"
@@ -87,7 +90,7 @@ Command = Start | Add | Look | Adopt | Quiesce | Stop
 
 @dataclass(frozen=True, slots=True)
 class Ready(_Message):
-    """All sockets are open."""
+    """The event sent once all sockets of the agent are open."""
 
     hosts: int
     event: Literal["ready"] = "ready"
@@ -95,23 +98,23 @@ class Ready(_Message):
 
 @dataclass(frozen=True, slots=True)
 class FlowSent(_Message):
-    """What the sender knows of a flow once it is done, or when the run ended before it was: model units."""
+    """The sender's record of a flow, written when the flow or the run ends, in model units."""
 
     flow_id: int
     finish_us: float | None
-    """When the last acknowledgement arrived; None: it did not."""
+    """The time at which the last acknowledgement arrived; None if it did not arrive."""
     paused_us: float
     counts: SendingCounts
     gave_up: bool = False
-    """It never will: the sender has given the flow up."""
+    """Whether the sender has given up the flow."""
     start_us: float | None = None
-    """When it was ready, of one that waited for others; None: as planned."""
+    """The time at which a flow that waited for other flows became ready; None for a flow that started as planned."""
     event: Literal["flow"] = "flow"
 
 
 @dataclass(frozen=True, slots=True)
 class FlowReceived(_Message):
-    """The receiver has the whole message."""
+    """The event sent once the receiver has the whole message."""
 
     flow_id: int
     corrupted: bool
@@ -141,21 +144,21 @@ class Signal(SignalRow, _Message):
 
 @dataclass(slots=True)
 class Congestion(CongestionRow, _Message):
-    """A row of the trace of congestion controls."""
+    """A row of the congestion control trace."""
 
     event: Literal["congestion"] = "congestion"
 
 
 @dataclass(frozen=True, slots=True)
 class HostStatistics(_Message):
-    """What a host counted by the end."""
+    """Counters of a host."""
 
     host: str
     nic: NicStatistics
     kernel_drops: int = 0
-    """Frames that the kernel dropped before the NIC saw them."""
+    """Frames that the kernel dropped before the NIC received them."""
     send_failures: int = 0
-    """Frames that the kernel did not take."""
+    """Frames that the kernel refused to send because it had no room."""
     link_down: int = 0
     """Frames sent while the interface was down."""
     event: Literal["statistics"] = "statistics"
@@ -163,7 +166,7 @@ class HostStatistics(_Message):
 
 @dataclass(frozen=True, slots=True)
 class AgentLateness(_Message):
-    """How late an agent put its hosts' frames on the wire, and how far from one another."""
+    """The lateness of the frames that an agent's hosts sent, and the error of the spacing between them."""
 
     lateness: LatenessSummary
     spacing: SpacingSummary
@@ -172,15 +175,15 @@ class AgentLateness(_Message):
 
 @dataclass(frozen=True, slots=True)
 class MessageState(_Message):
-    """An unfinished message at its sender: model units."""
+    """The state of an unfinished message at its sender, in model units."""
 
     flow_id: int
     acknowledged_bytes: int
     in_flight_bytes: int
     paused_for_us: float
-    """How long it must still wait; 0: it is not paused."""
+    """The remaining time of the flow's pause; 0 if the flow is not paused."""
     paused_us: float
-    """How long it has been paused so far."""
+    """The total time for which the message has been paused so far."""
     window_bytes: int | None
     rate_gbps: float
     packets_resent: int
@@ -188,7 +191,7 @@ class MessageState(_Message):
 
 @dataclass(frozen=True, slots=True)
 class ProgramFlowState(_Message):
-    """A 5-tuple of a host's ordinary programs that waits or is paused: model units."""
+    """The state of a 5-tuple of ordinary programs that has queued frames or is paused, in model units."""
 
     destination_ip: str
     protocol: int
@@ -200,19 +203,19 @@ class ProgramFlowState(_Message):
 
 @dataclass(frozen=True, slots=True)
 class HostState(_Message):
-    """What a host's NIC has in hand now, and what it has counted so far."""
+    """The current state and counters of a host's NIC."""
 
     statistics: HostStatistics
     messages: tuple[MessageState, ...]
     programs: tuple[ProgramFlowState, ...]
     class_paused_for_us: float
-    """What is left of an 802.1Qbb pause of the data class."""
+    """The remaining time of an 802.1Qbb pause of the data class, in model us."""
     event: Literal["state"] = "state"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked(_Message):
-    """The answer to `Look` is complete."""
+    """The event that completes the answer to the `Look` command with this number."""
 
     number: int
     event: Literal["looked"] = "looked"
@@ -220,7 +223,7 @@ class Looked(_Message):
 
 @dataclass(frozen=True, slots=True)
 class Refused(_Message):
-    """A command was not obeyed, and why."""
+    """The event sent when the agent refuses a command, with the reason."""
 
     reason: str
     event: Literal["refused"] = "refused"
@@ -228,13 +231,13 @@ class Refused(_Message):
 
 @dataclass(frozen=True, slots=True)
 class Stopped(_Message):
-    """The agent's last word."""
+    """The last event of an agent, sent just before it exits."""
 
     event: Literal["stopped"] = "stopped"
 
 
 Record = FlowSent | FlowReceived | Goodput | Late | Signal | Congestion
-"""What belongs into a run's traces."""
+"""Events that are written to a run's traces."""
 
 AgentEvent = Ready | Record | HostStatistics | AgentLateness | HostState | Looked | Refused | Stopped
 
@@ -245,22 +248,22 @@ _EVENTS: TypeAdapter[AgentEvent] = TypeAdapter(Annotated[AgentEvent, Field(discr
 
 
 def command_line(command: Command) -> bytes:
-    """The line, its end included."""
+    """Return the line that encodes a command, with its newline."""
     return _COMMANDS.dump_json(command) + b"\n"
 
 
 def event_line(event: AgentEvent) -> bytes:
-    """The line, its end included."""
+    """Return the line that encodes an event, with its newline."""
     return _EVENTS.dump_json(event) + b"\n"
 
 
 def parse_command(line: str) -> Command:
-    """What the runner wants. Raises ProtocolError."""
+    """Parse a line from the runner. Raises ProtocolError."""
     return _parsed(_COMMANDS, line)
 
 
 def parse_event(line: str) -> AgentEvent:
-    """What an agent tells. Raises ProtocolError."""
+    """Parse a line from an agent. Raises ProtocolError."""
     return _parsed(_EVENTS, line)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From a NIC's events to the records of a run's traces, in model units; the same records on both clocks.
+"""Conversion of NIC events into the records of a run's traces, in model units.
 
-It does not know where the records go.
+Live runs and runs under the virtual clock use the same records. This module does not know where the records go.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -37,15 +37,15 @@ _CAUSES = {cause: cause.name.lower() for cause in BtsCause}
 
 @dataclass(frozen=True, slots=True)
 class SwitchClock:
-    """Whose time stamps a BTS carries: it has the switch's number only."""
+    """The name and clock offset of a switch; a BTS itself carries only the switch's number."""
 
     name: str
     lag_ns: int = 0
-    """What to add to the switch's time stamps to get ns since the run's epoch."""
+    """The time to add to the switch's time stamps to get ns since the run's epoch."""
 
 
 class RecordWriter:
-    """Turns events into records. Times count from `start_ns` (wall), the instant of model time 0."""
+    """Converter of events into records. Record times count from `start_ns`, the wall instant of model time 0."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class RecordWriter:
         start_ns: int,
         switches: Mapping[int, SwitchClock],
     ) -> None:
-        """`take` gets each record; `switches` are known by their numbers."""
+        """Pass every record to `take`; the keys of `switches` are switch numbers."""
         self._take = take
         self._dilation = dilation
         self._us_ns = dilation.wall_ns(NS_PER_US)
@@ -78,22 +78,22 @@ class RecordWriter:
             self._take(self._signal(host, event))
 
     def write_events(self, nic: Nic) -> None:
-        """Record all events of a NIC that nobody has taken yet."""
+        """Record and remove all pending events of a NIC."""
         while (event := nic.next_event()) is not None:
             self.write(nic.address.name, event)
 
     def write_rest(self, nic: Nic) -> None:
-        """Record what is known of messages that the end of the run cut off, at both ends."""
+        """Record the state of messages that were unfinished at the end of the run, at the sender and the receiver."""
         nic.end_intervals()
         self.write_events(nic)
         for report in nic.unfinished_messages():
             self._take(self._sent(report, None))
 
     def write_late_bins(self, node: str, bins: Iterable[LateBin]) -> None:
-        """Record how late the hosts of an agent were over time."""
-        for each in bins:
-            late_us = self._dilation.model_us(each.max_ns)
-            self._take(Late(self._instant_us(each.end_ns), "host", node, each.departures, late_us))
+        """Record the lateness of an agent's hosts over time."""
+        for late_bin in bins:
+            late_us = self._dilation.model_us(late_bin.max_ns)
+            self._take(Late(self._instant_us(late_bin.end_ns), "host", node, late_bin.departures, late_us))
 
     def _instant_us(self, wall_ns: int) -> float:
         return (wall_ns - self._start_ns) / self._us_ns
@@ -142,33 +142,33 @@ class RecordWriter:
 
 
 def host_state(statistics: HostStatistics, state: messages.NicState, dilation: Dilation, now_ns: int) -> HostState:
-    """What a NIC has in hand, as it is told: durations from now on."""
+    """Return the current state of a host, in model units; pause times are the remaining durations."""
 
     def left_us(until_ns: int) -> float:
         return dilation.model_us(max(0, until_ns - now_ns))
 
     sending = tuple(
         MessageState(
-            flow_id=each.report.message.flow_id,
-            acknowledged_bytes=min(each.acknowledged_bytes, each.report.message.size_bytes),
-            in_flight_bytes=each.in_flight_bytes,
-            paused_for_us=left_us(each.paused_until_ns),
-            paused_us=dilation.model_us(each.report.paused_ns),
-            window_bytes=None if each.window_bytes == UNLIMITED_WINDOW else each.window_bytes,
-            rate_gbps=each.rate_bps * dilation.factor / 1e9,
-            packets_resent=each.report.counts.packets_resent,
+            flow_id=message.report.message.flow_id,
+            acknowledged_bytes=min(message.acknowledged_bytes, message.report.message.size_bytes),
+            in_flight_bytes=message.in_flight_bytes,
+            paused_for_us=left_us(message.paused_until_ns),
+            paused_us=dilation.model_us(message.report.paused_ns),
+            window_bytes=None if message.window_bytes == UNLIMITED_WINDOW else message.window_bytes,
+            rate_gbps=message.rate_bps * dilation.factor / 1e9,
+            packets_resent=message.report.counts.packets_resent,
         )
-        for each in state.messages
+        for message in state.messages
     )
     programs = tuple(
         ProgramFlowState(
-            destination_ip=str(IPv4Address(each.destination_ip)),
-            protocol=each.protocol,
-            source_port=each.source_port,
-            destination_port=each.destination_port,
-            held_bytes=each.held_bytes,
-            paused_for_us=left_us(each.paused_until_ns),
+            destination_ip=str(IPv4Address(flow.destination_ip)),
+            protocol=flow.protocol,
+            source_port=flow.source_port,
+            destination_port=flow.destination_port,
+            held_bytes=flow.held_bytes,
+            paused_for_us=left_us(flow.paused_until_ns),
         )
-        for each in state.programs
+        for flow in state.programs
     )
     return HostState(statistics, sending, programs, left_us(state.class_paused_until_ns))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One loop for many NICs on the real clock: sockets in, sockets out, one timer. It sleeps whenever nothing is due.
+"""The event loop that serves many NICs on the real clock, with their sockets and one timer.
 
-It decides nothing: each NIC schedules in ideal time, the loop only carries frames and measures how late it was.
+The loop sleeps whenever nothing is due. It makes no decisions: every NIC schedules its frames in ideal time, and the
+loop only carries the frames and measures how late they were sent.
 """
 
 import select
@@ -24,7 +25,7 @@ _NEVER = 1 << 62
 
 
 class _Station:
-    """A NIC with its socket and the time it wants to be called."""
+    """A NIC with its socket and the time of its next timer."""
 
     __slots__ = ("due_ns", "nic", "socket", "spacing", "tap")
 
@@ -37,16 +38,16 @@ class _Station:
 
 
 class EventLoop:
-    """Waits for frames, timers and commands at once, and hands each NIC what is its own."""
+    """A loop that waits for frames, timers and commands and passes them to the NICs."""
 
     def __init__(self, on_event: Callable[[str, Event], None]) -> None:
-        """`on_event` gets the host's name and each event of its NIC."""
+        """Call `on_event` with the host's name and every event of its NIC."""
         self.lateness = LatenessHistogram()
-        """Actual minus ideal time of every frame sent (wall ns)."""
+        """Actual minus ideal departure time of every frame sent (wall ns)."""
         self.spacing = SpacingHistogram()
-        """Of frames that follow one another on a host's wire."""
+        """Errors in the spacing of consecutive frames on a host's wire."""
         self.late_bins: LateBins | None = None
-        """Lateness over time, once somebody wants it."""
+        """Lateness over time; None until the caller sets it."""
         self._on_event = on_event
         self._epoll = select.epoll()
         self._timer = MonotonicTimer()
@@ -58,12 +59,12 @@ class EventLoop:
         self._is_running = True
 
     def add_nic(self, nic: Nic, socket: PacketSocket) -> None:
-        """Serve a NIC over a socket; the caller keeps both and closes the socket after the loop."""
+        """Serve a NIC over a socket, which the caller closes after the loop has ended."""
         self._stations[socket.fileno()] = _Station(nic, socket, self.spacing)
         self._epoll.register(socket.fileno(), select.EPOLLIN)
 
     def add_programs(self, socket: PacketSocket, tap: TapDevice) -> None:
-        """Carry the traffic of programs through the NIC that was added with this socket."""
+        """Carry the traffic of a host's ordinary programs through the NIC that was added with this socket."""
         descriptor = socket.fileno()
         station = self._stations[descriptor]
         station.tap = tap
@@ -82,28 +83,28 @@ class EventLoop:
         self._epoll.register(descriptor, select.EPOLLIN)
 
     def remove_reader(self, descriptor: int) -> None:
-        """No longer watch a descriptor."""
+        """Stop watching a descriptor."""
         del self._readers[descriptor]
         self._epoll.unregister(descriptor)
 
     def call_soon(self) -> None:
-        """Ask every NIC anew when it wants to be called: it has been given messages."""
+        """Update the timers of all NICs, after they were given new messages."""
         for descriptor, station in self._stations.items():
             self._schedule(descriptor, station)
 
     def stop_sending(self) -> None:
-        """Hosts fall silent; what arrives is still received and counted."""
+        """Stop sending from all hosts; arriving frames are still received and counted."""
         self._is_sending = False
         self._due.clear()
         for station in self._stations.values():
             station.nic.quiesce()
 
     def stop(self) -> None:
-        """Make `run` return after the current turn."""
+        """Make `run` return after the current iteration."""
         self._is_running = False
 
     def run(self) -> None:
-        """Serve until `stop`, which may have come already; then count what waits in the sockets."""
+        """Serve until `stop` is called, possibly before `run`; then receive the frames left in the sockets."""
         timer_descriptor = self._timer.fileno()
         while self._is_running:
             self._timer.arm(self._next_due_ns())
@@ -112,7 +113,7 @@ class EventLoop:
                 if station is not None:
                     self._receive(descriptor, station)
                 elif descriptor == timer_descriptor:
-                    self._timer.has_fired()
+                    self._timer.note_fired()
                 elif descriptor in self._readers:
                     self._readers[descriptor]()
             self._serve_due()
@@ -134,14 +135,14 @@ class EventLoop:
         return None
 
     def _receive(self, descriptor: int, station: _Station) -> int:
-        """Takes what has arrived, up to a burst; gives the number of frames."""
+        """Receive up to one burst of waiting frames and return their number."""
         frames, times_ns = station.socket.receive()
         station.nic.receive_batch(frames, times_ns)
         self._serve(descriptor, station)
         return len(frames)
 
     def _receive_rest(self, descriptor: int, station: _Station) -> None:
-        """Frames that had come before the stop; a peer that goes on sending cannot hold it up."""
+        """Receive the frames that arrived before the stop, for at most one second in case a peer keeps sending."""
         deadline_ns = time.monotonic_ns() + _REST_NS
         while self._receive(descriptor, station) and time.monotonic_ns() < deadline_ns:
             pass
@@ -155,13 +156,13 @@ class EventLoop:
             self._serve(descriptor, station)
 
     def _serve(self, descriptor: int, station: _Station) -> None:
-        """Send what has left the NIC, hand out its events, ask when to come again."""
+        """Send the NIC's frames that are due, pass on its events and update its timer."""
         nic = station.nic
         if self._is_sending:
-            leaving = nic.frames_to_send(time.monotonic_ns())
-            if leaving:
-                station.socket.send_batch(leaving)
-                self._measure(station, leaving, time.monotonic_ns())
+            departures = nic.frames_to_send(time.monotonic_ns())
+            if departures:
+                station.socket.send_batch(departures)
+                self._measure(station, departures, time.monotonic_ns())
             self._schedule(descriptor, station)
         while (event := nic.next_event()) is not None:
             self._on_event(nic.address.name, event)
@@ -170,7 +171,7 @@ class EventLoop:
                 station.tap.send(frame_for_programs)
 
     def _measure(self, station: _Station, sent: list[tuple[int, bytes]], sent_ns: int) -> None:
-        """Frames that went together left when the last of them had."""
+        """Record the lateness of frames that were sent together; all of them count as sent at `sent_ns`."""
         late_bins = self.late_bins
         for ideal_ns, frame in sent:
             late_ns = sent_ns - ideal_ns

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Keeps a host's kernel from answering our UDP packets with ICMP "port unreachable"; ping and TCP stay as they are.
+"""Suppression of ICMP "port unreachable" answers to the testbed's UDP packets; ping and TCP are unaffected.
 
-The kernel answers datagrams for which no socket is bound. So one is bound to each of our ports, with a filter that
-drops every datagram before it is queued; the NIC gets its own copy through its packet socket.
+The kernel sends this answer to datagrams for which no socket is bound. This module therefore binds a socket to each of
+the testbed's ports, with a filter that drops every datagram before it is queued. The NIC gets its own copy of each
+frame through its packet socket.
 """
 
 import socket
@@ -15,9 +16,9 @@ _SMALL_BUFFER_BYTES = 4096
 
 
 def silence_kernel() -> list[socket.socket]:
-    """Sockets that silence the current network namespace for as long as they stay open.
+    """Return sockets that suppress the answers in the current network namespace while they stay open.
 
-    Raises OSError (address in use) if another program serves one of the ports there.
+    Raises OSError (address in use) if another program in the namespace uses one of the ports.
     """
     sockets: list[socket.socket] = []
     try:

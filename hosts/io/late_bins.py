@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lateness over time: of all departures in each interval, their number and how late the latest was.
+"""Lateness over time: the number of departures and their maximum lateness in each interval.
 
-Intervals are those of softswitch (softswitch/src/process/late_bins.h), in wall ns from an epoch; one without a
-departure is left out.
+Intervals are the same as in softswitch (softswitch/src/process/late_bins.h), in wall ns from an epoch. Intervals
+without departures are left out.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LEAST_WALL_NS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class LateBin:
-    """One interval, in wall ns."""
+    """The departures of one interval, with times in wall ns."""
 
     end_ns: int
     departures: int
@@ -24,10 +24,10 @@ class LateBin:
 
 
 class LateBins:
-    """Gathers intervals until somebody takes them."""
+    """A collector of intervals of lateness."""
 
     def __init__(self, epoch_ns: int, width_ns: int) -> None:
-        """Of departures before `epoch_ns` nothing is kept."""
+        """Collect intervals of `width_ns`; departures before `epoch_ns` are ignored."""
         self._epoch_ns = epoch_ns
         self._width_ns = width_ns
         self._end_ns = epoch_ns
@@ -35,20 +35,20 @@ class LateBins:
         self._ended: list[LateBin] = []
 
     def record(self, sent_ns: int, late_ns: int) -> None:
-        """One more departure; they come in order of time."""
+        """Record a departure; departures must be recorded in order of time."""
         if sent_ns >= self._end_ns:
             self._end()
-            passed = (sent_ns - self._epoch_ns) // self._width_ns
-            self._end_ns = self._epoch_ns + (passed + 1) * self._width_ns
+            number = (sent_ns - self._epoch_ns) // self._width_ns
+            self._end_ns = self._epoch_ns + (number + 1) * self._width_ns
         elif sent_ns < self._epoch_ns:
             return
         self._departures += 1
         if late_ns > self._max_ns:
             self._max_ns = late_ns
 
-    def take(self, *, is_over: bool = False) -> list[LateBin]:
-        """Intervals that have ended since the last time; if all is over, the running one too."""
-        if is_over:
+    def take(self, *, is_final: bool = False) -> list[LateBin]:
+        """Return and remove the ended intervals; with `is_final`, end and include the current one."""
+        if is_final:
             self._end()
         ended, self._ended = self._ended, []
         return ended
@@ -60,5 +60,8 @@ class LateBins:
 
 
 def late_bin_ns(dilation: Dilation) -> int:
-    """Width of an interval in wall ns: the sampling interval of queues, but not so many that they make the run late."""
+    """Return the width of an interval in wall ns: the sampling interval of queues, but at least 10 ms.
+
+    With shorter intervals, the recording itself could delay the run.
+    """
     return max(_LEAST_WALL_NS, dilation.wall_ns(_MODEL_NS))

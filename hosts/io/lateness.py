@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A histogram of how late things were done, in wall ns: sixteen buckets an octave, so percentiles are within 1/16.
+"""A histogram of lateness in wall ns, with sixteen buckets per octave, so that percentiles are exact to 1/16.
 
-Its buckets are those of softswitch/src/common/lateness.h, so that hosts and switches are judged by one measure.
+The buckets are the same as in softswitch/src/common/lateness.h, so lateness of hosts and switches is comparable.
 """
 
 from hosts.io.summaries import LatenessSummary
@@ -11,14 +11,14 @@ _SUB_BITS = 4
 
 
 class LatenessHistogram:
-    """Counts without keeping samples. Early counts as on time."""
+    """A histogram that keeps bucket counts instead of samples. Negative lateness counts as 0."""
 
     def __init__(self) -> None:
         self._counts: dict[int, int] = {}
         self._max_ns = 0
 
     def record(self, late_ns: int) -> None:
-        """One more."""
+        """Add a value."""
         greatest_ns = 0
         if late_ns > 0:
             shift = max(0, late_ns.bit_length() - 1 - _SUB_BITS)
@@ -28,16 +28,16 @@ class LatenessHistogram:
             self._max_ns = late_ns
 
     def percentile_ns(self, share: float) -> int:
-        """Greatest value of the bucket in which that share (0..1) of all records is reached; 0 without records."""
-        wanted = share * sum(self._counts.values())
-        seen = 0
+        """Return the upper bound of the bucket that contains the percentile `share` (0..1); 0 without values."""
+        target_count = share * sum(self._counts.values())
+        count = 0
         for greatest_ns in sorted(self._counts):
-            seen += self._counts[greatest_ns]
-            if seen >= wanted:
+            count += self._counts[greatest_ns]
+            if count >= target_count:
                 return min(greatest_ns, self._max_ns)
         return 0
 
     def summary(self) -> LatenessSummary:
-        """What has been recorded so far."""
+        """Return a summary of all values recorded so far."""
         count = sum(self._counts.values())
         return LatenessSummary(count, self.percentile_ns(0.50), self.percentile_ns(0.99), self._max_ns)

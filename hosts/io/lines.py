@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lines out and lines in, over descriptors that must never make the loop wait."""
+"""Non-blocking reading and writing of lines over descriptors."""
 
 import os
 from contextlib import suppress
@@ -9,20 +9,23 @@ _CHUNK_BYTES = 1 << 16
 
 
 class LineWriter:
-    """Buffers lines and writes what the reader takes."""
+    """A writer that buffers lines until the reader can take them."""
 
     def __init__(self, descriptor: int) -> None:
-        """Makes the descriptor non-blocking."""
+        """Make the descriptor non-blocking."""
         self._descriptor = descriptor
         self._pending = bytearray()
         os.set_blocking(descriptor, False)
 
     def write(self, line: bytes) -> None:
-        """Queue one line, its end included."""
+        """Queue a line, which includes its newline."""
         self._pending += line
 
     def flush(self) -> bool:
-        """Write as much as goes without waiting; True if nothing is left. A reader that has gone takes everything."""
+        """Write as much as possible without blocking and return whether everything is written.
+
+        If the reader has closed its end, all queued lines are discarded and the result is True.
+        """
         try:
             while self._pending:
                 written = os.write(self._descriptor, self._pending[:_CHUNK_BYTES])
@@ -34,26 +37,26 @@ class LineWriter:
         return True
 
     def drain(self) -> None:
-        """Write everything, however long the reader takes. For the end, when nothing is urgent any more."""
+        """Write everything and block until the reader has taken it; for use at the end of a run."""
         os.set_blocking(self._descriptor, True)
         self.flush()
 
 
 class LineReader:
-    """Splits what arrives into lines."""
+    """A reader that splits its input into lines."""
 
     def __init__(self, descriptor: int) -> None:
-        """Makes the descriptor non-blocking."""
+        """Make the descriptor non-blocking."""
         self._descriptor = descriptor
         self._partial = b""
         self.is_closed = False
         os.set_blocking(descriptor, False)
 
     def lines(self) -> list[str]:
-        """Whole lines that have arrived; sets `is_closed` at the end of the input."""
+        """Return the complete lines that have arrived; sets `is_closed` at the end of the input."""
         with suppress(BlockingIOError):
             while chunk := os.read(self._descriptor, _CHUNK_BYTES):
                 self._partial += chunk
             self.is_closed = True
-        *whole, self._partial = self._partial.split(b"\n")
-        return [line.decode(errors="replace") for line in whole]
+        *complete_lines, self._partial = self._partial.split(b"\n")
+        return [line.decode(errors="replace") for line in complete_lines]

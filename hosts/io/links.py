@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Interfaces of the network namespace a thread is in, over netlink: pairs, addresses, neighbours, routes, offloads.
+"""Configuration of interfaces in a thread's network namespace over netlink: pairs, addresses, routes, offloads.
 
-IPv4 only: the kernels of a live network's hosts have nothing else.
+Only IPv4 is supported, because the hosts of a live network have no IPv6 addresses.
 """
 
 from __future__ import annotations
@@ -32,39 +32,51 @@ _OFFLOADS = (
     "generic-receive-offload",
 )
 _OUR_GROUP = 1
-"""Of all pairs made here, so that one request removes them: one by one the kernel waits for its readers each time."""
+"""The link group of all pairs made here, so that one request removes them all.
+
+Removing them one by one is slow, because the kernel waits for an RCU grace period each time.
+"""
 _MAIN_TABLE = 254
 _IFF_UP = 0x1
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way to a destination, "default" or an address with its prefix length. `made_by` is the kernel's number."""
+    """A route to a destination, which is "default" or an address with its prefix length.
+
+    `protocol` is the kernel's number of the routing protocol that added the route.
+    """
 
     destination: str
     gateway: str | None
-    made_by: int = rt_proto["static"]
+    protocol: int = rt_proto["static"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an interface has besides its own properties, in the order in which it can be given to one."""
+    """The IPv4 configuration of an interface; the fields are in the order in which they must be applied."""
 
     addresses: tuple[tuple[str, int], ...]
-    """Address and length of its prefix."""
+    """Addresses, each with the length of its prefix."""
     neighbours: tuple[tuple[str, str], ...]
-    """Address and MAC address; permanent ones."""
+    """Permanent neighbours, each with its IP address and its MAC address."""
     routes: tuple[Route, ...]
-    """Without those that the kernel derives from addresses."""
+    """Routes, except routes that the kernel derives from addresses."""
 
     @classmethod
     def of_host(cls, ip: IPv4Address, gateway: IPv4Address, gateway_mac: str) -> Settings:
-        """One address without a network, one gateway as the way to everything, nothing to be learned by ARP."""
+        """Return the settings of a host with a /32 address and a default route through a permanent neighbour.
+
+        The host therefore needs no ARP.
+        """
         return cls(((str(ip), 32),), ((str(gateway), gateway_mac),), (Route("default", str(gateway)),))
 
 
 class Links:
-    """A netlink socket, which stays in the namespace it was made in. Interfaces are named; OSError says what failed."""
+    """A netlink socket, which stays in the namespace in which it was opened.
+
+    Interfaces are identified by name. Methods raise an OSError whose text names the failed operation.
+    """
 
     def __init__(self) -> None:
         self._netlink = IPRoute()
@@ -72,97 +84,104 @@ class Links:
     def add_pair(
         self, name: str, peer: str, *, peer_pid: int | None = None, mtu_bytes: int = ORDINARY_MTU_BYTES
     ) -> None:
-        """Two joined interfaces: `name`, here and up; `peer`, down, here or where process `peer_pid` is."""
-        other: dict[str, Any] = {"ifname": peer, "mtu": mtu_bytes}
+        """Add a veth pair: `name` in this namespace and up, `peer` down.
+
+        `peer` is in the namespace of process `peer_pid`, or in this namespace without one.
+        """
+        peer_options: dict[str, Any] = {"ifname": peer, "mtu": mtu_bytes}
         if peer_pid is not None:
-            other["net_ns_pid"] = peer_pid
-        own = {"ifname": name, "mtu": mtu_bytes, "group": _OUR_GROUP, "state": "up"}
-        wish = "" if mtu_bytes == ORDINARY_MTU_BYTES else f" at an MTU of {mtu_bytes} B"
-        with _told(f"cannot join {name} and {peer}{wish}"):
-            self._netlink.link("add", kind="veth", peer=other, **own)
+            peer_options["net_ns_pid"] = peer_pid
+        options = {"ifname": name, "mtu": mtu_bytes, "group": _OUR_GROUP, "state": "up"}
+        mtu_text = "" if mtu_bytes == ORDINARY_MTU_BYTES else f" at an MTU of {mtu_bytes} B"
+        with _error_context(f"cannot join {name} and {peer}{mtu_text}"):
+            self._netlink.link("add", kind="veth", peer=peer_options, **options)
 
     def remove_pairs(self) -> None:
-        """All that `add_pair` made here."""
+        """Remove all pairs that `add_pair` made in this namespace."""
         try:
-            with _told("cannot remove the links"):
+            with _error_context("cannot remove the links"):
                 self._netlink.link("del", group=_OUR_GROUP)
         except OSError as error:
-            if error.errno != errno.ENODEV:  # there is none
+            if error.errno != errno.ENODEV:  # there is no pair to remove
                 raise
 
     def set_up(self, name: str) -> None:
-        """Brings an interface up."""
+        """Bring an interface up."""
         self.set_state(name, up=True)
 
     def set_state(self, name: str, *, up: bool) -> None:
-        """Brings an interface up or down."""
+        """Bring an interface up or down."""
         state = "up" if up else "down"
-        with _told(f"cannot bring {name} {state}"):
+        with _error_context(f"cannot bring {name} {state}"):
             self._netlink.link("set", ifname=name, state=state)
 
     def is_up(self, name: str) -> bool:
-        """Whether an interface has been brought up."""
+        """Return whether an interface has been brought up."""
         return bool(self._link(name)["flags"] & _IFF_UP)
 
     def move(self, name: str, pid: int) -> None:
-        """Gives an interface to the namespace of a process, where it is down."""
-        with _told(f"cannot move {name}"):
+        """Move an interface into the namespace of a process, where it is down."""
+        with _error_context(f"cannot move {name}"):
             self._netlink.link("set", ifname=name, net_ns_pid=pid)
 
     def move_into(self, name: str, namespace: int) -> None:
-        """Give an interface to the namespace of a descriptor, where it is down."""
-        with _told(f"cannot move {name}"):
+        """Move an interface into the namespace of a descriptor, where it is down."""
+        with _error_context(f"cannot move {name}"):
             self._netlink.link("set", ifname=name, net_ns_fd=namespace)
 
     def mac(self, name: str) -> str:
-        """The MAC address of an interface."""
+        """Return the MAC address of an interface."""
         mac: str = self._link(name).get("address")
         return mac
 
     def set_mac(self, name: str, mac: str) -> None:
-        """Another MAC address."""
-        with _told(f"cannot set the MAC address of {name}"):
+        """Set the MAC address of an interface."""
+        with _error_context(f"cannot set the MAC address of {name}"):
             self._netlink.link("set", ifname=name, address=mac)
 
     def mtu(self, name: str) -> int:
-        """The longest IP packet that an interface takes, in bytes."""
+        """Return the MTU of an interface, in bytes."""
         mtu_bytes: int = self._link(name).get("mtu")
         return mtu_bytes
 
     def set_mtu(self, name: str, mtu_bytes: int) -> None:
-        """Another one."""
-        with _told(f"cannot set the MTU of {name}"):
+        """Set the MTU of an interface, in bytes."""
+        with _error_context(f"cannot set the MTU of {name}"):
             self._netlink.link("set", ifname=name, mtu=mtu_bytes)
 
     def settings(self, name: str) -> Settings:
-        """What an interface has."""
+        """Return the addresses, permanent neighbours and routes of an interface."""
         index = self._link(name)["index"]
-        with _told(f"cannot look at {name}"):
+        with _error_context(f"cannot read the settings of {name}"):
             addresses = self._netlink.get_addr(family=socket.AF_INET, index=index)
             neighbours = self._netlink.get_neighbours(family=socket.AF_INET, ifindex=index)
             routes = self._netlink.get_routes(family=socket.AF_INET, table=_MAIN_TABLE, oif=index)
         return Settings(
-            tuple((each.get("local"), each["prefixlen"]) for each in addresses),
-            tuple((each.get("dst"), each.get("lladdr")) for each in neighbours if each["state"] == NUD_PERMANENT),
-            tuple(_route(each) for each in routes if each["proto"] != rt_proto["kernel"]),
+            tuple((address.get("local"), address["prefixlen"]) for address in addresses),
+            tuple(
+                (neighbour.get("dst"), neighbour.get("lladdr"))
+                for neighbour in neighbours
+                if neighbour["state"] == NUD_PERMANENT
+            ),
+            tuple(_route(route) for route in routes if route["proto"] != rt_proto["kernel"]),
         )
 
     def give(self, name: str, settings: Settings) -> None:
-        """Adds settings to an interface that is up; gateways need not be in a network of its."""
+        """Add settings to an interface that is up; gateways need not be in a subnet of the interface."""
         index = self._link(name)["index"]
-        with _told(f"cannot address {name}"):
+        with _error_context(f"cannot address {name}"):
             for address, prefix_bits in settings.addresses:
                 self._netlink.addr("replace", index=index, address=address, prefixlen=prefix_bits)
             for address, mac in settings.neighbours:
                 self._netlink.neigh("replace", dst=address, lladdr=mac, ifindex=index, state=NUD_PERMANENT)
             for route in settings.routes:
-                way = {} if route.gateway is None else {"gateway": route.gateway, "flags": ["onlink"]}
-                self._netlink.route("replace", dst=route.destination, oif=index, proto=route.made_by, **way)
+                next_hop = {} if route.gateway is None else {"gateway": route.gateway, "flags": ["onlink"]}
+                self._netlink.route("replace", dst=route.destination, oif=index, proto=route.protocol, **next_hop)
 
     def flush_addresses(self, name: str) -> None:
-        """Takes all addresses from an interface, and with the last of them its routes."""
+        """Remove all addresses from an interface; the kernel then removes its routes too."""
         index = self._link(name)["index"]
-        with _told(f"cannot flush {name}"):
+        with _error_context(f"cannot flush {name}"):
             self._netlink.flush_addr(family=socket.AF_INET, index=index)
 
     def close(self) -> None:
@@ -175,18 +194,21 @@ class Links:
         self.close()
 
     def _link(self, name: str) -> Any:
-        with _told(f"cannot find {name}"):
+        with _error_context(f"cannot find {name}"):
             [link] = self._netlink.link("get", ifname=name)
             return link
 
 
 def turn_off_offloads(names: Sequence[str]) -> None:
-    """Of interfaces in the current namespace: frames are then whole, and their checksums right."""
+    """Turn off offloads of interfaces in the current namespace.
+
+    Without offloads, frames are not merged and their checksums are filled in.
+    """
     with closing(IoctlEthtool()) as ethtool:
         for name in names:
             ethtool.change_ifname(name)
             for offload in _OFFLOADS:
-                with _told(f"cannot turn off {offload} of {name}"):
+                with _error_context(f"cannot turn off {offload} of {name}"):
                     ethtool.set_offload_flag(offload, 0)
 
 
@@ -197,13 +219,14 @@ def _route(message: Any) -> Route:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _error_context(operation: str) -> Iterator[None]:
+    """Turn exceptions of the body into an OSError whose text begins with `operation`."""
     try:
         yield
     except NetlinkError as error:
-        raise OSError(error.code, f"{what}: {error.args[-1]}") from error
+        raise OSError(error.code, f"{operation}: {error.args[-1]}") from error
     except EthtoolError as error:
         number = errno.ENODEV if isinstance(error, NoSuchDevice) else errno.EOPNOTSUPP
-        raise OSError(number, f"{what}: {os.strerror(number)}") from error
+        raise OSError(number, f"{operation}: {os.strerror(number)}") from error
     except OSError as error:
-        raise OSError(error.errno, f"{what}: {error.strerror}") from error
+        raise OSError(error.errno, f"{operation}: {error.strerror}") from error

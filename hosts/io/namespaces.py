@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Moving a thread into another network namespace for as long as it takes to open sockets or make interfaces there.
+"""Temporary moves of a thread into another network namespace, to open sockets or make interfaces there.
 
-A socket stays in the namespace it was made in, so one process can serve many hosts. Why not by pyroute2:
-docs/decisions/dependencies.md.
+A socket stays in the namespace in which it was opened, so one process can serve many hosts.
+docs/decisions/dependencies.md explains why this does not use pyroute2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextmanager
 def network_namespace(pid: int) -> Iterator[None]:
-    """Run the body in the network namespace of process `pid`. Raises OSError if there is none or it is forbidden."""
+    """Run the body in the network namespace of process `pid`.
+
+    Raises OSError if the process does not exist or entering its namespace is forbidden.
+    """
     target = open_network_namespace(pid)
     try:
         with entered(target):
@@ -29,9 +32,9 @@ def network_namespace(pid: int) -> Iterator[None]:
 
 
 def open_network_namespace(pid: int | None = None) -> int:
-    """Return a descriptor of the network namespace of process `pid`, or of this thread; it keeps the namespace alive.
+    """Return a descriptor of the network namespace of process `pid`, or of this thread without a `pid`.
 
-    Raises OSError if there is none or it is forbidden.
+    The open descriptor keeps the namespace alive. Raises OSError if the process does not exist or access is forbidden.
     """
     path = "/proc/thread-self/ns/net" if pid is None else f"/proc/{pid}/ns/net"
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -39,21 +42,21 @@ def open_network_namespace(pid: int | None = None) -> int:
 
 @contextmanager
 def entered(namespace: int) -> Iterator[None]:
-    """Run the body in the network namespace of a descriptor. Raises OSError if that is forbidden."""
+    """Run the body in the network namespace of a descriptor. Raises OSError if entering it is forbidden."""
     with _moved(lambda: _set_namespace(namespace)):
         yield
 
 
 @contextmanager
 def new_network_namespace() -> Iterator[None]:
-    """Run the body in a namespace of its own, which goes with the last process that is in it. Raises OSError."""
+    """Run the body in a new network namespace, which disappears with the last process in it. Raises OSError."""
     with _moved(leave_namespace):
         yield
 
 
 def leave_namespace() -> None:
-    """Move this thread into a new network namespace, for good. Raises OSError."""
-    if hasattr(os, "unshare"):  # from Python 3.12 on; before, the C library's
+    """Move this thread permanently into a new network namespace. Raises OSError."""
+    if hasattr(os, "unshare"):  # Python 3.12 and later; older versions call the C library
         os.unshare(_CLONE_NEWNET)
     else:
         _check(_libc.unshare(_CLONE_NEWNET), "unshare")
@@ -61,15 +64,15 @@ def leave_namespace() -> None:
 
 @contextmanager
 def _moved(move: Callable[[], None]) -> Iterator[None]:
-    own = open_network_namespace()
+    original = open_network_namespace()
     try:
         move()
         try:
             yield
         finally:
-            _set_namespace(own)
+            _set_namespace(original)
     finally:
-        os.close(own)
+        os.close(original)
 
 
 def _set_namespace(descriptor: int) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A raw Ethernet socket on one interface: whole frames in and out, each received one with the kernel's time stamp.
+"""A raw Ethernet socket that sends and receives whole frames on one interface.
 
-Time stamps come from the kernel as CLOCK_REALTIME and leave here as CLOCK_MONOTONIC, the clock of NICs and switches.
+Every received frame has the kernel's time stamp. The kernel gives it in CLOCK_REALTIME; this module converts it to
+CLOCK_MONOTONIC, the clock of NICs and switches.
 """
 
 import errno
@@ -27,25 +28,28 @@ _ROOM_REFUSALS = (errno.EAGAIN, errno.ENOBUFS, errno.ENXIO)
 
 
 class PacketSocket:
-    """Opened in the current network namespace; usable from any."""
+    """A packet socket that is opened in the current network namespace and can be used from any."""
 
-    def __init__(self, interface: str, wanted: Program = NIC_FRAMES) -> None:
-        """`wanted` chooses the frames. Raises OSError if there is no such interface or raw sockets are forbidden."""
+    def __init__(self, interface: str, frame_filter: Program = NIC_FRAMES) -> None:
+        """Open the socket for the frames that the BPF program `frame_filter` accepts.
+
+        Raises OSError if there is no such interface or raw sockets are forbidden.
+        """
         self.interface = interface
         self.send_failures = self.link_down = 0
-        """Frames the kernel would not take."""
+        """Frames that the kernel refused, for lack of room or because the interface was down."""
         self._drops = 0
         self._cut = 0
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         try:
-            self._prepare(wanted)
+            self._prepare(frame_filter)
         except OSError:
             self._socket.close()
             raise
 
-    def _prepare(self, wanted: Program) -> None:
+    def _prepare(self, frame_filter: Program) -> None:
         sock = self._socket
-        attach_filter(sock, wanted)
+        attach_filter(sock, frame_filter)
         sock.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
         sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         sock.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
@@ -54,11 +58,14 @@ class PacketSocket:
         sock.bind((self.interface, _ETH_P_ALL))
 
     def fileno(self) -> int:
-        """For epoll."""
+        """Return the descriptor, for epoll."""
         return self._socket.fileno()
 
     def receive(self) -> tuple[list[bytes], list[int]]:
-        """Up to a burst of waiting frames, oldest first, and when each arrived (CLOCK_MONOTONIC ns); maybe none."""
+        """Return up to a burst of waiting frames, oldest first, and their arrival times (CLOCK_MONOTONIC ns).
+
+        Both lists are empty if no frame is waiting or the interface is down.
+        """
         try:
             frames, times_ns, cut = calls.receive(self._socket, LONGEST_FRAME_BYTES)
         except OSError as error:
@@ -69,14 +76,14 @@ class PacketSocket:
         return frames, times_ns
 
     def send(self, frame: bytes) -> bool:
-        """Put one frame on the interface; False (and counted) if the kernel has no room or the interface is down."""
+        """Send one frame. Returns False and counts the frame if the kernel has no room or the interface is down."""
         _, refusal = calls.send(self._socket, [(0, frame)], 0)
         if refusal:
             self._count_refused(frame, refusal)
         return not refusal
 
     def send_batch(self, leaving: list[tuple[int, bytes]]) -> None:
-        """The same with many, each beside the time at which it left in the model, which is not looked at."""
+        """Send many frames; every item is a pair of the ideal departure time, which is ignored, and the frame."""
         place, refusal = calls.send(self._socket, leaving, 0)
         while refusal:
             self._count_refused(leaving[place][1], refusal)
@@ -93,11 +100,11 @@ class PacketSocket:
             raise OSError(refusal, os.strerror(refusal))
 
     def kernel_drops(self) -> int:
-        """Frames that were lost here since the socket was opened: not read in time, or longer than any MTU."""
+        """Return the frames lost since the socket was opened: not read in time, or longer than any MTU."""
         raw = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, _STATISTICS.size)
         self._drops += _STATISTICS.unpack(raw)[1]
         return self._drops + self._cut
 
     def close(self) -> None:
-        """Close it."""
+        """Close the socket."""
         self._socket.close()

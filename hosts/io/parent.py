@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Processes that do not outlive the one that started them, however that one ends."""
+"""Termination of child processes when their parent ends, however it ends."""
 
 import ctypes
 import os
@@ -10,9 +10,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(number: signal.Signals = signal.SIGTERM, parent: int | None = None) -> None:
-    """Ask the kernel for a signal when the thread that started this process ends.
+    """Ask the kernel to send this process a signal when the thread that started it ends.
 
-    `parent`: the pid of that process, so that one which has ended already is noticed too.
+    `parent` is the pid of the parent process. If the parent has already ended, the signal is sent at once.
     """
     parent = parent or os.getppid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)

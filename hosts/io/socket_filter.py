@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Classic BPF programs, and how a socket gets one. A program is a list of (code, jump if true, jump if false, k)."""
+"""Classic BPF programs for socket filters. A program is a list of (code, jump if true, jump if false, k)."""
 
 import ctypes
 import socket
@@ -33,7 +33,7 @@ _WHOLE_FRAME = 0x40000
 Program = list[tuple[int, int, int, int]]
 
 DROP_ALL: Program = [(_RETURN, 0, 0, 0)]
-"""Lets nothing through."""
+"""A filter that drops every packet."""
 
 NIC_FRAMES: Program = [
     (_LOAD_HALF, 0, 0, 12),
@@ -51,7 +51,7 @@ NIC_FRAMES: Program = [
     (_RETURN, 0, 0, _WHOLE_FRAME),
     (_RETURN, 0, 0, 0),
 ]
-"""On an Ethernet socket: MAC control frames, and IPv4 UDP to the RoCEv2, telemetry and BTS ports."""
+"""A filter for Ethernet sockets that accepts MAC control frames and IPv4 UDP to the RoCEv2, telemetry and BTS ports."""
 
 HOST_FRAMES: Program = [
     (_LOAD_HALF, 0, 0, 12),
@@ -60,11 +60,11 @@ HOST_FRAMES: Program = [
     (_RETURN, 0, 0, _WHOLE_FRAME),
     (_RETURN, 0, 0, 0),
 ]
-"""The same for a NIC that also carries the traffic of programs: MAC control frames and all of IPv4."""
+"""A filter for NICs that also carry the traffic of programs: it accepts MAC control frames and all of IPv4."""
 
 
 def attach_filter(sock: socket.socket, program: Program) -> None:
-    """Make the kernel drop what `program` refuses before it is queued to the socket."""
+    """Make the kernel drop packets that `program` rejects before they are queued to the socket."""
     code = b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code, len(code))
     sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, _PROGRAM.pack(len(program), ctypes.addressof(buffer)))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether a wire is a wire: of frames back to back in the model, how far their real spacing is off bytes over rate.
+"""Errors in the spacing of back-to-back frames: measured spacing compared with frame size divided by line rate.
 
-A frame follows another if its ideal departure is the other's and its own time on the wire, so that the wire was never
-idle between them. The measured spacing is that between the two calls that handed them to the kernel; frames that are
-handed over in one call have none (softswitch/src/common/spacing.h does the same there).
+Two frames are back to back if the wire is never idle between them: the second one's ideal departure is the first one's
+plus its own serialization time. The measured spacing is the time between the two calls that handed the frames to the
+kernel, so it is 0 for frames handed over in one call. softswitch/src/common/spacing.h does the same.
 (docs/sources.md#fidelity)
 """
 
@@ -16,37 +16,37 @@ _BIT_NS = 8 * NS_PER_S
 
 
 class SpacingHistogram:
-    """Counts pairs of frames over any number of wires."""
+    """A histogram of spacing errors of back-to-back frames, over any number of wires."""
 
     def __init__(self) -> None:
         self._deviations = LatenessHistogram()
         self._ideal_sum_ns = 0
 
     def record(self, deviation_ns: int, ideal_ns: int) -> None:
-        """One more."""
+        """Add a pair of frames."""
         self._deviations.record(deviation_ns)
         self._ideal_sum_ns += ideal_ns
 
     def summary(self) -> SpacingSummary:
-        """What has been recorded so far."""
-        found = self._deviations.summary()
-        ideal_ns = self._ideal_sum_ns / found.count if found.count else 0.0
-        return SpacingSummary(found.count, found.p50_ns, found.p99_ns, found.max_ns, ideal_ns)
+        """Return a summary of all pairs recorded so far."""
+        deviations = self._deviations.summary()
+        ideal_ns = self._ideal_sum_ns / deviations.count if deviations.count else 0.0
+        return SpacingSummary(deviations.count, deviations.p50_ns, deviations.p99_ns, deviations.max_ns, ideal_ns)
 
 
 class WireSpacing:
-    """Watches one wire."""
+    """The departures on one wire, recorded into a histogram."""
 
     __slots__ = ("_histogram", "_ideal_ns", "_rate_bps", "_sent_ns")
 
     def __init__(self, rate_bps: int, histogram: SpacingHistogram) -> None:
-        """`rate_bps` in wall time."""
+        """Record the spacing errors into `histogram`; `rate_bps` is in wall units."""
         self._rate_bps = rate_bps
         self._histogram = histogram
         self._ideal_ns = self._sent_ns = 0
 
     def record(self, size_bytes: int, ideal_ns: int, sent_ns: int) -> None:
-        """The wire's next departure: when it should have left, and when it did."""
+        """Record the wire's next departure, with its ideal and its actual time."""
         wire_ns = size_bytes * _BIT_NS // self._rate_bps
         if 0 <= ideal_ns - self._ideal_ns - wire_ns <= 1:
             self._histogram.record(abs(sent_ns - self._sent_ns - wire_ns), wire_ns)

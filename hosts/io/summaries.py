@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What histograms are summed up to, and agents tell in messages. Apart from them: pydantic reads these, so they are not
-compiled."""
+"""Summaries of histograms, which agents send in messages.
+
+They are separate from the histograms because pydantic reads these classes, so they cannot be compiled.
+"""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class LatenessSummary:
-    """How late things were done, in wall ns; without a record all are 0."""
+    """A summary of lateness in wall ns; all values are 0 if nothing was recorded."""
 
     count: int
     p50_ns: float
@@ -18,12 +20,12 @@ class LatenessSummary:
 
 @dataclass(frozen=True, slots=True)
 class SpacingSummary:
-    """How far off, in wall ns; without a pair of frames all are 0."""
+    """A summary of spacing errors in wall ns; all values are 0 if no pair of frames was recorded."""
 
     count: int
-    """Pairs of frames."""
+    """Number of pairs of back-to-back frames."""
     p50_ns: float
     p99_ns: float
     max_ns: float
     ideal_ns: float
-    """Mean of what the spacing should have been."""
+    """Mean ideal spacing of the pairs."""

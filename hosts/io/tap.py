@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A TAP device that takes the place of a host's interface: what its programs send comes here, not onto the wire.
+"""A TAP device that replaces a host's interface, so that frames of the host's programs go to the NIC.
 
-The device gets the interface's MAC address, addresses, routes and permanent neighbours; the interface gets another MAC
-address, so that the kernel takes nothing from it any more while a packet socket still sees every frame. A TAP device
-has no offloads unless asked for: frames are whole and their checksums right.
+The device gets the interface's MAC address, addresses, routes and permanent neighbours. The interface gets another MAC
+address, so that the kernel ignores its frames while a packet socket still receives all of them. A TAP device has no
+offloads by default, so frames are not merged and their checksums are filled in.
 """
 
 from __future__ import annotations
@@ -27,17 +27,23 @@ _IFF_NO_PI = 0x1000
 _REQUEST = struct.Struct("16sH22x")
 _BURST = 64
 _OTHER_MAC_BIT = 0x40
-"""Flipped in the first byte of the interface's MAC address: unicast and locally administered stay as they are."""
+"""The bit to flip in the first byte of the interface's MAC address.
+
+It differs from the bits that mark multicast and locally administered addresses.
+"""
 
 
 class TapDevice:
-    """Made in the current network namespace; usable from any. It is gone when closed."""
+    """A TAP device that is made in the current network namespace, can be used from any, and is removed when closed."""
 
     def __init__(self, name: str) -> None:
-        """Raises OSError if there is no /dev/net/tun, it is forbidden, or the name is taken."""
+        """Create the device.
+
+        Raises OSError if /dev/net/tun is missing or access is forbidden, or if the name is already in use.
+        """
         self.name = name
         self.refused = 0
-        """Frames the kernel would not take."""
+        """Frames that the kernel refused."""
         self._descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             fcntl.ioctl(self._descriptor, _TUNSETIFF, _REQUEST.pack(name.encode(), _IFF_TAP | _IFF_NO_PI))
@@ -46,11 +52,11 @@ class TapDevice:
             raise
 
     def fileno(self) -> int:
-        """For epoll."""
+        """Return the descriptor, for epoll."""
         return self._descriptor
 
     def receive(self) -> list[bytes]:
-        """Up to a burst of frames that programs have sent."""
+        """Return up to a burst of frames that programs have sent."""
         frames: list[bytes] = []
         with suppress(BlockingIOError):
             for _ in range(_BURST):
@@ -58,7 +64,7 @@ class TapDevice:
         return frames
 
     def send(self, frame: bytes) -> None:
-        """Give programs a frame; counted if the kernel has no room or the device is down."""
+        """Deliver a frame to the programs; it counts as refused if the kernel has no room or the device is down."""
         try:
             os.write(self._descriptor, frame)
         except OSError as error:
@@ -72,7 +78,7 @@ class TapDevice:
 
 
 class Takeover(NamedTuple):
-    """What an interface was before a TAP device took its place."""
+    """The state of an interface before a TAP device replaced it."""
 
     interface: str
     mac: str
@@ -80,24 +86,24 @@ class Takeover(NamedTuple):
 
 
 def take_over(interface: str, tap: TapDevice) -> Takeover:
-    """Put the device in the interface's place, both in the current namespace. Raises OSError."""
-    from hosts.io.links import Links  # pyroute2 is slow to load, and only unmodified programs want it
+    """Replace the interface by the device, both in the current namespace. Raises OSError."""
+    from hosts.io.links import Links  # pyroute2 is slow to load, and only runs with unmodified programs need it
 
     with Links() as links:
-        taken = Takeover(interface, links.mac(interface), links.settings(interface))
+        takeover = Takeover(interface, links.mac(interface), links.settings(interface))
         links.flush_addresses(interface)
-        links.set_mac(interface, f"{int(taken.mac[:2], 16) ^ _OTHER_MAC_BIT:02x}{taken.mac[2:]}")
-        links.set_mac(tap.name, taken.mac)
+        links.set_mac(interface, f"{int(takeover.mac[:2], 16) ^ _OTHER_MAC_BIT:02x}{takeover.mac[2:]}")
+        links.set_mac(tap.name, takeover.mac)
         links.set_mtu(tap.name, links.mtu(interface))
         links.set_up(tap.name)
-        links.give(tap.name, taken.settings)
-    return taken
+        links.give(tap.name, takeover.settings)
+    return takeover
 
 
-def give_back(taken: Takeover) -> None:
-    """Undo it, before the device is closed and in the same namespace. Raises OSError."""
+def give_back(takeover: Takeover) -> None:
+    """Undo a takeover, in the same namespace and before the device is closed. Raises OSError."""
     from hosts.io.links import Links
 
     with Links() as links:
-        links.set_mac(taken.interface, taken.mac)
-        links.give(taken.interface, taken.settings)
+        links.set_mac(takeover.interface, takeover.mac)
+        links.give(takeover.interface, takeover.settings)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A timer at an absolute CLOCK_MONOTONIC instant that epoll can wait for: timerfd, without the 50 us slack of epoll.
+"""A timer for an absolute CLOCK_MONOTONIC instant, made with timerfd.
 
-Python has it from 3.13 on; before, it is called in the C library.
+epoll can wait for it without the 50 us timer slack of epoll's own timeout. Python has timerfd only since 3.13, so this
+module calls the C library.
 """
 
 import ctypes
@@ -17,7 +18,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class MonotonicTimer:
-    """Readable from the armed instant on, until read or armed anew."""
+    """A timer whose descriptor becomes readable at the armed instant, until it is cleared or armed again."""
 
     def __init__(self) -> None:
         self._descriptor = _libc.timerfd_create(_CLOCK_MONOTONIC, _TFD_NONBLOCK_CLOEXEC)
@@ -27,27 +28,30 @@ class MonotonicTimer:
         self._armed_ns = 0
 
     def fileno(self) -> int:
-        """For epoll."""
+        """Return the descriptor, for epoll."""
         return int(self._descriptor)
 
     def arm(self, instant_ns: int | None) -> None:
-        """Fire at that instant (at once if it has passed), or never."""
+        """Set the timer to fire at `instant_ns`, immediately if that has passed, or never for None."""
         value_ns = 0 if instant_ns is None else max(1, instant_ns)
         if value_ns == self._armed_ns:
             return
         self._armed_ns = value_ns
         calls.set_timer(self._descriptor, value_ns)
 
-    def has_fired(self) -> None:
-        """In place of `clear` where `arm` follows in any case: it will set the timer anew, whatever the instant."""
+    def note_fired(self) -> None:
+        """Note that the timer has fired, so that the next `arm` sets it even to the same instant.
+
+        This replaces `clear` where `arm` always follows.
+        """
         self._armed_ns = -1
 
     def clear(self) -> None:
-        """Take the expiry, so that the timer is no longer readable."""
+        """Read the expiration, so that the descriptor is no longer readable."""
         self._armed_ns = 0
         with suppress(BlockingIOError):
             os.read(self._descriptor, 8)
 
     def close(self) -> None:
-        """Close it."""
+        """Close the descriptor."""
         os.close(self._descriptor)

@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The NIC as a sans-IO engine: bytes and `now_ns` in, bytes and the next timer out. No clock, socket or randomness."""
+"""The NIC as a sans-IO engine, without clock, sockets or randomness.
+
+The caller passes in frames and the current time, and gets back frames and the time of the next timer.
+"""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From the names in the settings to new objects of the chosen algorithms, their parameters in wall units."""
+"""Construction of the algorithms that the settings name, with their parameters in wall units."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -9,25 +9,28 @@ from typing import Any
 from hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
-from hosts.transport.settings import TransportSettings, build_parameters, row_of
+from hosts.transport.settings import TransportSettings, algorithm_of, build_parameters
 from wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
 from wire.dilation import Dilation
 from wire.units import bandwidth_delay_bytes
 
 
 class Algorithms:
-    """One row of each table; a factory of what a queue pair needs. It has no state: NICs of one rate share it."""
+    """The chosen congestion control, flow control and loss recovery, and a factory of their objects.
+
+    It is stateless, so NICs of the same rate share one object.
+    """
 
     def __init__(self, settings: TransportSettings, dilation: Dilation) -> None:
-        """`settings` in model units. Raises ValueError for an unknown algorithm or parameter."""
+        """Look up the algorithms of `settings` (model units). Raises ValueError for an unknown name or parameter."""
         self.line_rate_bps = settings.line_rate_bps
-        """In model units."""
+        """Line rate of the NIC, in model units."""
         self.wall = settings.dilated(dilation)
         """The settings in wall units."""
         self.path = path_context(self.wall)
-        self.congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
-        self.flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
-        self.loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+        self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
+        self.flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
+        self.loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
         full = resolved(settings)
         self._for_congestion = build_parameters(self.congestion.Parameters, full.congestion_parameters, dilation)
         self._for_flow_control = build_parameters(self.flow_control.Parameters, full.flow_control_parameters, dilation)
@@ -44,28 +47,31 @@ class Algorithms:
         return INT_UDP_PORT if self.uses_telemetry else ROCE_UDP_PORT
 
     def obeys(self, cause: BtsCause) -> bool:
-        """Whether a BTS of this cause is for anybody: feedback for the congestion control, a pause for flow control."""
+        """Return whether an algorithm obeys a BTS of this cause.
+
+        Feedback is for the congestion control, every other cause for the flow control.
+        """
         return self.congestion.obeys_feedback if cause == BtsCause.FEEDBACK else self.flow_control.obeys_signals
 
     def new_congestion(self) -> CongestionControl:
-        """For a new queue pair."""
+        """Return the congestion control of a new queue pair."""
         return self.congestion(self._for_congestion, self.path)
 
     def new_flow_control(self) -> FlowControl:
-        """For a new queue pair."""
+        """Return the flow control of a new queue pair."""
         return self.flow_control(self._for_flow_control, self.path, self.wall.max_pause_ns)
 
     def new_recovery(self, first_index: int) -> LossRecovery:
-        """For the sending half of a queue pair whose next packet has this index."""
+        """Return the loss recovery of a sending queue pair whose next packet is `first_index`."""
         return self.loss_recovery(self._for_recovery, self.path, self.wall.rto_ns, first_index)
 
     def new_order(self) -> PacketOrder:
-        """For the receiving half of a queue pair."""
+        """Return the packet order of a receiving queue pair."""
         return self.loss_recovery.Order(self._for_recovery)
 
 
 def path_context(settings: TransportSettings) -> PathContext:
-    """What the settings tell algorithms, in the settings' own units."""
+    """Return the path properties that algorithms get, in the same units as `settings`."""
     return PathContext(
         line_rate_bps=settings.line_rate_bps,
         base_rtt_ns=settings.base_rtt_ns,
@@ -77,15 +83,18 @@ def path_context(settings: TransportSettings) -> PathContext:
 
 
 def resolved(settings: TransportSettings) -> TransportSettings:
-    """The settings with every parameter of their algorithms spelled out. ValueError for an unknown one."""
+    """Return the settings with every parameter of their algorithms filled in.
+
+    Raises ValueError for an unknown parameter.
+    """
     path = path_context(settings)
 
     def complete(row: type[Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
         return asdict(row.resolve(build_parameters(row.Parameters, chosen, Dilation()), path))
 
-    congestion = row_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
-    flow_control = row_of(FLOW_CONTROLS, settings.flow_control, "flow control")
-    loss_recovery = row_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+    congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
+    flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
+    loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
     return replace(
         settings,
         bdp_bytes=path.bdp_bytes,

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a NIC counts."""
+"""The counters of a NIC."""
 
 from dataclasses import dataclass, field
 from enum import Enum
 
 
 class SignalVerdict(str, Enum):
-    """What became of a BTS."""
+    """The outcome of a received BTS."""
 
     OBEYED = "obeyed"
-    """The flow's pause end was replaced, or its congestion control got the feedback."""
+    """The end of the flow's pause was replaced, or its congestion control got the feedback."""
     FLOW_CONTROL_OFF = "flow_control_off"
-    """The chosen flow control does not listen to BTS, or the congestion control to feedback."""
+    """The chosen flow control ignores BTS packets, or the congestion control ignores feedback."""
     UNKNOWN_FLOW = "unknown_flow"
-    """This host has no such flow: another destination, QP or port."""
+    """The host has no flow with that destination, QP and port."""
     FLOW_IDLE = "flow_idle"
-    """The host had the flow, but it is finished."""
+    """The flow belongs to this host but has finished."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class NicStatistics:
     """Counts since construction. Bytes are whole Ethernet frames without FCS."""
 
     frames_sent: int = 0
-    """Frames whose last bit has left, as `frames_to_send` gave them out."""
+    """Frames whose last bit has left, as returned by `frames_to_send`."""
     bytes_sent: int = 0
     """Bytes of these frames."""
     frames_received: int = 0
@@ -42,11 +42,11 @@ class NicStatistics:
     pulls_sent: int = 0
     """Pulls of a receiver-driven transport."""
     data_received: int = 0
-    """Data packets of known queue pairs, with a right ICRC."""
+    """Data packets for known queue pairs with a correct ICRC."""
     duplicates_received: int = 0
-    """Of these, packets that had been delivered before."""
+    """Received data packets that had been delivered before."""
     out_of_order_received: int = 0
-    """Of these, packets that came before an earlier one."""
+    """Received data packets that arrived before an earlier packet of the queue pair."""
     acks_received: int = 0
     """Positive acknowledgements."""
     naks_received: int = 0
@@ -56,56 +56,56 @@ class NicStatistics:
     pulls_received: int = 0
     """Pulls of a receiver-driven transport."""
     trimmed_received: int = 0
-    """Headers of data packets that a switch has cut off, for known queue pairs."""
+    """Trimmed data packets (headers without payload) for known queue pairs."""
     returned_received: int = 0
-    """Headers of this NIC's own packets that a switch has sent back."""
+    """Trimmed packets of this NIC that a switch has sent back."""
     bts_received: int = 0
     """Well-formed BTS packets."""
     bts_by_verdict: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in SignalVerdict})
-    """BTS packets by what became of them (values of SignalVerdict)."""
+    """BTS packets by their outcome (values of SignalVerdict)."""
     pfc_received: int = 0
     """802.1Qbb frames."""
     pfc_sent: int = 0
-    """802.1Qbb frames asked for because the receiver is slow: pauses, their refreshments and resumptions."""
+    """802.1Qbb frames sent because the receiver is slow: pauses, their refreshes and resumes."""
     control_overruns: int = 0
-    """ACKs, NAKs, CNPs and pulls of those counted as sent that found too many waiting before them."""
+    """ACKs, NAKs, CNPs and pulls that were counted as sent but dropped because the control queue was full."""
     receiver_overruns: int = 0
-    """Data packets that found the slow receiver's buffer full."""
+    """Data packets dropped because the slow receiver's buffer was full."""
     ring_overruns: int = 0
-    """Frames that found the receive ring full while the host stood still; they are not among those received."""
+    """Frames dropped because the receive ring was full during a stall; they do not count as received."""
     pauses: int = 0
-    """Times the data class was stopped by an 802.1Qbb frame."""
+    """802.1Qbb frames that paused the data class."""
     malformed: int = 0
     """Frames dropped because a header, length or field was wrong."""
     corrupted: int = 0
     """RoCEv2 packets dropped because their ICRC was wrong."""
     misdelivered: int = 0
-    """RoCEv2 or BTS frames for another MAC or IPv4 address."""
+    """RoCEv2 and BTS frames for another MAC or IPv4 address."""
     unknown_queue_pair: int = 0
-    """RoCEv2 packets for a queue pair this NIC does not have with that peer."""
+    """RoCEv2 packets for a queue pair that this NIC does not have with that peer."""
     other: int = 0
     """Well-formed frames of other protocols, left to the host's kernel."""
     programs_sent: int = 0
-    """Frames of programs that started on the wire."""
+    """Frames of ordinary programs that started on the wire."""
     programs_received: int = 0
-    """Frames for programs."""
+    """Received frames for ordinary programs."""
     programs_dropped: int = 0
-    """Frames of programs that were not IPv4 or found their flow's queue full."""
+    """Frames of ordinary programs dropped because they were not IPv4 or their flow's queue was full."""
     late_acknowledgements: int = 0
     """Acknowledgements for messages that were already complete or given up."""
     acknowledgements_refused: int = 0
-    """Acknowledgements that no receiver of what was sent can have made: of packets never sent, or contradictory."""
+    """Acknowledgements that a correct receiver cannot have sent: contradictory, or for packets never sent."""
     retransmissions: int = 0
     """Data packets sent again."""
     timeouts: int = 0
     """Retransmission timeouts."""
     small_window_packets: int = 0
-    """Data packets sent while the congestion control's window was below one packet, and no rate explained why."""
+    """Data packets sent while the congestion window was below one packet and the rate was not lowered as well."""
     messages_completed: int = 0
-    """Outgoing messages acknowledged to the end."""
+    """Outgoing messages that were completely acknowledged."""
     messages_failed: int = 0
-    """Outgoing messages given up: see TransportSettings.retry_limit."""
+    """Outgoing messages that were given up (TransportSettings.retry_limit)."""
     messages_received: int = 0
-    """Incoming messages delivered to the end."""
+    """Incoming messages that were completely delivered."""
     messages_corrupted: int = 0
-    """Of these, messages whose bytes or length were wrong."""
+    """Incoming messages that were completely delivered but whose bytes or length were wrong."""

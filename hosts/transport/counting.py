@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The counters of a NIC at work: those of `NicStatistics`, which says what each one counts, in a class that compiles.
+"""The fields of `NicStatistics` as running counters, in a class that mypyc can compile.
 
-A dataclass that pydantic reads does not compile, and a packet raises ten of them.
+`NicStatistics` documents them. A dataclass that pydantic reads cannot be compiled, and every packet increments about
+ten counters.
 """
 
 from dataclasses import fields
@@ -14,7 +15,7 @@ _NAMES: Final = tuple([item.name for item in fields(NicStatistics)])
 
 
 class NicCounters:
-    """Counts since construction."""
+    """Running counters of a NIC since its construction."""
 
     def __init__(self) -> None:
         self.bts_by_verdict: dict[str, int] = {verdict.value: 0 for verdict in SignalVerdict}
@@ -59,7 +60,7 @@ class NicCounters:
         self.messages_corrupted = 0
 
     def snapshot(self) -> NicStatistics:
-        """What they are now."""
+        """Return the current values."""
         counts = {name: getattr(self, name) for name in _NAMES}
         counts["bts_by_verdict"] = dict(self.bts_by_verdict)
         return NicStatistics(**counts)

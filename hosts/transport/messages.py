@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the caller of a NIC gives to it and gets from it: addresses, messages, events. Times are wall ns."""
+"""Data exchanged between a NIC and its caller: addresses, messages, states and events. Times are wall ns."""
 
 from dataclasses import dataclass
 
@@ -11,53 +11,53 @@ from wire.bts import BackToSender
 
 @dataclass(frozen=True, slots=True)
 class NicAddress:
-    """Where a NIC sits."""
+    """The addresses of a NIC."""
 
     name: str
     """Host name, as in the topology."""
 
     mac: int
-    """Own MAC address."""
+    """MAC address of the NIC."""
 
     ip: int
-    """Own IPv4 address."""
+    """IPv4 address of the NIC."""
 
     gateway_mac: int
-    """Destination MAC of every packet sent: the switch port at the other end of the wire."""
+    """MAC address of the switch port at the other end of the wire, the destination of every packet sent."""
 
     @classmethod
     def parse(cls, name: str, mac: str, ip: str, gateway_mac: str) -> "NicAddress":
-        """From text, as people write addresses. Raises ValueError."""
+        """Return the address of a NIC from addresses in text form. Raises ValueError."""
         return cls(name, parse_mac(mac), parse_ip(ip), parse_mac(gateway_mac))
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message this NIC is to send."""
+    """A message that this NIC will send."""
 
     flow_id: int
-    """Names the flow in events and selects the message's bytes."""
+    """Number of the flow in events, which also selects the message's bytes."""
 
     source_qpn: int
-    """QP here, 1..2^24-1. Messages of one QP are sent one after the other."""
+    """QP number at this NIC, 1..2^24-1. Messages of the same QP are sent one after the other."""
 
     destination_qpn: int
-    """QP at the receiver."""
+    """QP number at the receiver."""
 
     destination_ip: int
     """IPv4 address of the receiver."""
 
     size_bytes: int
-    """Length, at least 1."""
+    """Length of the message, at least 1."""
 
     ready_ns: int
-    """When the message is ready to be pushed: flow completion time runs from here. Of one that waits: not before."""
+    """Time at which the message is ready and its flow completion time starts; the earliest such time if it waits."""
 
     after: tuple[int, ...] = ()
-    """Flows that it waits for: all of them must have been received, or sent and acknowledged to the end, here."""
+    """Flows that the message waits for; this NIC must have received, or sent and had acknowledged, all of them."""
 
     delay_ns: int = 0
-    """From the end of the last of these until it is ready."""
+    """Delay from the end of the last of these flows until the message is ready."""
 
     def __post_init__(self) -> None:
         if self.size_bytes < 1:
@@ -71,30 +71,30 @@ class IncomingMessage:
     """A message this NIC is to receive. Both ends know their QPs beforehand, as with rdma_cm."""
 
     flow_id: int
-    """Names the flow in the received event."""
+    """Number of the flow in the received event."""
 
     source_qpn: int
-    """QP at the sender: acknowledgements go there."""
+    """QP number at the sender, the destination of acknowledgements."""
 
     destination_qpn: int
-    """QP here."""
+    """QP number at this NIC."""
 
     source_ip: int
-    """IPv4 address of the sender; packets from elsewhere are refused."""
+    """IPv4 address of the sender; packets from other addresses are rejected."""
 
     size_bytes: int
-    """Length the message must have."""
+    """Expected length of the message."""
 
 
 @dataclass(slots=True)
 class SendingCounts:
-    """What it has cost to send a message so far."""
+    """Counters of the sender of a message so far."""
 
     packets_sent: int = 0
-    """Data packets put on the wire, resent ones included."""
+    """Data packets sent, including resent ones."""
 
     packets_resent: int = 0
-    """Of these, packets that had been sent before."""
+    """Data packets sent that had been sent before."""
 
     bytes_resent: int = 0
     """Payload bytes of the resent packets."""
@@ -108,161 +108,161 @@ class SendingCounts:
 
 @dataclass(frozen=True, slots=True)
 class SendingReport:
-    """What the sender knows of a message."""
+    """The sender's report on a message."""
 
     message: OutgoingMessage
-    """As it was given to the NIC."""
+    """The message as it was given to the NIC."""
 
     counts: SendingCounts
-    """What it has cost."""
+    """The sender's counters for the message."""
 
     paused_ns: int
-    """Time since the message was ready during which flow control forbade this flow to send."""
+    """Time since the message was ready for which flow control has paused the flow."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendingState:
-    """Where an unfinished message stands at its sender, and what holds it up."""
+    """The state of an unfinished message at its sender, with the limits of its queue pair."""
 
     report: SendingReport
-    """Its life so far."""
+    """The report on the message so far."""
 
     acknowledged_bytes: int
-    """Of the message, from its start."""
+    """Acknowledged bytes of the message, from its start; full packets, so it may exceed the message's size."""
 
     in_flight_bytes: int
-    """Of the queue pair: sent and neither acknowledged nor believed lost."""
+    """Bytes of the queue pair that were sent and are neither acknowledged nor considered lost."""
 
     paused_until_ns: int
-    """End of the queue pair's pause; it may lie in the past."""
+    """End of the queue pair's pause; may be in the past."""
 
     window_bytes: int
-    """What the queue pair may have in flight."""
+    """Maximum number of bytes that the queue pair may have in flight."""
 
     rate_bps: int
-    """Its pacing rate."""
+    """Pacing rate of the queue pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramFlowState:
-    """Where a 5-tuple of the host's programs stands."""
+    """The state of a 5-tuple of the host's ordinary programs."""
 
     destination_ip: int
-    """Its destination."""
+    """IPv4 address of the destination."""
 
     protocol: int
     """IP protocol number."""
 
     source_port: int
-    """0 where the protocol has no ports."""
+    """Source port; 0 if the protocol has no ports."""
 
     destination_port: int
-    """0 where the protocol has no ports."""
+    """Destination port; 0 if the protocol has no ports."""
 
     held_bytes: int
-    """What waits in its queue."""
+    """Bytes of the frames in the flow's queue."""
 
     paused_until_ns: int
-    """End of its pause; it may lie in the past."""
+    """End of the flow's pause; may be in the past."""
 
 
 @dataclass(frozen=True, slots=True)
 class NicState:
-    """What a NIC has in hand."""
+    """The state of a NIC."""
 
     messages: list[SendingState]
-    """Messages that have begun and are not acknowledged to the end."""
+    """Messages that have begun but are not completely acknowledged."""
 
     programs: list[ProgramFlowState]
-    """5-tuples of programs that hold packets or are paused."""
+    """5-tuples of programs that have queued frames or are paused."""
 
     class_paused_until_ns: int
-    """End of the 802.1Qbb pause of the data class; it may lie in the past."""
+    """End of the 802.1Qbb pause of the data class; may be in the past."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageCompleted:
-    """At the sender: the last packet of a message has been acknowledged."""
+    """The event at the sender when the last packet of a message has been acknowledged."""
 
     report: SendingReport
-    """Its life until then."""
+    """The final report on the message."""
 
     finish_ns: int
-    """When its last acknowledgement arrived."""
+    """Time at which the last acknowledgement arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFailed:
-    """At the sender: its queue pair has given up, for nothing new was acknowledged in too many timeouts in a row."""
+    """The event at the sender when its queue pair gives up after too many timeouts without new acknowledgements."""
 
     report: SendingReport
-    """Its life until then."""
+    """The final report on the message."""
 
 
 @dataclass(slots=True)
 class Goodput:
-    """At the receiver: what a flow got in one interval. Intervals of all flows of a NIC begin and end together."""
+    """The goodput of a flow at its receiver in one interval. All flows of a NIC have the same intervals."""
 
     flow_id: int
-    """Of the incoming message."""
+    """Number of the incoming message's flow."""
 
     from_ns: int
-    """Begin of the interval."""
+    """Start of the interval."""
 
     until_ns: int
-    """Its end."""
+    """End of the interval."""
 
     size_bytes: int
-    """Message bytes handed over in it, in order."""
+    """Message bytes delivered in order in the interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """At the receiver: every byte of a message has arrived, in order."""
+    """The event at the receiver when every byte of a message has been delivered in order."""
 
     flow_id: int
-    """Of the incoming message."""
+    """Number of the incoming message's flow."""
 
     size_bytes: int
     """Bytes received."""
 
     received_ns: int
-    """When the last of them arrived."""
+    """Time at which the last byte arrived."""
 
     corrupted: bool
-    """The bytes do not match the sender's CRC-32, or the length is not the expected one."""
+    """Whether the bytes do not match the sender's CRC-32 or the length differs from the expected one."""
 
     last: Goodput
-    """Its last interval, which no event of its own tells."""
+    """The goodput of the last interval, for which there is no separate event."""
 
 
-@dataclass(slots=True)  # frozen, it would take three times as long to make
+@dataclass(slots=True)  # creating a frozen dataclass would take three times as long
 class BtsReceived:
-    """A well-formed BTS reached this host."""
+    """The event when a well-formed BTS arrives at this host."""
 
     signal: BackToSender
-    """Every field of the packet."""
+    """The fields of the packet."""
 
     congested_ip: int
-    """Outer source address: the destination behind the congested queue."""
+    """Outer source address, which is the destination behind the congested queue."""
 
     flow_id: int | None
-    """The flow it names; None if this host has no such flow."""
+    """The flow that the BTS names; None if this host has no such flow."""
 
     sent_ns: int
-    """When the switch built it."""
+    """Time at which the switch built the BTS."""
 
     received_ns: int
-    """When it arrived here."""
+    """Time at which the BTS arrived at this host."""
 
     obeyed: bool
-    """Whether the flow's pause end was replaced, or its congestion control got the feedback."""
+    """Whether the end of the flow's pause was replaced, or its congestion control got the feedback."""
 
     reason: str
-    """"obeyed", or why not: see `SignalVerdict`."""
+    """A value of `SignalVerdict`: "obeyed", or the reason why the BTS was not obeyed."""
 
     paused_until_ns: int | None
-    """New end of the pause; None if not obeyed, or feedback."""
+    """New end of the pause; None if the BTS was not obeyed or was feedback."""
 
 
 Event = MessageCompleted | MessageFailed | MessageReceived | Goodput | BtsReceived | CongestionState

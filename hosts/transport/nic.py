@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The NIC of one host: frames in, frames out, messages and events for the caller.
+"""The NIC of one host, which exchanges frames with the network and messages and events with its caller.
 
-Sans-IO: `receive` takes bytes and the time they arrived, `frames_to_send` gives bytes and the ideal time they left. The
-NIC catches its schedule up to each input's time first, so a caller that comes late changes nothing but its own delay.
-This module dispatches; queue pairs, the wire's schedule, programs' traffic and the algorithms stand in their own files.
+The NIC does no I/O: `receive` takes a frame and its arrival time, and `frames_to_send` returns frames with their ideal
+departure times. Before each input the NIC advances its schedule to the input's time, so a late caller delays only its
+own calls. This module only dispatches; queue pairs, the wire schedule, program traffic and the algorithms have their
+own files.
 """
 
 from collections import deque
@@ -55,7 +56,7 @@ from wire.units import NS_PER_US
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
-# What a BTS came to, by name: to ask an enumeration costs more than to compare.
+# Values of SignalVerdict as strings, which are faster to compare than members of an enumeration.
 _OBEYED: Final = SignalVerdict.OBEYED.value
 _FLOW_CONTROL_OFF: Final = SignalVerdict.FLOW_CONTROL_OFF.value
 _UNKNOWN_FLOW: Final = SignalVerdict.UNKNOWN_FLOW.value
@@ -64,17 +65,17 @@ _FLOW_IDLE: Final = SignalVerdict.FLOW_IDLE.value
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Nic:
-    """A host's NIC. Times are wall ns of one clock.
+    """A host's NIC. All times are wall ns of one clock.
 
-    Inputs of one kind (frames, messages, timers) must come in order of time. An input may be older than one of another
-    kind: the schedule is then ahead of it and is not taken back.
+    Inputs of one kind (frames, messages, timers) must come in order of time. An input may be older than an input of
+    another kind; the schedule is then already ahead of it and is not reverted.
     """
 
     def __init__(self, address: NicAddress, algorithms: Algorithms, *, epoch_ns: int = 0) -> None:
-        """`algorithms` with their settings, which NICs may share; `epoch_ns` is where the switches' clocks start."""
+        """Create the NIC; NICs may share `algorithms`, and `epoch_ns` is the instant at which switch clocks start."""
         self.address = address
         self.programs: ProgramTraffic | None = None
-        """Traffic of ordinary programs, once `attach_programs` was called."""
+        """Traffic of ordinary programs; None until `attach_programs` is called."""
         self._mac = pack_mac(address.mac)
         self._own_mac: int = address.mac
         self._ip: int = address.ip
@@ -101,47 +102,50 @@ class Nic:
 
     @property
     def wire_rate_bps(self) -> int:
-        """In wall time."""
+        """Line rate of the NIC, in wall units."""
         return self._settings.line_rate_bps
 
     # messages and programs
 
     def send_message(self, message: OutgoingMessage) -> None:
-        """Send a message once it is ready: `ready_ns` has come, and all that it waits for has ended (at once if so).
+        """Send a message as soon as `ready_ns` has passed and all flows that it waits for have ended.
 
         Raises ValueError if the QP already has another peer.
         """
         self._pairs.send(message)
 
     def expect_message(self, message: IncomingMessage) -> None:
-        """Accept a message on a queue pair of this host. Raises ValueError if the QP belongs to another sender."""
+        """Accept an incoming message on a queue pair. Raises ValueError if the QP belongs to another sender."""
         self._pairs.expect(message)
 
     def expect_ends(self, flow_ids: Iterable[int]) -> None:
-        """Messages that are yet to be sent will wait for these, which may end before that."""
+        """Remember when these flows end, because later messages will wait for them."""
         self._pairs.ended.expect(flow_ids)
 
     def attach_programs(self) -> ProgramTraffic:
-        """From now on frames that are none of the NIC's own go to, and come from, the host's programs."""
+        """Start to carry traffic of the host's ordinary programs, and return that traffic.
+
+        From now on, received frames that are not for the NIC itself go to the programs.
+        """
         if self.programs is None:
             self.programs = ProgramTraffic(self._mac, self._wire, self._counters, self._settings)
         return self.programs
 
     def adopt(self, settings: TransportSettings, dilation: Dilation) -> None:
-        """Messages of new queue pairs go by these settings (model units); those at work end as they began.
+        """Use these settings (model units) for new queue pairs; active queue pairs keep their settings.
 
-        The wire, a slow receiver and what concerns programs stay. Raises ValueError for an unknown algorithm or
-        parameter, with nothing changed.
+        The settings of the wire, a slow receiver and program traffic do not change. Raises ValueError for an unknown
+        algorithm or parameter and then changes nothing.
         """
-        own = settings.of_nic(self._line_rate_bps)
-        self._algorithms = Algorithms(own, dilation)
+        nic_settings = settings.of_nic(self._line_rate_bps)
+        self._algorithms = Algorithms(nic_settings, dilation)
         self._data_ports.add(self._algorithms.data_port)
         self._pairs.adopt(self._algorithms.wall, self._algorithms)
 
-    # the surface of the engine
+    # frames, timers and events
 
     def receive(self, frame: bytes, now_ns: int) -> None:
-        """A frame arrived at `now_ns`. Never raises for what the frame contains."""
+        """Handle a frame that arrived at `now_ns`. Never raises because of the frame's contents."""
         self._wire.catch_up(now_ns)
         counters = self._counters
         counters.frames_received += 1
@@ -160,65 +164,68 @@ class Nic:
             self._receive_control(header, frame, now_ns)
 
     def receive_batch(self, frames: list[bytes], times_ns: list[int]) -> None:
-        """Frames that arrived one after the other, each at its time."""
-        for at in range(len(frames)):
-            self.receive(frames[at], times_ns[at])
+        """Handle frames in order, each at its arrival time."""
+        for number in range(len(frames)):
+            self.receive(frames[number], times_ns[number])
 
     def send_program_frame(self, frame: bytes, now_ns: int) -> None:
-        """A program's frame came at `now_ns`; only after `attach_programs`."""
+        """Queue a frame that a program sent at `now_ns`; `attach_programs` must have been called."""
         self._wire.catch_up(now_ns)
         self.attach_programs().send(frame, self._wire.clock_ns)
 
     def frames_to_send(self, now_ns: int) -> list[tuple[int, bytes]]:
-        """Frames whose last bit has left by now, each with the ideal time it left, oldest first."""
+        """Return the frames whose last bit has left by `now_ns`, oldest first, with their ideal departure times."""
         self._wire.advance(now_ns)
         return self._wire.finished(now_ns)
 
     def next_timer_ns(self) -> int | None:
-        """When to call `frames_to_send` next if nothing arrives before; None for never.
+        """Return when to call `frames_to_send` next if nothing arrives before; None for never.
 
-        Right after `frames_to_send(now)` it lies after `now`; after another input it may be the present.
+        Right after `frames_to_send(now)` the time is later than `now`; after another input it may equal `now`.
         """
         return self._wire.next_event_ns()
 
     def next_event(self) -> Event | None:
-        """The oldest event not yet taken."""
+        """Remove and return the oldest pending event, or None."""
         return self._events.popleft() if self._events else None
 
     def quiesce(self) -> None:
-        """Send nothing any more, not even what is on the wire; frames that arrive are still taken and counted."""
+        """Stop sending, even frames already on the wire; arriving frames are still received and counted."""
         self._wire.is_quiet = True
 
     def count_intervals_from(self, start_ns: int) -> None:
-        """Before any data: intervals of goodput begin at this instant, and not at the epoch."""
+        """Start the goodput intervals at this instant instead of the epoch. Must be called before any data arrives."""
         self._pairs.count_intervals_from(start_ns)
 
     def end_intervals(self) -> None:
-        """At the end: the next events tell what unfinished messages got in the interval that has begun."""
+        """End the current goodput intervals and queue the events of unfinished messages; for the end of a run."""
         self._pairs.end_intervals()
 
     def unfinished_messages(self) -> list[SendingReport]:
-        """Messages that have begun and are not acknowledged to the end, as they stand."""
+        """Return reports on messages that have begun but are not completely acknowledged."""
         return self._pairs.unfinished(self._wire.clock_ns)
 
     def state(self) -> NicState:
-        """What it has in hand."""
+        """Return the current state: unfinished messages, program flows and pauses."""
         now_ns = self._wire.clock_ns
         programs = [] if self.programs is None else self.programs.states(now_ns)
         return NicState(self._pairs.states(now_ns), programs, self._pairs.class_pause_end_ns)
 
     def statistics(self) -> NicStatistics:
-        """Counts so far."""
+        """Return the counters so far."""
         counters = self._counters
         counters.frames_sent = self._wire.frames_sent
         counters.bytes_sent = self._wire.bytes_sent
         counters.control_overruns = self._wire.control_overruns
         return counters.snapshot()
 
-    # what arrives
+    # received frames
 
     def _check_data(self, header: RoceHeader, frame: bytes, now_ns: int) -> None:
-        """One pass over the body serves both the packet's CRC and the message's."""
+        """Check the ICRC of a data packet and pass the packet on.
+
+        The CRC of the body is computed once and used for both the ICRC and the CRC of the message.
+        """
         shift = self._pairs.shift
         body = header.body(frame)
         body_crc = -1
@@ -273,7 +280,7 @@ class Nic:
         negative, clock_ns = kind != 0, self._wire.clock_ns
         psn = header.psn_word(frame) + (not negative)
         if kind == 2:
-            is_possible = sender.on_cut(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
+            is_possible = sender.on_trimmed(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
         else:
             is_possible = sender.on_acknowledge(
                 psn,
@@ -291,13 +298,13 @@ class Nic:
             counters.naks_received += 1
         else:
             counters.acks_received += 1
-        if header.becn and sender.heeds_marks and sender.is_active:
+        if header.becn and sender.obeys_marks and sender.is_active:
             sender.on_congestion_notice(self._wire.clock_ns)
         if not sender.is_active:
             self._pairs.retire(sender)
 
     def _receive_other(self, frame: bytes, now_ns: int) -> None:
-        """Anything that is not a well-formed RoCEv2 packet."""
+        """Handle a frame that is not a well-formed RoCEv2 packet."""
         ethertype = ethernet.ethertype_of(frame)
         if ethertype == ETHERTYPE_MAC_CONTROL:
             self._receive_pause(frame, now_ns)
@@ -316,7 +323,7 @@ class Nic:
             self._receive_signal(frame[BTH_OFFSET : IP_OFFSET + ip.total_length], ports.source_port, ip.source, now_ns)
 
     def _receive_foreign(self, frame: bytes, *, is_odd: bool) -> None:
-        """A frame for the host's programs, if any; `is_odd`: only a kernel could make something of it."""
+        """Pass a frame to the host's programs, or else count it, as malformed if `is_odd`."""
         if self.programs is not None and self.programs.receive(frame):
             return
         if is_odd:
@@ -327,12 +334,12 @@ class Nic:
     # signals
 
     def _receive_signal(self, payload: bytes, outer_port: int, congested_ip: int, now_ns: int) -> None:
-        """A BTS: obey it only for a flow this host has (docs/sources.md#bts-packet)."""
+        """Handle a BTS; it is obeyed only for a flow of this host (docs/sources.md#bts-packet)."""
         signal = bts.unpack_payload(payload)
         if signal is None or signal.source_port != outer_port:
             self._counters.malformed += 1
             return
-        flow = self._flow_named(signal, congested_ip)
+        flow = self._signalled_flow(signal, congested_ip)
         end_ns: int | None = None
         if flow is None:
             verdict = _UNKNOWN_FLOW
@@ -358,10 +365,10 @@ class Nic:
             )
         )
 
-    def _flow_named(
+    def _signalled_flow(
         self, signal: bts.BackToSender, congested_ip: int
     ) -> SenderQueuePair | IdleSender | ProgramFlow | None:
-        """The flow of this host that a BTS means: a queue pair's or a program's."""
+        """Return the flow of this host that a BTS names, of a queue pair or a program."""
         pair = self._pairs.towards(congested_ip, signal.destination_qpn)
         if pair is not None:
             is_ours = signal.protocol == IP_PROTOCOL_UDP and signal.destination_port in self._data_ports

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Traffic of ordinary programs through the NIC: their IP packets queue per 5-tuple and share the wire with queue pairs.
+"""Traffic of ordinary programs through the NIC, with one queue per 5-tuple that shares the wire with queue pairs.
 
-A BTS pauses one 5-tuple, an 802.1Qbb frame a class. Queues are bounded; what finds no room is dropped, as by a
-network interface, and the program's own transport deals with it. Nothing here knows where packets come from.
+A BTS pauses one 5-tuple, an 802.1Qbb frame pauses a class. Queues are bounded; frames that find a queue full are
+dropped, as by a network interface, and the program's own transport handles the loss.
 """
 
 from collections import OrderedDict, deque
@@ -31,7 +31,7 @@ _FRAGMENT_OFFSET_MASK = 0x1FFF
 
 
 class FlowKey(NamedTuple):
-    """What a BTS names: the flow's destination, protocol and ports (0 where there are none)."""
+    """The fields by which a BTS names a program's flow. Ports are 0 if the protocol has none."""
 
     destination_ip: int
     protocol: int
@@ -40,7 +40,7 @@ class FlowKey(NamedTuple):
 
 
 class ProgramFlow(FrameSource):
-    """The queue of one 5-tuple; a source of frames in the NIC's round."""
+    """The queue of one 5-tuple, a frame source in the NIC's round."""
 
     __slots__ = (
         "_class_pause_ends_ns", "_counters", "_frames", "_max_pause_ns", "_pause_end_ns", "_traffic_class", "_wire",
@@ -48,12 +48,16 @@ class ProgramFlow(FrameSource):
     )  # fmt: skip
 
     flow_id: ClassVar[None] = None
-    """A program's flow is none of the scenario's."""
+    """Always None, because a program's flow is not a flow of the scenario."""
 
     def __init__(
         self, wire: WireSchedule, counters: NicCounters, class_pause_ends_ns: list[int], max_pause_ns: int
     ) -> None:
-        """`class_pause_ends_ns` is the host's, one entry a class; `max_pause_ns` bounds what one BTS may ask for."""
+        """Create an empty queue.
+
+        `class_pause_ends_ns` is shared by the host's flows and has one entry per class. `max_pause_ns` is the longest
+        pause that one BTS can cause.
+        """
         super().__init__()
         self._wire = wire
         self._max_pause_ns = max_pause_ns
@@ -65,14 +69,14 @@ class ProgramFlow(FrameSource):
         self._pause_end_ns = 0
 
     def add(self, frame: bytes, traffic_class: int, now_ns: int) -> None:
-        """A frame to send; the class of the newest one is the flow's."""
+        """Queue a frame; the flow takes the traffic class of its newest frame."""
         self._traffic_class = traffic_class
         self._frames.append(frame)
         self.held_bytes += len(frame)
         self.refresh(now_ns)
 
     def build_frame(self, now_ns: int) -> bytes | None:
-        """The frame that starts on the wire now; None if there is none or the flow is paused."""
+        """Return the frame that starts on the wire now; None if the queue is empty or the flow is paused."""
         if not self._frames or self.blocked_until_ns() > now_ns:
             return None
         frame = self._frames.popleft()
@@ -81,38 +85,38 @@ class ProgramFlow(FrameSource):
         return frame
 
     def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int:
-        """A BTS for this flow arrived; returns the pause end, which replaces the old one (paper §3.2)."""
+        """Handle a BTS for this flow and return the new pause end, which replaces the old one (paper §3.2)."""
         self._pause_end_ns = arrival_ns + min(signal.pause_us * NS_PER_US, self._max_pause_ns)
         self.refresh(now_ns)
         return self._pause_end_ns
 
     def on_wake(self, now_ns: int) -> None:
-        """A pause is over, or was."""
+        """Check again whether the flow can send, because a pause may have ended."""
         self.refresh(now_ns)
 
     def refresh(self, now_ns: int) -> None:
-        """After any change: join the round if there is something to send, and set the timer."""
+        """Join the scheduler's round if a frame can be sent, and set the timer. Called after every change."""
         if not self.queued and self._frames and self.blocked_until_ns() <= now_ns:
             self._wire.enqueue(self)
         self.arm(now_ns)
 
     def arm(self, now_ns: int) -> None:
-        """Ask to be woken at the end of the pause."""
+        """Set the timer to the end of the pause."""
         end_ns = self.blocked_until_ns()
         if self._frames and now_ns < end_ns < self.wake_ns:
             self.wake_ns = end_ns
             self._wire.wake_at(end_ns, self)
 
     def blocked_until_ns(self) -> int:
-        """End of its own pause or its class's, whichever is later."""
+        """Return the end of the flow's pause or of its class's pause, whichever is later."""
         return max(self._pause_end_ns, self._class_pause_ends_ns[self._traffic_class])
 
 
 class ProgramTraffic:
-    """All 5-tuples of a host, the least recently used forgotten first."""
+    """The 5-tuples of a host's programs; beyond 4096 the least recently used one is removed."""
 
     def __init__(self, mac: bytes, wire: WireSchedule, counters: NicCounters, wall: TransportSettings) -> None:
-        """`mac` is the host's own; `wall`: the NIC's settings in wall units."""
+        """Start without flows; `mac` is the host's address and `wall` the NIC's settings in wall units."""
         self._mac = mac
         self._wire = wire
         self._counters = counters
@@ -124,7 +128,7 @@ class ProgramTraffic:
         self._arrived: deque[bytes] = deque()
 
     def send(self, frame: bytes, now_ns: int) -> None:
-        """A program's frame, whole and with right checksums, to leave in its turn; dropped if its queue is full."""
+        """Queue a program's frame, which must have correct checksums; it is dropped if its flow's queue is full."""
         key = flow_key(frame)
         if key is None:
             self._counters.programs_dropped += 1
@@ -138,7 +142,7 @@ class ProgramTraffic:
         flow.add(frame, CLASS_BY_DSCP.get(frame[_IP + 1] >> 2, CLASS_DEFAULT), now_ns)
 
     def receive(self, frame: bytes) -> bool:
-        """A frame that is none of the NIC's own; False if it is not for this host's programs."""
+        """Take a frame that is not for the NIC itself. Returns False if it is not for this host's programs."""
         if frame[:6] != self._mac or ethernet.ethertype_of(frame) != ETHERTYPE_IPV4:
             return False
         self._counters.programs_received += 1
@@ -146,21 +150,21 @@ class ProgramTraffic:
         return True
 
     def next_arrived(self) -> bytes | None:
-        """The oldest frame for the programs not yet taken."""
+        """Remove and return the oldest received frame for the programs, or None."""
         return self._arrived.popleft() if self._arrived else None
 
     def find(self, key: FlowKey) -> ProgramFlow | None:
-        """The queue of a 5-tuple that this host has used lately."""
+        """Return the queue of a 5-tuple, or None if the host has not used it recently."""
         return self._flows.get(key)
 
     def pause_class(self, traffic_class: int, end_ns: int, now_ns: int) -> None:
-        """An 802.1Qbb frame set the end of a class's pause (in the past: resumed)."""
+        """Set the end of a class's 802.1Qbb pause; an end in the past means that the class is resumed."""
         self._class_pause_ends_ns[traffic_class] = end_ns
         for flow in self._flows.values():
             flow.refresh(now_ns)
 
     def states(self, now_ns: int) -> list[ProgramFlowState]:
-        """The 5-tuples that hold packets or are paused."""
+        """Return the states of the 5-tuples that have queued frames or are paused."""
         return [
             ProgramFlowState(*key, held_bytes=flow.held_bytes, paused_until_ns=flow.blocked_until_ns())
             for key, flow in self._flows.items()
@@ -181,7 +185,7 @@ class ProgramTraffic:
 
 
 def flow_key(frame: bytes) -> FlowKey | None:
-    """The 5-tuple of an IPv4 frame without its source address; None for anything else."""
+    """Return the 5-tuple of an IPv4 frame without the source address, or None for other frames."""
     if ethernet.ethertype_of(frame) != ETHERTYPE_IPV4 or len(frame) < _IP + ipv4.HEADER_BYTES:
         return None
     protocol = frame[_IP + 9]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""All queue pairs of a NIC: made when first needed, found by number or by peer, put to rest when they are done.
+"""The queue pairs of a NIC, which are created on first use, found by number or peer, and retired when they are done.
 
-It sees no frame and takes no decision of its own; what arrives is judged by the NIC and the queue pairs.
+This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
@@ -35,7 +35,7 @@ from wire.roce.packets import data_frame_bytes
 
 
 class IdleSender:
-    """What is kept of a queue pair whose messages are all done, or given up."""
+    """The remaining state of a sending queue pair whose messages are all complete or given up."""
 
     __slots__ = ("destination_ip", "destination_qpn", "flow_id", "has_failed", "next_index", "source_qpn")
 
@@ -46,11 +46,14 @@ class IdleSender:
         self.next_index = sender.next_index
         self.flow_id = sender.flow_id
         self.has_failed = has_failed
-        """It gave up (TransportSettings.retry_limit) and takes no further message, as a QP in IBTA's error state."""
+        """Whether the queue pair gave up (TransportSettings.retry_limit) and accepts no further message.
+
+        This corresponds to a QP in IBTA's error state.
+        """
 
 
 class _PendingMessage(Wakeable):
-    """A message waiting for the time it becomes ready."""
+    """A message that waits for its `ready_ns`."""
 
     __slots__ = ("_message", "_pairs")
 
@@ -61,12 +64,12 @@ class _PendingMessage(Wakeable):
         self.wake_ns = message.ready_ns
 
     def on_wake(self, now_ns: int) -> None:
-        """Start it."""
+        """Start the message."""
         self._pairs.start_message(self._message, now_ns)
 
 
 class _WaitingMessage(Waiter):
-    """A message that waits for others, and then perhaps still for a time."""
+    """A message that waits for other flows to end, and then possibly for its `ready_ns` or `delay_ns`."""
 
     __slots__ = ("_message", "_pairs")
 
@@ -76,7 +79,7 @@ class _WaitingMessage(Waiter):
         self._message = message
 
     def on_ended(self) -> None:
-        """Now it is known when it is ready."""
+        """Schedule the message, because its `ready_ns` is now known."""
         message = self._message
         self._pairs.send_when_ready(
             OutgoingMessage(
@@ -93,7 +96,7 @@ class _WaitingMessage(Waiter):
 
 
 class QueuePairs:
-    """The queue pairs of one NIC, those at work and those that may be used again."""
+    """The queue pairs of one NIC, active and idle."""
 
     def __init__(
         self,
@@ -105,7 +108,7 @@ class QueuePairs:
         events: deque[Event],
         epoch_ns: int,
     ) -> None:
-        """`wall`: the NIC's settings in wall units."""
+        """Create the container without queue pairs; `wall` is the NIC's settings in wall units."""
         self._address = address
         self._wire = wire
         self._counters = counters
@@ -114,7 +117,7 @@ class QueuePairs:
         self._pacer = PullPacer(wire, data_frame_bytes(wall.payload_bytes, is_last=False), wall.line_rate_bps)
         self.adopt(wall, algorithms)
         self.ended = EndedFlows()
-        """What messages wait for."""
+        """The ended flows that messages may wait for."""
         self._senders: dict[int, SenderQueuePair] = {}
         self._senders_by_peer: dict[tuple[int, int], SenderQueuePair] = {}
         self._idle: dict[int, IdleSender] = {}
@@ -122,24 +125,24 @@ class QueuePairs:
         self._peers: dict[int, tuple[int, int]] = {}
         self._receivers: dict[int, ReceiverQueuePair] = {}
         self.class_pause_end_ns = 0
-        """End of the 802.1Qbb pause of the data class; it may lie in the past."""
+        """End of the 802.1Qbb pause of the data class; may be in the past."""
 
     def adopt(self, wall: TransportSettings, algorithms: Algorithms) -> None:
-        """Queue pairs made from now on go by these; those at work end as they began."""
+        """Use these settings and algorithms for new queue pairs; active ones keep theirs."""
         self._settings = wall
         self._algorithms = algorithms
         self._acks_are_data = wall.ack_priority == "data"
         prepare_crcs()
         self._maker = FramerMaker(self._address, DSCP_DATA if self._acks_are_data else DSCP_CONTROL)
         self.shift = shift_of(wall.payload_bytes)
-        """Of a full packet."""
+        """CRC shift by the payload of a full packet."""
         ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
 
     # messages
 
     def send(self, message: OutgoingMessage) -> None:
-        """See `Nic.send_message`."""
+        """Implement `Nic.send_message`."""
         peer = (message.destination_ip, message.destination_qpn)
         if self._peers.setdefault(message.source_qpn, peer) != peer:
             raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
@@ -149,11 +152,11 @@ class QueuePairs:
             self.send_when_ready(message)
 
     def send_when_ready(self, message: OutgoingMessage) -> None:
-        """One whose `ready_ns` is known."""
+        """Send a message at its `ready_ns`, without waiting for other flows."""
         self._wire.wake_at(message.ready_ns, _PendingMessage(self, message))
 
     def expect(self, message: IncomingMessage) -> None:
-        """See `Nic.expect_message`."""
+        """Implement `Nic.expect_message`."""
         receiver = self._receivers.get(message.destination_qpn)
         if receiver is None:
             receiver = self._receivers[message.destination_qpn] = self._new_receiver(message)
@@ -162,7 +165,7 @@ class QueuePairs:
         receiver.expect(message)
 
     def start_message(self, message: OutgoingMessage, now_ns: int) -> None:
-        """The message is ready. A QP whose messages are all done begins afresh."""
+        """Start a message that is ready. An idle QP becomes active again, with new algorithm state."""
         sender = self._senders.get(message.source_qpn)
         if sender is None:
             idle = self._idle.get(message.source_qpn)
@@ -179,50 +182,50 @@ class QueuePairs:
         sender.add_message(message, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """Messages that have begun and are not acknowledged to the end, as they stand."""
+        """Return reports on messages that have begun but are not completely acknowledged."""
         return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
 
     def count_intervals_from(self, start_ns: int) -> None:
-        """See `Nic.count_intervals_from`."""
+        """Implement `Nic.count_intervals_from`."""
         self._intervals_from_ns = start_ns
         for receiver in self._receivers.values():
             receiver.count_intervals_from(start_ns)
 
     def states(self, now_ns: int) -> list[SendingState]:
-        """The same messages, and what holds them up."""
+        """Return the states of messages that have begun but are not completely acknowledged."""
         return [state for sender in self._senders.values() for state in sender.states(now_ns)]
 
     def end_intervals(self) -> None:
-        """See `Nic.end_intervals`."""
+        """Implement `Nic.end_intervals`."""
         for receiver in self._receivers.values():
             receiver.end_interval()
 
-    # looking them up
+    # lookup
 
     def sender(self, qpn: int, peer_ip: int) -> SenderQueuePair | None:
-        """The sending half of a QP connected with that peer, while it has unfinished messages."""
+        """Return the sender of a QP connected with that peer, or None if it has no unfinished messages."""
         sender = self._senders.get(qpn)
         return sender if sender is not None and sender.destination_ip == peer_ip else None
 
     def is_idle(self, qpn: int, peer_ip: int) -> bool:
-        """Whether this QP has sent to that peer and all is done."""
+        """Return whether this QP has sent to that peer and all its messages are done."""
         idle = self._idle.get(qpn)
         return idle is not None and idle.destination_ip == peer_ip
 
     def receiver(self, qpn: int, peer_ip: int) -> ReceiverQueuePair | None:
-        """The receiving half of a QP connected with that peer."""
+        """Return the receiver of a QP connected with that peer, or None."""
         receiver = self._receivers.get(qpn)
         return receiver if receiver is not None and receiver.source_ip == peer_ip else None
 
     def towards(self, peer_ip: int, peer_qpn: int) -> SenderQueuePair | IdleSender | None:
-        """The queue pair that sends, or has sent, to that QP of that host."""
+        """Return the sender, active or idle, that is connected with that QP of that peer, or None."""
         peer = (peer_ip, peer_qpn)
         return self._senders_by_peer.get(peer) or self._idle_by_peer.get(peer)
 
-    # what happens to them
+    # pauses and retirement
 
     def pause_class(self, end_ns: int, now_ns: int) -> None:
-        """An 802.1Qbb frame set the end of the data class's pause (in the past: resumed)."""
+        """Set the end of the data class's 802.1Qbb pause; an end in the past means that the class is resumed."""
         self.class_pause_end_ns = end_ns
         if self._acks_are_data:
             self._wire.control_pause_end_ns = end_ns
@@ -230,11 +233,11 @@ class QueuePairs:
             sender.on_class_pause(end_ns, now_ns)
 
     def retire(self, sender: SenderQueuePair) -> None:
-        """All messages of a queue pair are done: keep its numbering, forget the rest."""
+        """Retire a sender whose messages are all done; only its packet numbering is kept."""
         self._put_to_rest(sender, has_failed=False)
 
     def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
-        """Its peer does not answer, or answers what cannot be: all its messages have failed."""
+        """Fail all messages of a sender whose peer does not answer, or only with impossible acknowledgements."""
         self._report_failures(sender.unfinished(now_ns))
         self._put_to_rest(sender, has_failed=True)
         sender.abandon()
@@ -251,7 +254,7 @@ class QueuePairs:
         idle = IdleSender(sender, has_failed)
         self._idle[idle.source_qpn] = self._idle_by_peer[peer] = idle
 
-    # making them
+    # creation
 
     def _new_sender(self, message: OutgoingMessage, first_index: int) -> SenderQueuePair:
         algorithms, interval_ns = self._algorithms, self._settings.cc_trace_ns
@@ -266,7 +269,7 @@ class QueuePairs:
             congestion=congestion,
             flow_control=algorithms.new_flow_control(),
             trace=CongestionTrace(congestion, interval_ns, self._events.append) if interval_ns else None,
-            heeds_marks=self._settings.congestion_notice == "acknowledgement",
+            obeys_marks=self._settings.congestion_notice == "acknowledgement",
             ack_every=self._settings.ack_every,
             retry_limit=self._settings.retry_limit,
             scheduler=self._wire,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A receiver that is slower than its wire: data packets wait in a buffer and are taken from it at a fixed rate.
+"""The buffer of a receiver that is slower than its wire: data packets leave it at a fixed rate.
 
-Above half of the buffer the NIC may ask its switch port to pause (802.1Qbb); below a quarter it lets it go on. What
-finds no room is lost, as in hardware. Control packets do not pass through here: they cost a NIC next to nothing.
+When more than half of the buffer is used, the NIC may ask its switch port to pause (802.1Qbb); below a quarter it lets
+the port resume. Packets that find the buffer full are lost, as in hardware. Control packets do not pass through the
+buffer, because they cost a NIC hardly any time.
 """
 
 from collections import deque
@@ -23,21 +24,21 @@ _BIT_NS = 8 * NS_PER_S
 
 
 class DataPacket:
-    """A data packet with a right ICRC."""
+    """A data packet with a correct ICRC."""
 
     __slots__ = ("body_crc", "frame", "header", "size_bytes")
 
     def __init__(self, header: RoceHeader, frame: bytes, body_crc: int) -> None:
-        """`body_crc`: CRC-32 of its body, -1 where nobody worked it out."""
+        """Store the packet; `body_crc` is the CRC-32 of its body, or -1 if it was not computed."""
         self.header = header
         self.frame = frame
         self.size_bytes = len(frame) - header.shim_bytes
-        """What the host takes: the frame without its telemetry."""
+        """Size of the frame without its telemetry, which counts against the receiver's rate and buffer."""
         self.body_crc = body_crc
 
 
 class ReceiveBuffer(Wakeable):
-    """Data packets that the host has not taken yet. Times and rates are wall values."""
+    """Data packets that the host has not processed yet. Times and rates are wall values."""
 
     __slots__ = (
         "_capacity_bytes", "_counters", "_deliver", "_held_bytes", "_is_pausing", "_pause_frame", "_rate_bps",
@@ -56,7 +57,7 @@ class ReceiveBuffer(Wakeable):
         counters: NicCounters,
         deliver: Callable[[DataPacket, int], None],
     ) -> None:
-        """`deliver` gets each packet and the time at which the receiver is done with it."""
+        """Call `deliver` with every packet and the time at which the receiver has processed it."""
         super().__init__()
         self._rate_bps = rate_bps
         self._capacity_bytes = capacity_bytes
@@ -73,7 +74,7 @@ class ReceiveBuffer(Wakeable):
         self._refresh_ns = NEVER
 
     def offer(self, packet: DataPacket, now_ns: int) -> bool:
-        """A packet has arrived; False (and counted) if there is no room for it."""
+        """Store an arriving packet. Returns False and counts the packet if there is no room for it."""
         size_bytes = packet.size_bytes
         if self._held_bytes + size_bytes > self._capacity_bytes:
             self._counters.receiver_overruns += 1
@@ -88,7 +89,7 @@ class ReceiveBuffer(Wakeable):
         return True
 
     def on_wake(self, now_ns: int) -> None:
-        """Hand over what is done; keep the pause alive, or end it."""
+        """Deliver the packets that are processed, and refresh or end the pause of the switch port."""
         while self._waiting and self._waiting[0][0] <= now_ns:
             done_ns, packet = self._waiting.popleft()
             self._held_bytes -= packet.size_bytes
@@ -125,7 +126,7 @@ def receive_buffer(
     counters: NicCounters,
     deliver: Callable[[DataPacket, int], None],
 ) -> ReceiveBuffer | None:
-    """That of a NIC with these settings (wall units), if its receiver is a slow one."""
+    """Return the buffer of a NIC with these settings (wall units), or None if its receiver is not slow."""
     if not wall.receiver_rate_bps:
         return None
     return ReceiveBuffer(

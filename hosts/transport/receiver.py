@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The receiving half of a queue pair: data packets into verified messages, answered by ACK, NAK, CNP and pull.
+"""The receiving half of a queue pair, which turns data packets into verified messages and answers them.
 
-It does not decide what to do about a gap: that is the loss recovery's PacketOrder.
+The answers are ACKs, NAKs, CNPs and pulls. The PacketOrder of the loss recovery decides how to handle a gap.
 """
 
 from collections import deque
@@ -48,7 +48,7 @@ _EARLY: Final = Arrival.EARLY
 
 
 class FramerMaker:
-    """Makes the framers of one NIC's queue pairs."""
+    """A factory of the framers of one NIC's queue pairs."""
 
     __slots__ = ("_ack_dscp", "_address")
 
@@ -57,15 +57,15 @@ class FramerMaker:
         self._ack_dscp = ack_dscp
 
     def answers(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
-        """Of acknowledgements."""
+        """Return a framer for ACKs, NAKs and pulls."""
         return self.make(source_qpn, destination_ip, destination_qpn, self._ack_dscp << 2)
 
     def notices(self, source_qpn: int, destination_ip: int, destination_qpn: int) -> RoceFramer:
-        """Of CNPs, whatever class acknowledgements are in."""
+        """Return a framer for CNPs, which are always in the control class."""
         return self.make(source_qpn, destination_ip, destination_qpn, DSCP_CONTROL << 2)
 
     def make(self, source_qpn: int, destination_ip: int, destination_qpn: int, tos: int) -> RoceFramer:
-        """Of any packets between two queue pairs."""
+        """Return a framer for packets between two queue pairs, with this TOS byte."""
         return RoceFramer(
             destination_mac=self._address.gateway_mac,
             source_mac=self._address.mac,
@@ -78,7 +78,7 @@ class FramerMaker:
 
 
 class ReceiverQueuePair:
-    """Where the packets of one sender arrive: their order, the message they make up, and what is answered."""
+    """A receiver of the packets of one sender, which orders them, assembles the messages and sends the answers."""
 
     __slots__ = (
         "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_ended", "_events", "_expected", "_framer",
@@ -106,8 +106,11 @@ class ReceiverQueuePair:
         events: deque[Event],
         ended: EndedFlows,
     ) -> None:
-        """`pacer`: of pulls, where what arrives asks for more; `maker` makes the framer of the answers when one is due;
-        `shift` of a full packet. Intervals of goodput count from `intervals_from_ns`."""
+        """Create a receiver without expected messages.
+
+        `pacer` sends the pulls and is None unless the loss recovery is pulled; `maker` makes the framers of answers;
+        `shift` is that of a full packet. Goodput intervals count from `intervals_from_ns`.
+        """
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
@@ -134,22 +137,25 @@ class ReceiverQueuePair:
         self._interval_bytes = 0
 
     def expect(self, message: IncomingMessage) -> None:
-        """A further message will come on this queue pair."""
+        """Expect another message on this queue pair."""
         self._expected.append(message)
         self._end += -(-message.size_bytes // self._shift.size_bytes)
 
     def count_intervals_from(self, start_ns: int) -> None:
-        """Before the first data: from now on intervals of goodput count from there."""
+        """Start the goodput intervals at this instant. Must be called before the first data packet arrives."""
         self._interval_end_ns = start_ns
 
     def end_interval(self) -> None:
-        """Tells what an unfinished message got since its last interval ended."""
+        """Queue the goodput event of an unfinished message for the current interval."""
         if self._interval_bytes and self._expected:
             self._events.append(self._goodput())
 
     def on_data(self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
-        """A data packet with a right ICRC arrived; `word` is its AckReq and PSN, `shim` its telemetry (or empty),
-        `body_crc` the CRC-32 of its body, -1 where nobody worked it out."""
+        """Handle a data packet with a correct ICRC.
+
+        `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of its body, or -1
+        if it was not computed.
+        """
         if shim:
             shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
@@ -180,7 +186,7 @@ class ReceiverQueuePair:
             self._pacer.request(self._pulls, order.missing(self._end))
 
     def on_trimmed(self, psn: int) -> None:
-        """The header of a data packet arrived without its data."""
+        """Handle a trimmed data packet, which has headers but no payload."""
         order = self._order
         if self._pacer is None:
             return
@@ -201,7 +207,7 @@ class ReceiverQueuePair:
             self._send_ack(marked, shim, pack_selective(index))
 
     def _deliver(self, opcode: i64, body: bytes, body_crc: int, now_ns: int) -> None:
-        """`body_crc`: CRC-32 of the body; -1 where nobody worked it out."""
+        """Add a packet to the current message; `body_crc` is the CRC-32 of the body, or -1 if it was not computed."""
         sent_crc = -1
         if has_immediate(opcode):
             sent_crc = int.from_bytes(body[:IMMEDIATE_BYTES], "big")
@@ -241,13 +247,16 @@ class ReceiverQueuePair:
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, corrupted, last))
-            self._ended.note(message.flow_id, now_ns)
+            self._ended.record_end(message.flow_id, now_ns)
         self._crc = 0
         self._bytes = 0
         self._interval_bytes = 0
 
     def _answers(self) -> RoceFramer:
-        """The framer; forgotten between messages, for a host may have thousands of finished queue pairs."""
+        """Return the framer of answers.
+
+        It is not kept between messages, because a host may have thousands of finished queue pairs.
+        """
         framer = self._framer
         if framer is None:
             framer = self._maker.answers(self.destination_qpn, self.source_ip, self.source_qpn)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The sending half of a queue pair: messages into data packets, acknowledgements into progress.
+"""The sending half of a queue pair, which turns messages into data packets and handles acknowledgements.
 
-Owns what every algorithm shares: packet numbering, in-flight accounting, RTT samples, pacing, the flow's pause. It
-builds a frame when the NIC's scheduler asks for one; it does not know the wire's rate, other queue pairs or a clock.
+It owns the functions that all algorithms share: packet numbering, in-flight accounting, RTT samples, pacing and the
+flow's pause. It builds a frame when the NIC's scheduler asks for one. It does not know other queue pairs or a clock.
 """
 
 from collections import deque
@@ -33,14 +33,15 @@ from wire.units import NS_PER_S, NS_PER_US
 
 
 class SenderQueuePair(FrameSource):
-    """The messages of one flow, one packet after the other, as its three algorithms allow."""
+    """A sender of the messages of one queue pair, controlled by its three algorithms."""
 
     __slots__ = (
-        "_ack_every", "_blocked_until_ns", "_congestion", "_counters", "_current", "_end", "_ended", "_events",
-        "_first_end", "_flow_control", "_framer", "_fruitless_timeouts", "_give_up", "_is_pulled", "_last_bytes",
-        "_last_start_ns", "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift",
-        "_shim", "_smallest_window", "_stamped", "_tell_flow_control", "_tell_sent", "_timed", "_trace",
-        "_transmissions", "destination_ip", "destination_qpn", "flow_id", "heeds_marks", "line_rate_bps", "source_qpn",
+        "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
+        "_ended", "_events", "_first_end", "_flow_control", "_framer", "_give_up", "_has_stamps", "_has_timer",
+        "_is_pulled", "_last_bytes", "_last_start_ns", "_notifies_congestion", "_notifies_flow_control", "_pause",
+        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim", "_smallest_window",
+        "_trace", "_transmissions", "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks",
+        "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -52,7 +53,7 @@ class SenderQueuePair(FrameSource):
         recovery: LossRecovery,
         congestion: CongestionControl,
         flow_control: FlowControl,
-        heeds_marks: bool,
+        obeys_marks: bool,
         ack_every: int,
         retry_limit: int,
         scheduler: WireSchedule,
@@ -62,9 +63,11 @@ class SenderQueuePair(FrameSource):
         trace: CongestionTrace | None,
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
-        """Ready for `add_message`; `first` only names the peer. `heeds_marks`: an ACK's mark is a notice
-        of congestion as a CNP is. `give_up`: told, with the time, once nothing new was acknowledged in more than
-        `retry_limit` timeouts in a row."""
+        """Create a queue pair without messages; `first` only names the peer.
+
+        With `obeys_marks`, a marked ACK counts as a congestion notice, as a CNP does. `give_up` is called with the time
+        after more than `retry_limit` timeouts in a row without new acknowledgements.
+        """
         super().__init__()
         self.source_qpn: int = first.source_qpn
         self.flow_id: int = first.flow_id
@@ -78,7 +81,7 @@ class SenderQueuePair(FrameSource):
         self._flow_control = flow_control
         self._ack_every = ack_every
         self._retry_limit = retry_limit
-        self._fruitless_timeouts = 0
+        self._consecutive_timeouts = 0
         self._give_up = give_up
         self._scheduler = scheduler
         self._counters = counters
@@ -87,15 +90,15 @@ class SenderQueuePair(FrameSource):
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._smallest_window: int = min(congestion.path.payload_bytes, congestion.path.bdp_bytes)
-        self._tell_sent = overrides(congestion, CongestionControl, "on_sent")
-        self._tell_flow_control = overrides(flow_control, FlowControl, "on_sent")
-        self._timed = overrides(congestion, CongestionControl, "next_timer_ns")
-        self.heeds_marks: bool = heeds_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
+        self._notifies_congestion = overrides(congestion, CongestionControl, "on_sent")
+        self._notifies_flow_control = overrides(flow_control, FlowControl, "on_sent")
+        self._has_timer = overrides(congestion, CongestionControl, "next_timer_ns")
+        self.obeys_marks: bool = obeys_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._trace = trace
-        hears = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
-        self._samples = AckSamples() if hears or trace is not None else None
+        uses_acks = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
+        self._samples = AckSamples() if uses_acks or trace is not None else None
         self._shim = int_header.request(telemetry=congestion.wants_telemetry, stamp_us=None)
-        self._stamped = congestion.wants_delay or flow_control.wants_delay
+        self._has_stamps = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
         self._first_end: int = NEVER
@@ -104,7 +107,7 @@ class SenderQueuePair(FrameSource):
         self._pause = FlowPause()
         self._blocked_until_ns: int = NEVER
 
-    # what there is to send
+    # messages and packets to send
 
     @property
     def is_active(self) -> bool:
@@ -113,11 +116,11 @@ class SenderQueuePair(FrameSource):
 
     @property
     def next_index(self) -> int:
-        """Index of the first packet of the next message; the queue pair's numbering goes on after idle times."""
+        """Index of the first packet of the next message; numbering continues after idle times."""
         return self._end
 
     def add_message(self, message: OutgoingMessage, now_ns: int) -> None:
-        """The message is ready to be pushed."""
+        """Add a message that is ready to be sent."""
         packets = -(-message.size_bytes // self._payload_bytes)
         if not self._transmissions:
             self.flow_id = message.flow_id
@@ -127,7 +130,10 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
 
     def _sendable(self, now_ns: int) -> int:
-        """Index of the packet that may be sent now, or -1; then `_blocked_until_ns` says when to look again."""
+        """Return the index of the packet that may be sent now, or -1.
+
+        For -1, `_blocked_until_ns` is set to the time at which to check again.
+        """
         self._blocked_until_ns = NEVER
         recovery = self._recovery
         index = recovery.next_packet()
@@ -151,7 +157,7 @@ class SenderQueuePair(FrameSource):
         return index
 
     def build_frame(self, now_ns: int) -> bytes | None:
-        """The data frame that starts on the wire now; None if the flow may not send."""
+        """Build the data frame that starts on the wire now; None if the flow may not send."""
         index = self._sendable(now_ns)
         if index < 0:
             return None
@@ -179,7 +185,7 @@ class SenderQueuePair(FrameSource):
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
-        shim = self._stamp(now_ns) if self._stamped else self._shim
+        shim = self._stamp(now_ns) if self._has_stamps else self._shim
         if is_last:
             psn_word = word.to_bytes(4, "big")
             frame = self._framer.frame(opcode, psn_word, pack_immediate(current.crc) + body, shim=shim)
@@ -187,8 +193,8 @@ class SenderQueuePair(FrameSource):
             frame = self._framer.full_frame(opcode, word, body, body_crc, self._shift, shim)
         self._last_start_ns = now_ns
         self._last_bytes = len(frame)
-        if self._tell_sent or self._tell_flow_control:
-            self._tell_of_sending(size, now_ns)
+        if self._notifies_congestion or self._notifies_flow_control:
+            self._notify_sent(size, now_ns)
         if self.wake_ns == NEVER:
             self.arm(now_ns)
         return frame
@@ -204,7 +210,7 @@ class SenderQueuePair(FrameSource):
         return current
 
     def _count_sent(self, current: Transmission) -> None:
-        """Count a packet, also as one with a small window unless the congestion control lowers the rate as well."""
+        """Count a sent packet, and count a small window unless the congestion control lowers the rate as well."""
         current.packets_sent += 1
         self._counters.data_sent += 1
         congestion = self._congestion
@@ -213,9 +219,9 @@ class SenderQueuePair(FrameSource):
         ):
             self._counters.small_window_packets += 1
 
-    def _tell_of_sending(self, size_bytes: int, now_ns: int) -> None:
+    def _notify_sent(self, size_bytes: int, now_ns: int) -> None:
         self._congestion.on_sent(size_bytes, now_ns)
-        if self._tell_flow_control:
+        if self._notifies_flow_control:
             self._flow_control.on_sent(size_bytes, now_ns)
             self._refresh_pause(now_ns)
 
@@ -225,7 +231,7 @@ class SenderQueuePair(FrameSource):
     def _window_is_full(self) -> bool:
         return self._recovery.in_flight() * self._payload_bytes >= self._congestion.window_bytes
 
-    # what the network says
+    # signals from the network
 
     def on_acknowledge(
         self,
@@ -238,10 +244,10 @@ class SenderQueuePair(FrameSource):
         arrival_ns: int,
         now_ns: int,
     ) -> bool:
-        """An ACK or NAK arrived: every packet before `psn` is there. False if no receiver of what was sent can say so:
-        it acknowledges what was never sent, or misses what it has.
+        """Handle an ACK or NAK: every packet before `psn` has arrived.
 
-        `shim`: the telemetry it echoes; `arrival_ns` dates RTT and completion, `now_ns` is the scheduler's time.
+        `shim` is the echoed telemetry. `arrival_ns` is used for RTT and completion, `now_ns` is the scheduler's time.
+        Returns False if a correct receiver cannot have sent it, for instance for a packet that was never sent.
         """
         recovery = self._recovery
         before = recovery.cumulative
@@ -260,9 +266,9 @@ class SenderQueuePair(FrameSource):
         lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
         cumulative = recovery.cumulative
         if cumulative > before:
-            self._fruitless_timeouts = 0
+            self._consecutive_timeouts = 0
         if self._samples is not None:
-            self._tell_sample(self._samples, before, cumulative, selective, marked, shim, arrival_ns)
+            self._pass_sample(self._samples, before, cumulative, selective, marked, shim, arrival_ns)
             self._refresh_pause(now_ns)
         if lost:
             self._congestion.on_loss(lost * self._payload_bytes, now_ns)
@@ -271,8 +277,11 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
         return True
 
-    def on_cut(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
-        """Only the header of a packet arrived, or came back. False if no receiver of what was sent can say so."""
+    def on_trimmed(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
+        """Handle a notice that a packet was trimmed, or the trimmed packet itself if it `is_returned`.
+
+        Returns False if a correct receiver or switch cannot have sent it.
+        """
         recovery = self._recovery
         index: int = nearest_index(psn, recovery.cumulative)
         if not 0 <= index < recovery.next_new or not (is_returned or self._is_pulled):
@@ -288,23 +297,23 @@ class SenderQueuePair(FrameSource):
         return True
 
     def on_pull(self, number: int, now_ns: int) -> None:
-        """The receiver asks for a packet."""
+        """Handle a pull, with which the receiver asks for a packet."""
         self._recovery.on_pull(number, now_ns - self._pause.total_ns(now_ns))
         self.refresh(now_ns)
 
     def on_congestion_notice(self, now_ns: int) -> None:
-        """A CNP arrived, or an ACK that tells of a mark."""
+        """Handle a CNP, or an ACK that reports an ECN mark."""
         self._congestion.on_congestion_notice(now_ns)
         self.refresh(now_ns)
 
     def on_class_pause(self, end_ns: int, now_ns: int) -> None:
-        """An 802.1Qbb frame set the end of the data class's pause (in the past: resumed)."""
+        """Set the end of the data class's 802.1Qbb pause; an end in the past means that the class is resumed."""
         self._pause.class_end_ns = end_ns
         self._refresh_pause(now_ns)
         self.refresh(now_ns)
 
     def on_signal(self, signal: BackToSender, arrival_ns: int, now_ns: int) -> int | None:
-        """A BTS for this flow arrived; returns the pause end it led to, None for feedback, which asks for no pause."""
+        """Handle a BTS for this flow. Returns the resulting pause end, or None for feedback, which sets no pause."""
         if signal.cause == BtsCause.FEEDBACK:
             self._congestion.on_feedback(signal.pause_us, now_ns)
             self.refresh(now_ns)
@@ -315,26 +324,26 @@ class SenderQueuePair(FrameSource):
         return self._flow_control.earliest_send_ns(arrival_ns)
 
     def on_wake(self, now_ns: int) -> None:
-        """A time asked for by `wake_at` has come; only while a message is unfinished."""
+        """Handle the timers that are due; called only while a message is unfinished."""
         recovery = self._recovery
         flow_now_ns = now_ns - self._pause.total_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
             self._transmissions[0].timeouts += 1
             self._counters.timeouts += 1
-            self._fruitless_timeouts += 1
-            if self._fruitless_timeouts > self._retry_limit:
+            self._consecutive_timeouts += 1
+            if self._consecutive_timeouts > self._retry_limit:
                 self._give_up(self, now_ns)
                 return
             lost = recovery.on_timer(flow_now_ns)
             if lost:
                 self._congestion.on_loss(lost * self._payload_bytes, now_ns)
-        if self._timed:
+        if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns <= now_ns:
                 self._congestion.on_timer(now_ns)
         self.refresh(now_ns)
 
-    def _tell_sample(
+    def _pass_sample(
         self, samples: AckSamples, before: int, cumulative: int, selective: int, marked: bool, shim: bytes, now_ns: int
     ) -> None:
         acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
@@ -346,18 +355,18 @@ class SenderQueuePair(FrameSource):
             self._trace.after_ack(self.flow_id, sample.rtt_ns, now_ns)
 
     def _complete(self, cumulative: int, now_ns: int) -> None:
-        """Messages all of whose packets come before that one are done."""
+        """Complete the messages whose packets all precede `cumulative`."""
         while self._first_end <= cumulative:
-            done = self._transmissions.popleft()
+            completed = self._transmissions.popleft()
             self._first_end = self._transmissions[0].end if self._transmissions else NEVER
             self._counters.messages_completed += 1
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
-            self._events.append(MessageCompleted(done.report(self._pause.total_ns(now_ns)), now_ns))
-            self._ended.note(done.message.flow_id, now_ns)
+            self._events.append(MessageCompleted(completed.report(self._pause.total_ns(now_ns)), now_ns))
+            self._ended.record_end(completed.message.flow_id, now_ns)
 
     def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """The life so far of every message that is not done."""
+        """Return a report on every unfinished message."""
         paused_ns = self._pause.total_ns(now_ns)
         return [item.report(paused_ns) for item in self._transmissions]
 
@@ -367,7 +376,7 @@ class SenderQueuePair(FrameSource):
         self._end, self._first_end, self.wake_ns = 0, NEVER, NEVER
 
     def states(self, now_ns: int) -> list[SendingState]:
-        """Where every message that is not done stands."""
+        """Return the state of every unfinished message."""
         paused_ns = self._pause.total_ns(now_ns)
         acknowledged = self._recovery.cumulative
         return [
@@ -385,17 +394,17 @@ class SenderQueuePair(FrameSource):
     # pause and timers
 
     def _refresh_pause(self, now_ns: int) -> None:
-        """Ask flow control anew until when the flow must wait."""
+        """Update the pause end from the flow control."""
         self._pause.set_end(self._flow_control.earliest_send_ns(now_ns), now_ns)
 
     def refresh(self, now_ns: int) -> None:
-        """After any change: join the round if there is something to send, and set the timer."""
+        """Join the scheduler's round if a packet can be sent, and set the timer. Called after every change."""
         if not self.queued and self._transmissions and self._sendable(now_ns) >= 0:
             self._scheduler.enqueue(self)
         self.arm(now_ns)
 
     def arm(self, now_ns: int) -> None:
-        """Ask to be woken at the earliest of: end of the pause or pace, retransmission timeout, algorithm's timer."""
+        """Set the timer to the earliest of pause end, next paced packet, timeout and the algorithm's timer."""
         if not self._transmissions:
             return
         earliest = NEVER if self.queued else self._blocked_until_ns
@@ -403,7 +412,7 @@ class SenderQueuePair(FrameSource):
         if deadline_ns != NEVER:
             remaining_ns = max(0, deadline_ns - (now_ns - self._pause.total_ns(now_ns)))
             earliest = min(earliest, max(now_ns, self._pause.end_ns) + remaining_ns)
-        if self._timed:
+        if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns < earliest:
                 earliest = timer_ns

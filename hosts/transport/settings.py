@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Settings of a NIC: what a person may choose, in model units, and their translation to wall units.
+"""Settings of a NIC in model units, and their conversion to wall units.
 
-This module does not know what the parameters of an algorithm mean: it translates them by the unit in their names.
+Parameters of algorithms are converted by the unit in their names; this module does not know their meaning.
 """
 
 from collections.abc import Mapping
@@ -40,141 +40,142 @@ Dscp = Annotated[int, Field(ge=0, le=63)]
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """How a NIC behaves. Durations and rates are model units; `dilated` gives the wall values the engine uses."""
+    """Settings of a NIC. Durations and rates are in model units; `dilated` returns the wall values of the engine."""
 
     line_rate_bps: PositiveRate = 100_000_000_000
-    """Rate of the NIC's one wire (bits/s). Ethernet frame bytes without preamble, gap and FCS count. In a network of
-    mixed rates that of the fastest host: no NIC is faster than its own link."""
+    """Line rate of the NIC (bits/s), for Ethernet frames without preamble, gap and FCS. In a network of mixed rates it
+    is the rate of the fastest host; no NIC sends faster than its own link."""
 
     base_rtt_ns: RoundTrip = 10_000
-    """Round trip of the longest path with empty queues: the T of window and rate computations."""
+    """Round-trip time of the longest path with empty queues, the T of window and rate computations."""
 
     shortest_rtt_ns: Nanoseconds = 0
-    """What no round trip in the network is shorter than, between near hosts: an acknowledgement that follows a resent
-    packet sooner is for its first sending."""
+    """Shortest possible round-trip time in the network. An acknowledgement that follows a resent packet sooner is for
+    the packet's first transmission."""
 
     bdp_bytes: Bytes = 0
-    """Bytes that fill the longest path, the W_init of windows; 0: line rate x base RTT. In a network of mixed rates
-    those of the pair of hosts that has the most."""
+    """Bandwidth-delay product (BDP) of the longest path, the W_init of windows; 0: line rate x base RTT. In a network
+    of mixed rates it is the largest of all pairs of hosts."""
 
     bdp_of_nics: Mapping[str, PositiveBytes] = field(default_factory=dict)
-    """In a network of mixed rates: by the rate of a NIC (bits/s, as text) the bytes that fill the longest path at that
-    rate, in place of bdp_bytes. A NIC whose rate is not named has bdp_bytes."""
+    """BDP of NICs in a network of mixed rates, which replaces bdp_bytes. Keys are NIC rates (bits/s, as text). A NIC
+    whose rate is not listed uses bdp_bytes."""
 
     full_queue_ns: Nanoseconds = 310_000
-    """How long the deepest queue of a switch takes to drain, for timeouts. The default makes IRN's RTO_high the 320 us
-    of its paper."""
+    """Time to drain the deepest queue of a switch, from which timeouts are derived. The default yields an IRN RTO_high
+    of 320 us, as in the IRN paper."""
 
     payload_bytes: PayloadBytes = DEFAULT_PAYLOAD_BYTES
-    """Message bytes in a full data packet (the MTU of the RDMA world)."""
+    """Message bytes in a full data packet (the path MTU in RDMA terms)."""
 
     congestion: str = "none"
-    """Row of CONGESTION_CONTROLS."""
+    """Name of the congestion control (a key of CONGESTION_CONTROLS)."""
 
     flow_control: str = "none"
-    """Row of FLOW_CONTROLS."""
+    """Name of the flow control (a key of FLOW_CONTROLS)."""
 
     loss_recovery: str = "go-back-n"
-    """Row of LOSS_RECOVERIES."""
+    """Name of the loss recovery (a key of LOSS_RECOVERIES)."""
 
     congestion_parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the chosen congestion control's Parameters that differ from their defaults."""
+    """Parameters of the congestion control that differ from their defaults."""
 
     flow_control_parameters: Mapping[str, Any] = field(default_factory=dict)
-    """The same for the flow control."""
+    """Parameters of the flow control that differ from their defaults."""
 
     loss_recovery_parameters: Mapping[str, Any] = field(default_factory=dict)
-    """The same for the loss recovery."""
+    """Parameters of the loss recovery that differ from their defaults."""
 
     rto_ns: PositiveNanoseconds = 4_000_000
     """Retransmission timeout of go-back-N. Keep it above RTT + Q_max / R (docs/sources.md#go-back-n)."""
 
     retry_limit: PositiveCount = 64
-    """Timeouts in a row, nothing new acknowledged, that a queue pair lives through; at the next one it gives up all its
-    messages. IBTA allows 7 at most, of a timeout that may be tens of ms; here timeouts are some round trips."""
+    """Number of consecutive timeouts without new acknowledgements after which a queue pair still retries. At the next
+    timeout it gives up all its messages. IBTA allows 7 at most, but with timeouts of up to tens of ms; here a timeout
+    is a few round trips."""
 
     max_pause_ns: PositiveNanoseconds = 10_000_000
-    """Longest pause one signal may ask for; a longer one is cut to this (the design's bounded obedience)."""
+    """Longest pause that one signal can cause; longer pauses are shortened to this."""
 
     ack_every: PositiveCount = 1
-    """Ask for an acknowledgement on every n-th packet, and on the last of a message or window."""
+    """Request an acknowledgement on every n-th packet, and on the last packet of a message or window."""
 
     congestion_notice: Literal["acknowledgement", "cnp"] = "acknowledgement"
-    """How a receiver tells of marked packets: "acknowledgement" in the packet's own ACK, as in the HPCC simulator, so
-    that the sender hears of each; "cnp" by packets of their own, as RoCEv2's NICs do (docs/sources.md#dcqcn)."""
+    """How a receiver reports ECN marks. "acknowledgement": in the packet's ACK, as in the HPCC simulator, so that the
+    sender learns of every mark. "cnp": in separate CNPs, as RoCEv2 NICs do (docs/sources.md#dcqcn)."""
 
     ack_priority: Literal["control", "data"] = "control"
-    """Class of ACKs, NAKs and pulls: "control" above the data, or "data" with it, so that they wait in its queues and
-    pauses (ACK_HIGH_PRIO of the HPCC simulator, which differs by congestion control; docs/sources.md#priority-of-acks).
-    A NIC sends those that wait before its own data in either."""
+    """Traffic class of ACKs, NAKs and pulls. "control": above the data. "data": the data class, so that they share its
+    queues and pauses. This is ACK_HIGH_PRIO of the HPCC simulator, which depends on the congestion control
+    (docs/sources.md#priority-of-acks). In both cases a NIC sends waiting ACKs before its own data."""
 
     cnp_interval_ns: Nanoseconds = 4_000
     """Shortest time between two CNPs of one queue pair (NVIDIA's min_time_between_cnps)."""
 
     receiver_rate_bps: Rate = 0
-    """How fast the host takes data packets from the NIC (bits/s of frames); 0: as fast as they come."""
+    """Rate at which the host takes data packets from the NIC (bits/s of frames); 0: as fast as they arrive."""
 
     receiver_buffer_bytes: PositiveBytes = 500_000
-    """Room for data packets that a slow receiver has not taken yet. With a flow control that obeys 802.1Qbb the NIC
-    asks for a pause above half of it and for more below a quarter."""
+    """Buffer for data packets that a slow receiver has not processed yet. With a flow control that obeys 802.1Qbb, the
+    NIC pauses its switch port when more than half is used and resumes it below a quarter."""
 
     program_dscp: Dscp | None = None
-    """DSCP put on the packets of ordinary programs, so that they share a class with the flows; None leaves theirs."""
+    """DSCP for the packets of ordinary programs, so that they share a class with the flows; None keeps their DSCP."""
 
     program_queue_bytes: PositiveBytes = 250_000
-    """Room for the packets of each 5-tuple of the host's ordinary programs: two BDP."""
+    """Queue size for each 5-tuple of the host's ordinary programs; the default is two BDP."""
 
     goodput_interval_ns: PositiveNanoseconds = 100_000
-    """Interval of the goodput trace. At least 1. A run with flows derives it from their length."""
+    """Interval of the goodput trace, at least 1 ns. A run with flows derives it from the length of the flows."""
 
     cc_trace_ns: Nanoseconds = 0
-    """Shortest time between two rows of a flow in the trace of congestion controls, cc.parquet; 0: there is none."""
+    """Shortest time between two rows of a flow in the congestion control trace, cc.parquet; 0: no trace."""
 
     verify: bool = True
     """Check the invariant CRC of every packet and the CRC of every message."""
 
     @property
     def largest_frame_bytes(self) -> int:
-        """Of a data packet at its end: full, its immediate data and all the telemetry that a packet can carry.
+        """Size of the largest possible data frame: full payload, immediate data and the maximum telemetry.
 
-        Fewer switches write into it on most paths, and none without HPCC; but routes and schemes may change in a run.
+        On most paths fewer switches add telemetry, and none without HPCC, but routes and schemes may change in a run.
         """
         return data_frame_bytes(self.payload_bytes, is_last=True) + MOST_TELEMETRY_BYTES
 
     def __post_init__(self) -> None:
         check_fields(self)
-        congestion = row_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
-        flow_control = row_of(FLOW_CONTROLS, self.flow_control, "flow control")
-        loss_recovery = row_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
+        congestion = algorithm_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
+        flow_control = algorithm_of(FLOW_CONTROLS, self.flow_control, "flow control")
+        loss_recovery = algorithm_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
         build_parameters(congestion.Parameters, self.congestion_parameters, Dilation())
         build_parameters(flow_control.Parameters, self.flow_control_parameters, Dilation())
         build_parameters(loss_recovery.Parameters, self.loss_recovery_parameters, Dilation())
 
     @classmethod
     def from_dict(cls, chosen: Mapping[str, Any]) -> "TransportSettings":
-        """From names and values, as in a file. Raises ValueError for an unknown name, algorithm or parameter."""
+        """Return settings from names and values. Raises ValueError for an unknown name, algorithm or parameter."""
         return build_parameters(cls, chosen, Dilation())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values that `from_dict` takes and JSON can hold."""
+        """Return the settings as JSON-compatible values, which `from_dict` accepts."""
         return asdict(self)
 
     def of_nic(self, link_bps: int) -> "TransportSettings":
-        """The same for one NIC, model units: no faster than its link, and with the BDP of its own rate."""
-        own_bps = min(self.line_rate_bps, link_bps)
-        bdp_bytes = self.bdp_of_nics.get(str(own_bps), self.bdp_bytes)
-        return replace(self, line_rate_bps=own_bps, bdp_bytes=bdp_bytes, bdp_of_nics={})
+        """Return the settings of one NIC (model units), with a rate limited by its link and the BDP of that rate."""
+        nic_rate_bps = min(self.line_rate_bps, link_bps)
+        bdp_bytes = self.bdp_of_nics.get(str(nic_rate_bps), self.bdp_bytes)
+        return replace(self, line_rate_bps=nic_rate_bps, bdp_bytes=bdp_bytes, bdp_of_nics={})
 
     def dilated(self, dilation: Dilation) -> "TransportSettings":
-        """The same settings in wall units, algorithm parameters left alone (see `build_parameters`)."""
+        """Return the settings in wall units; algorithm parameters are unchanged (see `build_parameters`)."""
         return dilate(self, dilation)
 
 
 def dilate(record: Record, dilation: Dilation) -> Record:
-    """A frozen dataclass with its `*_ns` fields multiplied and its `*_bps` fields divided by the dilation.
+    """Return a frozen dataclass with its `*_ns` fields multiplied and its `*_bps` fields divided by the dilation.
 
-    0 and None mean "derive it" or "off" by convention and stay as they are. Bounds are of model units and are not asked
-    of the result.
+    The values 0 and None, which mean "derive it" or "off", are unchanged. The result is not validated, because the
+    bounds of fields are in model units.
     """
     dilated = record.__new__(type(record))
     for item in fields(record):  # type: ignore[arg-type]
@@ -188,18 +189,21 @@ def dilate(record: Record, dilation: Dilation) -> Record:
 
 
 def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Dilation) -> Record:
-    """The Parameters of an algorithm from what a person chose, in wall units. ValueError for a wrong name or value."""
+    """Return the parameters of an algorithm in wall units, from the values that the user set.
+
+    Raises ValueError for an unknown name or an invalid value.
+    """
     known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(chosen) - known)
     if unknown:
-        there_are = f"{', '.join(sorted(known)) or 'none'}{nearest(unknown[0], known)}"
-        raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {there_are}")
+        choices = f"{', '.join(sorted(known)) or 'none'}{nearest(unknown[0], known)}"
+        raise ValueError(f"unknown parameter {', '.join(unknown)}; known are: {choices}")
     check_values(kind, chosen)
     return dilate(kind(**chosen), dilation)
 
 
-def row_of(table: Mapping[str, Record], name: str, title: str) -> Record:
-    """The row of an algorithm table. Raises ValueError that lists the known names."""
+def algorithm_of(table: Mapping[str, Record], name: str, title: str) -> Record:
+    """Return the algorithm with this name from a table. Raises a ValueError that lists the known names."""
     if name not in table:
         raise ValueError(f"unknown {title} {name!r}; known are: {', '.join(table)}{nearest(name, table)}")
     return table[name]

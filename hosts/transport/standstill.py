@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The NIC of a host that stands still at times known beforehand: it sends nothing and reads nothing, then goes on.
+"""The NIC of a host that stalls at times known beforehand: during a stall it neither sends nor reads frames.
 
-A NIC that never does is a plain `Nic`, at no cost. What stands still is the model: its caller may be as late as ever.
+Hosts without stalls use a plain `Nic` and have no overhead. Stalls happen in model time, so they do not depend on how
+late the caller is.
 """
 
 from collections import deque
@@ -16,7 +17,7 @@ from hosts.transport.nic import Nic
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """From one wall instant to another. Frames that arrive wait in a ring of so many."""
+    """A stall between two wall instants. Arriving frames wait in a receive ring of `ring_frames` frames."""
 
     begin_ns: int
     end_ns: int
@@ -24,9 +25,10 @@ class Standstill:
 
 
 class StallingNic(Nic):
-    """Does nothing during its standstills; afterwards overdue timers fire, then it reads what waited, in order.
+    """A NIC that does nothing during its stalls.
 
-    The frame that is on the wire as one begins is finished.
+    After a stall, overdue timers fire first; then the NIC reads the waiting frames in order. A frame that is on the
+    wire when a stall begins is sent to its end.
     """
 
     def __init__(self, address: NicAddress, algorithms: Algorithms, *, epoch_ns: int = 0) -> None:
@@ -37,7 +39,10 @@ class StallingNic(Nic):
         self._resumed_ns = 0
 
     def stand_still(self, standstills: Iterable[Standstill]) -> None:
-        """Replaces what was planned; before the first begins. Those that touch are one."""
+        """Set the stalls, replacing earlier ones. Must be called before the first begins.
+
+        Stalls that overlap or touch are merged.
+        """
         self._standstills = deque(_merged(standstills))
 
     def receive(self, frame: bytes, now_ns: int) -> None:
@@ -68,14 +73,14 @@ class StallingNic(Nic):
         return end_ns if leaving_ns is None else min(end_ns, leaving_ns)
 
     def quiesce(self) -> None:
-        """Reads what waits, so that it is counted."""
+        """Stop sending and read the waiting frames, so that they are counted."""
         super().quiesce()
         self._standstills.clear()
         self._is_still = False
         self._read_ring(0)
 
     def _catch_up(self, now_ns: int) -> None:
-        """Enters and leaves standstills that begin and end by now, each at its own time."""
+        """Begin and end the stalls that are due by `now_ns`, each at its own time."""
         while self._standstills and self._standstills[0].begin_ns <= now_ns:
             current = self._standstills[0]
             if not self._is_still:
@@ -97,9 +102,9 @@ class StallingNic(Nic):
 
 def _merged(standstills: Iterable[Standstill]) -> list[Standstill]:
     merged: list[Standstill] = []
-    for each in sorted(standstills, key=lambda one: one.begin_ns):
-        if merged and each.begin_ns <= merged[-1].end_ns:
+    for standstill in sorted(standstills, key=lambda item: item.begin_ns):
+        if merged and standstill.begin_ns <= merged[-1].end_ns:
             last = merged.pop()
-            each = Standstill(last.begin_ns, max(last.end_ns, each.end_ns), each.ring_frames)
-        merged.append(each)
+            standstill = Standstill(last.begin_ns, max(last.end_ns, standstill.end_ns), standstill.ring_frames)
+        merged.append(standstill)
     return merged

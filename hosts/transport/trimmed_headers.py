@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is left of a data packet that a switch cut to its headers: to its receiver on the way, or back to its sender.
+"""Reception of data packets that a switch trimmed to their headers and sent on to the receiver or back to the sender.
 
-No ICRC is left to check it by, so it is believed only for a queue pair that this NIC has with that peer, and there only
-for a packet that is under way.
+A trimmed packet has no ICRC. It is therefore accepted only for a queue pair that this NIC has with that peer, and only
+for a packet that is in flight.
 """
 
 from hosts.transport.counting import NicCounters
@@ -18,7 +18,7 @@ _QPN_OFFSET = BTH_OFFSET + 4
 
 
 class TrimmedHeaders:
-    """Hands them to the queue pairs of one NIC."""
+    """The dispatcher of trimmed packets to the queue pairs of one NIC."""
 
     __slots__ = ("_counters", "_pairs", "_wire")
 
@@ -28,10 +28,10 @@ class TrimmedHeaders:
         self._counters = counters
 
     def receive(self, frame: bytes, ip: Ipv4Header) -> None:
-        """A frame for this host and RoCE's port that is no whole RoCEv2 packet."""
+        """Handle a frame for this host and a RoCEv2 port that is not a complete RoCEv2 packet."""
         dscp = ip.tos >> 2
-        is_cut = ip.total_length == TRIMMED_IPV4_BYTES and frame[BTH_OFFSET] in SEND_OPCODES
-        if not is_cut or dscp not in (DSCP_TRIMMED, DSCP_RETURNED):
+        is_trimmed = ip.total_length == TRIMMED_IPV4_BYTES and frame[BTH_OFFSET] in SEND_OPCODES
+        if not is_trimmed or dscp not in (DSCP_TRIMMED, DSCP_RETURNED):
             self._counters.malformed += 1
             return
         qpn = word_at(frame, _QPN_OFFSET) & QPN_MASK
@@ -50,11 +50,11 @@ class TrimmedHeaders:
         receiver.on_trimmed(psn)
 
     def _came_back(self, peer_ip: int, qpn: int, psn: int) -> None:
-        """The queue pair is found by its peer, as the packet names it."""
+        """Handle a returned packet; it is this NIC's own packet, so its destination QP is the peer's."""
         sender = self._pairs.towards(peer_ip, qpn)
         if sender is None:
             self._counters.unknown_queue_pair += 1
             return
         self._counters.returned_received += 1
         if not isinstance(sender, IdleSender):
-            sender.on_cut(psn, is_returned=True, now_ns=self._wire.clock_ns)
+            sender.on_trimmed(psn, is_returned=True, now_ns=self._wire.clock_ns)

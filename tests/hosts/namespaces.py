@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Two network namespaces with a veth pair between them, made and removed by the test that uses them."""
+"""Two network namespaces with a veth pair between them, for tests."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ IPS = ("10.0.0.1", "10.0.0.2")
 
 @dataclass(frozen=True)
 class Station:
-    """One end: the process that holds the namespace, and its interface."""
+    """An end of the veth pair: the process that holds its namespace, and its interface."""
 
     pid: int
     interface: str
@@ -29,27 +29,27 @@ class Station:
     peer_mac: str
 
     def run(self, *command: str) -> str:
-        """Run a command in the namespace; its output."""
+        """Run a command in the namespace and return its output."""
         inside = ["nsenter", f"--net=/proc/{self.pid}/ns/net", *command]
         return subprocess.run(inside, capture_output=True, text=True, check=True, timeout=30).stdout
 
 
 def skip_unless_possible() -> None:
-    """Skip with the reason if this process may not make namespaces or veth pairs."""
+    """Skip the test, with the reason, if this process cannot make namespaces or veth pairs."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     probe = "ip link add probe0 type veth peer name probe1"
     try:
-        done = subprocess.run(["unshare", "--net", "sh", "-c", probe], capture_output=True, text=True, check=False)
+        result = subprocess.run(["unshare", "--net", "sh", "-c", probe], capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         pytest.skip(f"no {error.filename} on the PATH")
-    if done.returncode != 0:
-        pytest.skip(f"cannot make a veth pair in a namespace: {done.stderr.strip()}")
+    if result.returncode != 0:
+        pytest.skip(f"cannot make a veth pair in a namespace: {result.stderr.strip()}")
 
 
 @contextmanager
 def _holder() -> Iterator[int]:
-    """A process that does nothing but hold a namespace; it says when it is there and ends with its stdin."""
+    """Yield the pid of a process that holds a new namespace until its stdin is closed."""
     process = subprocess.Popen(
         ["unshare", "--net", "sh", "-c", "echo ready; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -63,7 +63,7 @@ def _holder() -> Iterator[int]:
 
 @contextmanager
 def two_stations() -> Iterator[tuple[Station, Station]]:
-    """Two namespaces, 10.0.0.1 and 10.0.0.2, wired and addressed, without IPv6."""
+    """Yield two connected namespaces with the addresses 10.0.0.1 and 10.0.0.2 and without IPv6."""
     skip_unless_possible()
     with _holder() as first, _holder() as second:
         names = ("left0", "right0")
@@ -87,7 +87,7 @@ def two_stations() -> Iterator[tuple[Station, Station]]:
 
 
 def _wait_for_carrier(station: Station) -> None:
-    """The kernel's worker brings the queue of a pair to life a moment later; until then frames are lost in silence."""
+    """Wait until the interface is up; before that the kernel silently drops its frames."""
     deadline_s = time.monotonic() + 10
     while " state UP " not in station.run("ip", "-o", "link", "show", station.interface):
         assert time.monotonic() < deadline_s, f"{station.interface} has no carrier"
@@ -99,7 +99,7 @@ def _ip(arguments: str) -> None:
 
 @contextmanager
 def raw_socket(station: Station) -> Iterator[socket.socket]:
-    """An unfiltered packet socket on a station's interface, for injecting and watching."""
+    """Yield an unfiltered packet socket on a station's interface, to inject and observe frames."""
     with network_namespace(station.pid):
         sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
     with sock:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The agent process: two hosts in namespaces on one wire, a real loop, real messages."""
+"""Tests of the agent process with two hosts in network namespaces and a real wire between them."""
 
 import signal
 import subprocess
@@ -57,13 +57,13 @@ Event = TypeVar("Event")
 
 @pytest.fixture(scope="module")
 def stations() -> Iterator[tuple[Station, Station]]:
-    """Two hosts on one wire."""
+    """Yield two hosts on one wire."""
     with two_stations() as pair:
         yield pair
 
 
 def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: int = 50_000) -> AgentConfig:
-    """Two flows one way, one back."""
+    """Return an agent configuration with two flows from h1 to h2 and one flow back."""
     hosts = [
         AgentHost(
             host=Host(
@@ -99,7 +99,7 @@ def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: i
 
 
 class AgentProcess:
-    """The process under test, spoken to in lines."""
+    """The agent process under test, which is controlled with JSON lines."""
 
     def __init__(self, config: AgentConfig, folder: Path) -> None:
         path = folder / "agent.json"
@@ -114,35 +114,35 @@ class AgentProcess:
         self.seen: list[AgentEvent] = []
 
     def tell(self, command: Command) -> None:
-        """A command."""
+        """Send a command."""
         self.say(command_line(command).decode())
 
     def say(self, line: str) -> None:
-        """A line to its stdin, whatever it means."""
+        """Write a line to the agent's stdin, even if it is not a valid command."""
         assert self.process.stdin is not None
         self.process.stdin.write(line)
         self.process.stdin.flush()
 
     def until(self, *kinds: type[AgentEvent]) -> None:
-        """Reads events until one of each kind named has come (a kind named twice: two)."""
-        wanted = list(kinds)
+        """Read events until one of every kind in `kinds` has arrived; repeat a kind to wait for several."""
+        missing = list(kinds)
         assert self.process.stdout is not None
-        while wanted:
+        while missing:
             line = self.process.stdout.readline()
-            assert line, f"the agent ended before {wanted}"
+            assert line, f"the agent ended before {missing}"
             event = parse_event(line)
             self.seen.append(event)
-            if type(event) in wanted:
-                wanted.remove(type(event))
+            if type(event) in missing:
+                missing.remove(type(event))
 
     def of(self, kind: type[Event]) -> list[Event]:
-        """Events of one kind so far."""
+        """Return the events of one kind received so far."""
         return [event for event in self.seen if isinstance(event, kind)]
 
 
 @contextmanager
 def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
-    """A running agent that has said ready; it ends with its stdin."""
+    """Yield an agent that has reported ready; it ends when its stdin is closed."""
     running = AgentProcess(config, folder)
     try:
         running.until(Ready)
@@ -156,8 +156,9 @@ def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
 
 
 @pytest.mark.root
-def test_messages_cross_a_real_wire(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Whole, acknowledged, in about the time the model says; every frame is accounted for."""
+def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(
+    stations: tuple[Station, Station], tmp_path: Path
+) -> None:
     with agent(config_of(stations, time.monotonic_ns()), tmp_path) as running:
         running.tell(Start(time.monotonic_ns() + LEAD_NS))
         running.until(FlowSent, FlowSent, FlowSent, FlowReceived, FlowReceived, FlowReceived)
@@ -168,18 +169,18 @@ def test_messages_cross_a_real_wire(stations: tuple[Station, Station], tmp_path:
     for event in running.of(FlowSent):
         assert event.finish_us is not None
         assert event.finish_us > 50_000 * 8 / 100_000
-    sides = running.of(HostStatistics)
-    assert [side.host for side in sides] == ["h1", "h2"]
-    assert sides[0].nic.frames_sent == sides[1].nic.frames_received
-    assert sides[1].nic.frames_sent == sides[0].nic.frames_received
-    assert all(side.kernel_drops == side.send_failures == side.nic.malformed == 0 for side in sides)
-    (told,) = running.of(AgentLateness)
-    assert told.lateness.count == sum(side.nic.frames_sent for side in sides)
+    hosts = running.of(HostStatistics)
+    assert [host.host for host in hosts] == ["h1", "h2"]
+    assert hosts[0].nic.frames_sent == hosts[1].nic.frames_received
+    assert hosts[1].nic.frames_sent == hosts[0].nic.frames_received
+    assert all(host.kernel_drops == host.send_failures == host.nic.malformed == 0 for host in hosts)
+    (lateness,) = running.of(AgentLateness)
+    assert lateness.lateness.count == sum(host.nic.frames_sent for host in hosts)
     assert running.process.returncode == 0
 
 
 def bts(stations: tuple[Station, Station], pause_us: int) -> bytes:
-    """Names flow 1 of the left host."""
+    """Return a BTS frame that names flow 1 of the left host."""
     left, right = stations
     signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, 4_000)
     return pack_frame(
@@ -192,8 +193,7 @@ def bts(stations: tuple[Station, Station], pause_us: int) -> bytes:
 
 
 @pytest.mark.root
-def test_a_bts_pauses_a_real_flow(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """The signal row is in model units and the flow is done only after its pause."""
+def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Station, Station], tmp_path: Path) -> None:
     pause_us = 400_000
     epoch_ns = time.monotonic_ns()
     with agent(config_of(stations, epoch_ns, flow_bytes=5_000_000), tmp_path) as running:
@@ -211,16 +211,18 @@ def test_a_bts_pauses_a_real_flow(stations: tuple[Station, Station], tmp_path: P
     assert row.pause_us == pause_us / DILATION
     assert row.sent_us == pytest.approx((epoch_ns + 4_000_000 - start_ns) / DILATION / 1000)
     assert row.paused_until_us == pytest.approx(row.received_us + pause_us / DILATION)
-    (done,) = (event for event in running.of(FlowSent) if event.flow_id == 1)
-    assert done.paused_us == pytest.approx(pause_us / DILATION, rel=0.05)
-    assert done.finish_us is not None
+    (sent,) = (event for event in running.of(FlowSent) if event.flow_id == 1)
+    assert sent.paused_us == pytest.approx(pause_us / DILATION, rel=0.05)
+    assert sent.finish_us is not None
     assert row.paused_until_us is not None
-    assert done.finish_us > row.paused_until_us
+    assert sent.finish_us > row.paused_until_us
 
 
 @pytest.mark.root
-def test_a_quiesced_agent_reports_what_is_unfinished(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Ten seconds' worth of data, cut off: both ends agree on what was sent."""
+def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
+    stations: tuple[Station, Station], tmp_path: Path
+) -> None:
+    """Quiesce the agent in the middle of ten seconds of data; both ends must agree on the frames sent."""
     with agent(config_of(stations, 0, flow_bytes=100_000_000), tmp_path) as running:
         running.tell(Start(time.monotonic_ns()))
         running.say("nonsense\n")
@@ -233,16 +235,15 @@ def test_a_quiesced_agent_reports_what_is_unfinished(stations: tuple[Station, St
         running.tell(Stop())
         running.until(Stopped)
     assert sorted(event.flow_id for event in running.of(FlowSent) if event.finish_us is None) == [1, 2, 3]
-    nonsense, again = (event.reason for event in running.of(Refused))
+    nonsense, second_start = (event.reason for event in running.of(Refused))
     assert nonsense.startswith("'nonsense' is no message")
-    assert "comes a second time" in again
-    sides = running.of(HostStatistics)
-    assert sides[0].nic.frames_sent == sides[1].nic.frames_received > 0
+    assert "comes a second time" in second_start
+    hosts = running.of(HostStatistics)
+    assert hosts[0].nic.frames_sent == hosts[1].nic.frames_received > 0
 
 
 @pytest.mark.root
-def test_a_running_agent_takes_messages_tells_and_changes(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """What is added is sent at its time by the settings of then; a look is answered for every host, under way too."""
+def test_a_running_agent_obeys_add_look_and_adopt(stations: tuple[Station, Station], tmp_path: Path) -> None:
     config = config_of(stations, 0).model_copy(update={"flows": []})
     flow = Flow("h1", "h2", 2_000_000, 0, "prompt", 7, 7, 7)
     back = Flow("h2", "h1", 50_000, 0, "prompt", 8, 8, 8)
@@ -275,8 +276,7 @@ def test_a_running_agent_takes_messages_tells_and_changes(stations: tuple[Statio
 
 
 @pytest.mark.root
-def test_sigterm_is_a_stop(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """It reports and leaves with status 0."""
+def test_sigterm_stops_the_agent_with_status_zero(stations: tuple[Station, Station], tmp_path: Path) -> None:
     with agent(config_of(stations, 0), tmp_path) as running:
         running.process.send_signal(signal.SIGTERM)
         running.until(Stopped)
@@ -286,16 +286,17 @@ def test_sigterm_is_a_stop(stations: tuple[Station, Station], tmp_path: Path) ->
 @pytest.mark.parametrize(
     "arguments", [[], ["/nonexistent/agent.json"], ["one", "two"]], ids=["none", "no file", "too many"]
 )
-def test_bad_arguments_are_one_line_and_status_two(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is started."""
+def test_bad_arguments_are_reported_in_one_line_with_status_two(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_what_breaks_an_agent_is_one_line(
+def test_a_failure_of_the_agent_is_reported_in_one_line(
     stations: tuple[Station, Station], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Frames for which nobody made room: the interface, the size, and no traceback."""
+    """Send frames longer than the MTU; the line must name the interface and the size."""
     config = config_of(stations, time.monotonic_ns())
     config = config.model_copy(update={"settings": {**config.settings, "payload_bytes": 4000}})
     with agent(config, tmp_path) as running:
@@ -306,13 +307,13 @@ def test_what_breaks_an_agent_is_one_line(
 
 
 def test_goodput_counts_from_the_start_of_the_run(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Not from the epoch of the switches, which lies before it by no round number of intervals."""
+    """Check that goodput intervals start at the run's start and not at the epoch of the switches."""
     config = config_of(stations, time.monotonic_ns())
     interval_us = config.settings["goodput_interval_ns"] / 1000
     with agent(config, tmp_path) as running:
         running.tell(Start(time.monotonic_ns() + LEAD_NS))
         running.until(*[FlowReceived] * 3)
-    begins = [event.from_us / interval_us for event in running.of(Goodput)]
-    assert begins
-    assert min(begins) >= 0
-    assert all(begin == pytest.approx(round(begin), abs=1e-6) for begin in begins)
+    interval_starts = [event.from_us / interval_us for event in running.of(Goodput)]
+    assert interval_starts
+    assert min(interval_starts) >= 0
+    assert all(interval_start == pytest.approx(round(interval_start), abs=1e-6) for interval_start in interval_starts)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Exceptions of algorithms in words: class, hook, exception, file and line."""
+"""Tests of the descriptions of exceptions in algorithms: class, hook, exception, file and line."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from hosts.crash import engine_crash, error_words, print_crash
+from hosts.crash import engine_crash, error_summary, print_crash
 from hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl
 from hosts.transport.settings import TransportSettings
 from tests.hosts.transport.fake_link import FakeLink
 
 
 class _Divides(CongestionControl):
-    """Raises an exception in a method that its hook calls."""
+    """A congestion control that raises an exception in a method that its hook calls."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ class _Divides(CongestionControl):
 
 
 class _Stops(CongestionControl):
-    """Sets a rate that the engine refuses."""
+    """A congestion control that sets a rate that the engine rejects."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class _Stops(CongestionControl):
 
 
 def _crash(control: type[CongestionControl], monkeypatch: pytest.MonkeyPatch) -> Exception:
-    """Return the exception that a transfer under this congestion control ends with."""
+    """Return the exception that ends a transfer with this congestion control."""
     monkeypatch.setitem(CONGESTION_CONTROLS, "mine", control)
     link = FakeLink(TransportSettings(congestion="mine"))
     link.transfer(500_000)
@@ -47,7 +47,7 @@ def _crash(control: type[CongestionControl], monkeypatch: pytest.MonkeyPatch) ->
     return caught.value
 
 
-def test_an_algorithm_s_exception_names_class_exception_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_description_names_class_exception_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     error = _crash(_Divides, monkeypatch)
     line = inspect.getsourcelines(_Divides._halve)[1] + 1
     assert (
@@ -55,15 +55,15 @@ def test_an_algorithm_s_exception_names_class_exception_file_and_line(monkeypatc
     )
 
 
-def test_an_exception_of_the_engine_itself_names_the_engine_s_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = engine_crash(_crash(_Stops, monkeypatch))
-    assert said is not None
-    assert said.startswith(
+def test_an_exception_of_the_engine_itself_is_described_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    description = engine_crash(_crash(_Stops, monkeypatch))
+    assert description is not None
+    assert description.startswith(
         "SenderQueuePair._sendable raised ValueError: _Stops set rate_bps to 0; the least is 1 (hosts/"
     )
 
 
-def test_an_exception_from_elsewhere_is_none_of_the_engine_s(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_exception_from_elsewhere_is_not_described(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         raise ValueError("a bad word")
     except ValueError as error:
@@ -80,7 +80,7 @@ def test_a_log_ends_with_the_description(monkeypatch: pytest.MonkeyPatch, capsys
     assert lines[-1] == engine_crash(error)
 
 
-def test_a_file_that_is_gone_leaves_the_name_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_source_file_leaves_only_the_function_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "gone.py"
     names: dict[str, Any] = {"Base": CongestionControl}
     text = "class Mine(Base):\n    __slots__ = ()\n    def on_ack(self, sample, now_ns):\n        1 // 0\n"
@@ -103,5 +103,5 @@ class _Silent(Exception):
         (_Silent(), "_Silent"),
     ],
 )
-def test_an_exception_is_its_kind_and_the_first_line_of_its_text(error: Exception, words: str) -> None:
-    assert error_words(error) == words
+def test_the_summary_is_the_kind_and_the_first_line_of_the_text(error: Exception, words: str) -> None:
+    assert error_summary(error) == words

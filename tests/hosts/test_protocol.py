@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What runner and agents say to each other: every message there and back, and nothing else passes."""
+"""Tests of the protocol between runner and agents: every message survives encoding, and other lines are refused."""
 
 import json
 from dataclasses import replace
@@ -90,8 +90,7 @@ EVENTS: list[AgentEvent] = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
-def test_a_command_comes_as_it_went(command: Command) -> None:
-    """One line, and an equal object of the same class."""
+def test_a_command_survives_encoding(command: Command) -> None:
     line = command_line(command)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
@@ -99,8 +98,7 @@ def test_a_command_comes_as_it_went(command: Command) -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
-def test_an_event_comes_as_it_went(event: AgentEvent) -> None:
-    """Floats to the last bit."""
+def test_an_event_survives_encoding(event: AgentEvent) -> None:
     line = event_line(event)
     assert line.count(b"\n") == 1
     parsed = parse_event(line.decode())
@@ -108,8 +106,7 @@ def test_an_event_comes_as_it_went(event: AgentEvent) -> None:
     assert type(parsed) is type(event)
 
 
-def test_every_kind_of_event_is_tried() -> None:
-    """A new message belongs into the list above."""
+def test_the_lists_contain_every_kind_of_message() -> None:
     assert {type(event) for event in EVENTS} == set(AgentEvent.__args__)
     assert {type(command) for command in COMMANDS} == set(Command.__args__)
 
@@ -128,8 +125,7 @@ def test_every_kind_of_event_is_tried() -> None:
         ('{"event":"statistics","host":"h1","nic":{"frames":1}}', "statistics.nic.frames: Unexpected"),
     ],
 )
-def test_what_is_no_message_is_quoted(line: str, reason: str) -> None:
-    """Unknown, malformed, incomplete or with something more: an error with its text and what is wrong."""
+def test_an_invalid_line_is_quoted_with_the_reason(line: str, reason: str) -> None:
     with pytest.raises(ProtocolError) as caught:
         parse_event(line)
     assert repr(line) in str(caught.value)
@@ -138,14 +134,12 @@ def test_what_is_no_message_is_quoted(line: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["start 5", '{"command":"start"}', '{"command":"pause"}', '{"event":"stopped"}'])
-def test_an_agent_obeys_commands_only(line: str) -> None:
-    """The other direction."""
+def test_only_commands_are_parsed_as_commands(line: str) -> None:
     with pytest.raises(ProtocolError, match="is no message"):
         parse_command(line)
 
 
-def test_a_long_line_is_cut() -> None:
-    """An error is for a person."""
+def test_a_long_line_is_truncated_in_the_error() -> None:
     with pytest.raises(ProtocolError) as caught:
         parse_event(json.dumps({"event": "x" * 10_000}))
     assert len(str(caught.value)) < 500

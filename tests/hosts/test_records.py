@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Records of a run: model units, from the instant of model time 0; and NICs and configs from data."""
+"""Tests of the records of a run, and of the construction of NICs and agent configurations."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ REPORT = SendingReport(MESSAGE, COUNTS, paused_ns=500_000)
 
 
 def records_of(*events: Event, switches: Mapping[int, SwitchClock] = SWITCHES) -> list[Record]:
-    """What host h1 makes of them at dilation 1000, where wall ms are model us."""
+    """Return the records that host h1 writes for the events at dilation 1000, where wall ms are model us."""
     records: list[Record] = []
     writer = RecordWriter(records.append, Dilation(1000), START_NS, switches)
     for event in events:
@@ -49,26 +49,23 @@ def records_of(*events: Event, switches: Mapping[int, SwitchClock] = SWITCHES) -
     return records
 
 
-def test_a_finished_flow_is_told_in_model_units() -> None:
-    """What it has cost is what the NIC counted."""
+def test_a_finished_flow_is_recorded_in_model_units() -> None:
     assert records_of(MessageCompleted(REPORT, START_NS + 9_000_000)) == [FlowSent(3, 9.0, 0.5, COUNTS)]
 
 
-def test_a_received_message_says_whether_it_is_whole() -> None:
-    """Its last interval of goodput comes with it."""
+def test_a_received_message_is_recorded_with_its_last_goodput_interval() -> None:
     last = messages.Goodput(4, START_NS + 2_000_000, START_NS + 3_000_000, 20)
     received = MessageReceived(4, 30, START_NS + 2_100_000, True, last)
     assert records_of(received) == [Goodput(2.0, 3.0, 4, 20), FlowReceived(4, True)]
 
 
-def test_an_interval_of_goodput_is_a_row_of_its_trace() -> None:
-    """In model units."""
+def test_a_goodput_interval_is_recorded_in_model_units() -> None:
     records = records_of(messages.Goodput(4, START_NS + 1_000_000, START_NS + 2_000_000, 10))
     assert records == [Goodput(from_us=1.0, until_us=2.0, flow_id=4, delivered_bytes=10)]
 
 
 def bts_received(until_ns: int | None) -> BtsReceived:
-    """Built by switch 4 at 1 ms on its clock, received at 3 ms."""
+    """Return the event of a BTS that switch 4 built at 1 ms of its clock and that arrived at 3 ms."""
     return BtsReceived(
         signal=EXAMPLE,
         congested_ip=1,
@@ -82,8 +79,7 @@ def bts_received(until_ns: int | None) -> BtsReceived:
 
 
 @pytest.mark.parametrize("until_ns", [None, START_NS + 8_000_000])
-def test_a_signal_is_a_row_of_its_trace(until_ns: int | None) -> None:
-    """Pause in model us too; the switch has its name, and its clock is put right."""
+def test_a_signal_is_recorded_with_switch_name_and_corrected_clock(until_ns: int | None) -> None:
     (record,) = records_of(bts_received(until_ns))
     assert isinstance(record, Signal)
     assert (record.sent_us, record.received_us, record.pause_us) == (1.5, 3.0, 1.234)
@@ -91,8 +87,7 @@ def test_a_signal_is_a_row_of_its_trace(until_ns: int | None) -> None:
     assert record.paused_until_us == (None if until_ns is None else 8.0)
 
 
-def test_a_switch_that_nobody_knows_keeps_its_number() -> None:
-    """A forged BTS is in the trace too."""
+def test_a_signal_of_an_unknown_switch_is_recorded_with_its_number() -> None:
     (record,) = records_of(bts_received(None), switches={})
     assert isinstance(record, Signal)
     assert (record.switch, record.sent_us) == ("switch 4", 1.0)
@@ -102,28 +97,26 @@ STAR = shape("star", {"hosts": 5}).build()
 
 
 def flow(flow_id: int, src: str, dst: str, source_qpn: int = 1) -> Flow:
-    """Ten bytes at 5 ns."""
+    """Return a flow of 10 bytes that starts at 5 ns."""
     return Flow(src, dst, 10, 5, "incast", flow_id, source_qpn, destination_qpn=1)
 
 
-def test_nics_are_told_of_their_messages() -> None:
-    """At the wall time of the start, dilated."""
+def test_nics_send_their_messages_at_the_dilated_start() -> None:
     nics = build_nics(STAR, [flow(1, "h2", "h4")], TransportSettings(), Dilation(1000))
     assert [nic.address.name for nic in nics] == ["h1", "h2", "h3", "h4", "h5"]
     assert [nic.next_timer_ns() for nic in nics] == [None, 5_000, None, None, None]
 
 
 @pytest.mark.parametrize("link_bps", [400_000_000_000, 50_000_000_000, 25_000_000_000])
-def test_a_nic_is_no_faster_than_its_link(link_bps: int) -> None:
-    """Nor than the settings say: 100 Gb/s on a link of 400, and the rates of slower links."""
+def test_a_nic_is_no_faster_than_its_link_and_its_settings(link_bps: int) -> None:
     star = shape("star", {"hosts": 2, "host_rate_bps": link_bps}).build()
     nic, _ = build_nics(star, [Flow("h1", "h2", 1_000, 0, "incast", 1, 1, 1)], TransportSettings(), Dilation(1000))
-    [(left_ns, frame)] = nic.frames_to_send(10_000_000)
-    assert left_ns == pytest.approx(8e12 * len(frame) / min(link_bps, 100_000_000_000), abs=1)
+    [(departure_ns, frame)] = nic.frames_to_send(10_000_000)
+    assert departure_ns == pytest.approx(8e12 * len(frame) / min(link_bps, 100_000_000_000), abs=1)
 
 
 def configs(agents: int) -> list[AgentConfig]:
-    """Five hosts, two flows."""
+    """Return agent configurations for five hosts and two flows."""
     return agent_configs(
         STAR,
         [flow(1, "h1", "h2"), flow(2, "h1", "h3", source_qpn=2)],
@@ -136,8 +129,7 @@ def configs(agents: int) -> list[AgentConfig]:
     )
 
 
-def test_hosts_are_shared_out_and_flows_go_to_both_ends() -> None:
-    """Every host once; a flow to each agent that serves an end, once."""
+def test_hosts_are_distributed_and_flows_go_to_the_agents_of_both_ends() -> None:
     first, second = configs(2)
     assert [served.host.name for served in first.hosts] == ["h1", "h3", "h5"]
     assert [served.host.name for served in second.hosts] == ["h2", "h4"]
@@ -147,14 +139,12 @@ def test_hosts_are_shared_out_and_flows_go_to_both_ends() -> None:
     assert (first.hosts[1].interface, first.hosts[1].pid) == ("h3-eth0", 102)
 
 
-def test_there_are_never_more_agents_than_hosts() -> None:
-    """And never none."""
+def test_there_is_at_least_one_agent_and_at_most_one_per_host() -> None:
     assert len(configs(99)) == 5
     with pytest.raises(ValueError, match="at least one agent"):
         configs(0)
 
 
-def test_a_config_survives_its_file() -> None:
-    """JSON there and back."""
+def test_a_configuration_survives_json() -> None:
     (config,) = configs(1)
     assert AgentConfig.model_validate_json(config.model_dump_json()) == config

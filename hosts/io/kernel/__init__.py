@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the loop of a live run asks of the kernel for every frame: in Python, and in C where that was compiled."""
+"""System calls that the event loop of a live run makes for every frame, in C if compiled and else in Python."""

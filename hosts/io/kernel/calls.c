@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The module that calls.py describes, with many frames a system call. Its functions hold the interpreter's lock from
- * begin to end: none of the calls waits, and the burst and its room are one process's.
+ * The C version of calls.py, which sends and receives many frames per system call. The functions never release the
+ * GIL: none of the calls blocks, and the static `burst` and `room` are shared by all callers in the process.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,11 +19,11 @@
 static struct sw_burst burst;
 static char room[SW_BURST_FRAMES][LONGEST_FRAME_BYTES];
 
-static bool takes(const char *name, Py_ssize_t given, Py_ssize_t wanted)
+static bool check_count(const char *name, Py_ssize_t count, Py_ssize_t expected)
 {
-    if (given != wanted)
-        PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", name, wanted, given);
-    return given == wanted;
+    if (count != expected)
+        PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", name, expected, count);
+    return count == expected;
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -34,7 +34,7 @@ static int64_t clock_ns(clockid_t clock)
     return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* Appends, and gives up the reference. */
+/* Append an item to a list and release the reference to the item. */
 static bool add(PyObject *list, PyObject *item)
 {
     bool is_added = item && PyList_Append(list, item) == 0;
@@ -43,8 +43,8 @@ static bool add(PyObject *list, PyObject *item)
     return is_added;
 }
 
-/* Fills the two lists from the burst; how many frames were cut, -1 with an exception set. */
-static long take(uint32_t received, size_t room_bytes, PyObject *frames, PyObject *times_ns)
+/* Fill the two lists from the burst. Return the number of frames that were too long, or -1 with an exception set. */
+static long fill_lists(uint32_t received, size_t room_bytes, PyObject *frames, PyObject *times_ns)
 {
     int64_t to_monotonic_ns = clock_ns(CLOCK_MONOTONIC) - clock_ns(CLOCK_REALTIME);
     long cut = 0;
@@ -69,13 +69,13 @@ static PyObject *calls_receive(PyObject *module, PyObject *const *arguments, Py_
     long cut;
 
     (void)module;
-    if (!takes("receive", count, 2) || (fd = PyObject_AsFileDescriptor(arguments[0])) < 0)
+    if (!check_count("receive", count, 2) || (fd = PyObject_AsFileDescriptor(arguments[0])) < 0)
         return NULL;
     room_bytes = PyLong_AsSize_t(arguments[1]);
     if (PyErr_Occurred())
         return NULL;
     if (room_bytes > LONGEST_FRAME_BYTES)
-        return PyErr_Format(PyExc_ValueError, "no frame takes %zu B", room_bytes);
+        return PyErr_Format(PyExc_ValueError, "%zu B are more than the longest frame needs", room_bytes);
     for (uint32_t i = 0; i < SW_BURST_FRAMES; i++)
         burst.vectors[i] = (struct iovec){room[i], room_bytes};
     received = sw_burst_receive(&burst, fd, SW_BURST_FRAMES);
@@ -85,7 +85,7 @@ static PyObject *calls_receive(PyObject *module, PyObject *const *arguments, Py_
     }
     frames = PyList_New(0);
     times_ns = PyList_New(0);
-    cut = frames && times_ns ? take(received < 0 ? 0 : (uint32_t)received, room_bytes, frames, times_ns) : -1;
+    cut = frames && times_ns ? fill_lists(received < 0 ? 0 : (uint32_t)received, room_bytes, frames, times_ns) : -1;
     if (cut < 0) {
         Py_XDECREF(frames);
         Py_XDECREF(times_ns);
@@ -94,8 +94,9 @@ static PyObject *calls_receive(PyObject *module, PyObject *const *arguments, Py_
     return Py_BuildValue("(NNl)", frames, times_ns, cut);
 }
 
-/* Points the burst at frames of the list from `begin` on, in place; how many, -1 with an exception set. */
-static Py_ssize_t lay_out(PyObject *leaving, Py_ssize_t begin)
+/* Point the burst at the list's frames from `begin` on, without copying. Return their number, or -1 with an exception
+ * set. */
+static Py_ssize_t fill_burst(PyObject *leaving, Py_ssize_t begin)
 {
     Py_ssize_t n = PyList_GET_SIZE(leaving) - begin;
 
@@ -120,17 +121,17 @@ static PyObject *calls_send(PyObject *module, PyObject *const *arguments, Py_ssi
     int fd, error = 0;
 
     (void)module;
-    if (!takes("send", count, 3) || (fd = PyObject_AsFileDescriptor(arguments[0])) < 0)
+    if (!check_count("send", count, 3) || (fd = PyObject_AsFileDescriptor(arguments[0])) < 0)
         return NULL;
     place = PyLong_AsSsize_t(arguments[2]);
     if (PyErr_Occurred())
         return NULL;
     if (!PyList_Check(arguments[1]) || place < 0) {
-        PyErr_SetString(PyExc_TypeError, "send takes a list, and a place in it");
+        PyErr_SetString(PyExc_TypeError, "send takes a list and an index into it");
         return NULL;
     }
     while (!error && place < PyList_GET_SIZE(arguments[1])) {
-        Py_ssize_t n = lay_out(arguments[1], place);
+        Py_ssize_t n = fill_burst(arguments[1], place);
 
         if (n < 0)
             return NULL;
@@ -146,7 +147,7 @@ static PyObject *calls_set_timer(PyObject *module, PyObject *const *arguments, P
     int fd;
 
     (void)module;
-    if (!takes("set_timer", count, 2) || (fd = PyObject_AsFileDescriptor(arguments[0])) < 0)
+    if (!check_count("set_timer", count, 2) || (fd = PyObject_AsFileDescriptor(arguments[0])) < 0)
         return NULL;
     instant_ns = PyLong_AsLongLong(arguments[1]);
     if (PyErr_Occurred())

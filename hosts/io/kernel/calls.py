@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The system calls of a turn of the event loop: frames in, frames out, and when to wake.
+"""The system calls of the event loop: receive frames, send frames and set the timer.
 
-This is for where nothing could be compiled, and says what `calls.c` does, which else takes its place at the import
-(compiled/modules.py): there many frames share a call, here each has its own.
+If it could be compiled, `calls.c` replaces this module at import (compiled/modules.py). Both have the same functions;
+the C version sends and receives many frames with one system call, this version one frame.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import struct
 import time
 
 BURST = 64
-"""Most frames that `receive` takes at once."""
+"""The maximum number of frames that `receive` returns."""
 
 _CONTROL_BYTES = socket.CMSG_SPACE(16)
 _TIMESPEC = struct.Struct("@ll")
@@ -33,9 +33,12 @@ class _Timerspec(ctypes.Structure):
 
 
 def receive(sock: socket.socket, room_bytes: int) -> tuple[list[bytes], list[int], int]:
-    """Up to a burst of waiting frames, oldest first, each one's arrival (CLOCK_MONOTONIC ns, from the kernel's own time
-    stamp), and how many more were lost because they were longer than `room_bytes`. Raises OSError if there is none for
-    another reason than that none has come."""
+    """Receive up to a burst of waiting frames.
+
+    Returns the frames, oldest first; their arrival times (CLOCK_MONOTONIC ns, from the kernel's time stamps); and the
+    number of frames that were dropped because they were longer than `room_bytes`. Raises OSError if receiving fails
+    before the first frame, unless no frame is waiting.
+    """
     frames: list[bytes] = []
     times_ns: list[int] = []
     cut = 0
@@ -58,8 +61,10 @@ def receive(sock: socket.socket, room_bytes: int) -> tuple[list[bytes], list[int
 
 
 def send(sock: socket.socket, leaving: list[tuple[int, bytes]], begin: int) -> tuple[int, int]:
-    """Puts frames on the wire in order, from `leaving[begin]` on; their times are not looked at. Where it ended: the
-    length of the list and 0, or the first frame that the kernel refused and its errno."""
+    """Send frames in order, from `leaving[begin]` on; their times are ignored.
+
+    Returns the length of the list and 0, or the index of the first frame that the kernel refused and its errno.
+    """
     for place in range(begin, len(leaving)):
         try:
             sock.send(leaving[place][1], socket.MSG_DONTWAIT)
@@ -69,7 +74,10 @@ def send(sock: socket.socket, leaving: list[tuple[int, bytes]], begin: int) -> t
 
 
 def set_timer(descriptor: int, instant_ns: int) -> None:
-    """A timerfd fires at that instant of its clock, at once if it has passed; at 0 never. What it told is forgotten."""
+    """Set a timerfd to fire at `instant_ns` of its clock: immediately if that has passed, never if it is 0.
+
+    A pending expiration is cleared.
+    """
     spec = _Timerspec(0, 0, *divmod(instant_ns, _NS))
     if _libc.timerfd_settime(descriptor, _TFD_TIMER_ABSTIME, ctypes.byref(spec), None) != 0:
         number = ctypes.get_errno()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Congestion controls, one file each, and the table that names them."""
+"""Congestion controls, one per file, and the table of their names."""
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, AckSample, CongestionControl, PathContext
 from hosts.transport.congestion.dcqcn import Dcqcn

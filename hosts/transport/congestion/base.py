@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a congestion control is: hooks that tell it what happened, and two numbers that the queue pair reads.
+"""The base class of congestion controls: hooks for events, and two attributes that the queue pair reads.
 
-It never sees a packet, a queue pair or a clock; what an echo tells is read for it here. In-flight bytes, RTT and
-pacing are kept by the queue pair.
+A congestion control sees no packet, queue pair or clock; echoed telemetry is parsed in this module. The queue pair
+handles in-flight bytes, RTT and pacing.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from wire.units import NS_PER_US
 from wire.words import word_at
 
 UNLIMITED_WINDOW: Final = (1 << 62) - 1
-"""`window_bytes` of an algorithm that limits nothing."""
+"""Value of `window_bytes` that does not limit the flow."""
 
 STAMP_MODULUS_NS: Final = COUNTER_MODULUS * NS_PER_US
 SENT_MODULUS_BYTES: Final = COUNTER_MODULUS
@@ -26,11 +26,11 @@ _FLAGS_AT: Final = 1
 _STAMP_AT: Final = 4
 _SENT_AT: Final = 8
 _QUEUE_AT: Final = 12
-"""In the shim, and in a record, of `wire.int_header`."""
+"""Offsets in the shim and in a record of `wire.int_header`."""
 
 
 class HopTelemetry:
-    """One switch hop's state, as stamped into a data packet and echoed (INT; HPCC §3)."""
+    """The state of one switch hop, which is stamped into a data packet and echoed by the receiver (INT; HPCC §3)."""
 
     __slots__ = ("queue_bytes", "rate_bps", "sent_bytes", "stamp_ns")
 
@@ -39,17 +39,17 @@ class HopTelemetry:
         """Rate of the output port (wall)."""
 
         self.stamp_ns = stamp_ns
-        """The switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
+        """Time of the switch's clock when the packet left (wall, in steps of 1 us); wraps at STAMP_MODULUS_NS."""
 
         self.sent_bytes = sent_bytes
-        """Bytes the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
+        """Bytes that the port had sent before this packet; wraps at SENT_MODULUS_BYTES."""
 
         self.queue_bytes = queue_bytes
-        """Bytes left in the port's queues."""
+        """Bytes that remained in the port's queues."""
 
 
 class AckSample:
-    """What one acknowledgement tells. Times are wall ns. It is read, never changed."""
+    """The measurements of one acknowledgement. Times are wall ns. Treat it as read-only."""
 
     __slots__ = (
         "acked_bytes", "cumulative_bytes", "ecn_marked", "hops", "in_flight_bytes", "one_way_delay_ns", "rtt_ns",
@@ -68,56 +68,56 @@ class AckSample:
         sent_bytes: int,
     ) -> None:
         self.acked_bytes = acked_bytes
-        """Payload bytes it newly acknowledges; a packet past a gap counts when the gap closes."""
+        """Newly acknowledged payload bytes; a packet after a gap counts once the gap closes."""
 
         self.in_flight_bytes = in_flight_bytes
-        """Bytes still unacknowledged, every packet counted as a full one."""
+        """Bytes still in flight, with every packet counted as a full one."""
 
         self.rtt_ns = rtt_ns
-        """From the first start of the packet on this NIC's wire to the arrival of what acknowledges it; None if that
-        packet was resent (Karn's rule). To the ns; live, when the kernel took the answer, so that hosts' and switches'
-        lateness is in it."""
+        """Round-trip time from the first start of the packet on this NIC's wire to the arrival of its acknowledgement;
+        None if the packet was resent (Karn's rule). The resolution is 1 ns. In live runs the arrival is the kernel's
+        time stamp, so the value includes lateness of hosts and switches."""
 
         self.ecn_marked = ecn_marked
-        """The acknowledged data packet carried Congestion Experienced, or one since the last answer that got none."""
+        """Whether the acknowledged packet, or an unanswered one since the last answer, had an ECN mark."""
 
         self.one_way_delay_ns = one_way_delay_ns
-        """From the start of the packet on the sender's wire to its arrival at the receiver's NIC; None unless it had a
-        time stamp (`wants_delay`). Both ends cut their clocks to whole us of wall time: it is off by less than one of
-        these, 1 / D us of the model's. No offset: virtual hosts have one clock, live ones that of their machine; live,
-        lateness is in it."""
+        """Delay from the start of the packet on the sender's wire to its arrival at the receiver's NIC; None unless the
+        packet had a time stamp (`wants_delay`). Both ends truncate their clocks to whole us of wall time, so the error
+        is less than 1 us, which is 1 / D us of model time. Sender and receiver use the same clock, so there is no
+        offset. In live runs the value includes lateness."""
 
         self.hops = hops
-        """In the order of the path; empty unless the data packet carried telemetry."""
+        """Telemetry of the switches in the order of the path; empty unless the data packet carried telemetry."""
 
         self.cumulative_bytes = cumulative_bytes
-        """Payload bytes of this queue pair acknowledged so far: HPCC's ack.seq."""
+        """Payload bytes of this queue pair acknowledged so far (HPCC's ack.seq)."""
 
         self.sent_bytes = sent_bytes
-        """Payload bytes of this queue pair sent so far for the first time: HPCC's snd_nxt."""
+        """Payload bytes of this queue pair sent so far, without resent packets (HPCC's snd_nxt)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathContext:
-    """What every algorithm may know beforehand, in wall units."""
+    """Properties of the network that algorithms know in advance, in wall units."""
 
     line_rate_bps: int
-    """Rate of the NIC."""
+    """Line rate of the NIC."""
 
     base_rtt_ns: int
-    """Round trip of the network's longest path with empty queues."""
+    """Round-trip time of the network's longest path with empty queues."""
 
     payload_bytes: int
-    """Bytes of a full packet's payload."""
+    """Payload bytes of a full packet."""
 
     bdp_bytes: int
-    """Bytes that fill the longest path at the rate of this NIC, or of what is slower on the way."""
+    """Bandwidth-delay product of the longest path, at the rate of this NIC or of a slower link on the path."""
 
     full_queue_ns: int = 0
-    """How long the deepest queue that a switch allows takes to drain."""
+    """Time to drain the deepest queue that a switch allows."""
 
     shortest_rtt_ns: int = 0
-    """What no round trip in the network is shorter than."""
+    """Shortest possible round-trip time in the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,71 +127,71 @@ class NoParameters:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class CongestionControl:
-    """Base of all rows: limits nothing. Override the hooks you need; the queue pair skips those you do not.
+    """Base class of all congestion controls, which limits nothing. Override the hooks that you need.
 
-    A new algorithm is one file and one row of CONGESTION_CONTROLS. `Parameters` is a frozen dataclass in model units
-    whose `_ns` and `_bps` fields arrive in wall units. Those that follow from the network unless somebody sets them are
-    filled in by `resolve`.
+    The queue pair does not call hooks that are not overridden. A new algorithm needs one file and one entry in
+    CONGESTION_CONTROLS. `Parameters` is a frozen dataclass in model units, but `__init__` gets its `_ns` and `_bps`
+    fields in wall units. `resolve` fills in unset parameters that depend on the network.
     """
 
     __slots__ = ("path", "rate_bps", "window_bytes")
 
     Parameters: ClassVar[type[Any]] = NoParameters
     ecn_capable: ClassVar[bool] = False
-    """Whether data packets are sent as ECN-capable (ECT(0)), so that switches mark instead of ignoring them."""
+    """Whether data packets are sent as ECN-capable (ECT(0)), so that switches mark them."""
     wants_telemetry: ClassVar[bool] = False
-    """Whether data packets ask switches for INT records; samples then carry `hops`."""
+    """Whether data packets request INT records from switches, so that samples have `hops`."""
     wants_delay: ClassVar[bool] = False
-    """Whether data packets carry a time stamp; samples then carry `one_way_delay_ns`."""
+    """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
     obeys_feedback: ClassVar[bool] = False
-    """Whether what a switch's congestion point says of one of its flows is handed to `on_feedback`, or ignored."""
+    """Whether `on_feedback` is called for feedback from a switch's congestion point; otherwise it is ignored."""
 
     window_bytes: int
-    """The flow may send while less than this is in flight (one packet may always fly)."""
+    """Congestion window: the flow may send while fewer bytes are in flight. One packet may always be in flight."""
     rate_bps: int
-    """Pacing rate (wall), at least 1; the line rate means unpaced."""
+    """Pacing rate (wall), at least 1; at the line rate, packets are not paced."""
 
     @classmethod
     def resolve(cls, parameters: Any, path: PathContext) -> Any:
-        """The parameters with what was left open worked out from the path. Both in one kind of units."""
+        """Return the parameters with unset values derived from the path. Both must be in the same units."""
         return parameters
 
     def __init__(self, parameters: Any, path: PathContext) -> None:
-        """`parameters` are resolved."""
+        """Start without limits; `parameters` must be resolved."""
         self.path = path
         self.window_bytes = UNLIMITED_WINDOW
         self.rate_bps = path.line_rate_bps
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
-        """A data packet with so many payload bytes started on the wire."""
+        """Handle the start of a data packet with `size_bytes` payload bytes on the wire."""
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """An acknowledgement arrived."""
+        """Handle an acknowledgement."""
 
     def on_congestion_notice(self, now_ns: int) -> None:
-        """A CNP arrived, or an ACK that tells of a marked packet, by `TransportSettings.congestion_notice`."""
+        """Handle a CNP or a marked ACK, depending on `TransportSettings.congestion_notice`."""
 
     def on_feedback(self, feedback: int, now_ns: int) -> None:
-        """A congestion point sampled a packet of this flow; the feedback is |Fb|, 1 to 63 (docs/sources.md#qcn)."""
+        """Handle a congestion point's feedback |Fb|, 1 to 63, for a packet of this flow (docs/sources.md#qcn)."""
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
-        """So many bytes have been found lost."""
+        """Handle the loss of `size_bytes` bytes."""
 
     def on_timer(self, now_ns: int) -> None:
-        """The time `next_timer_ns` named has come."""
+        """Handle the timer at the time that `next_timer_ns` returned."""
 
     def next_timer_ns(self) -> int | None:
-        """When `on_timer` wants to be called; None for never."""
+        """Return the time at which to call `on_timer`; None for never."""
         return None
 
 
 def overrides(plugin: object, base: type, hook: str) -> bool:
-    """Whether an algorithm has a hook of its own, and not the one of its base, which does nothing."""
+    """Return whether an algorithm overrides a hook of its base class, which does nothing."""
     return getattr(type(plugin), hook) is not getattr(base, hook)
 
 
 def telemetry_of(shim: bytes) -> tuple[int | None, tuple[HopTelemetry, ...]]:
-    """What an echo tells: the one-way delay (ns) if the packet was stamped, and the hops in the order of the path."""
+    """Return the one-way delay (ns; None without a time stamp) and the hops in path order from an echoed shim."""
     delay_ns: int | None = None
     end: i64 = len(shim)
     if shim[_FLAGS_AT] & INT_FLAG_STAMP:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""DCQCN with a static window (Zhu et al., SIGCOMM'15; docs/sources.md#dcqcn): a rate cut by CNPs and raised by a timer.
+"""DCQCN with a static window (Zhu et al., SIGCOMM'15; docs/sources.md#dcqcn): CNPs cut the rate and a timer raises it.
 
-The timers run from the first CNP on: alpha every `alpha_interval_ns`, the cut 1 ns after every `decrease_interval_ns`.
-Only those at which something can happen are asked for; alpha's are caught up with when it is read, to the same value.
+The timers start at the first CNP. Alpha is updated every `alpha_interval_ns`, and a cut is possible 1 ns after every
+`decrease_interval_ns`. Only timers that can have an effect are set; alpha's updates are computed when alpha is read,
+with the same result.
 """
 
 from dataclasses import dataclass, replace
@@ -13,22 +14,22 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from hosts.transport.congestion.base import UNLIMITED_WINDOW, CongestionControl, PathContext
-from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, filled
+from hosts.transport.congestion.presets import DCQCN, DEFAULT_PRESET, Preset, fill_unset
 from wire.input.validation import MAX_BYTES, Count, PositiveNanoseconds, PositiveRate, Rate
 
 ONE_BDP = -1
-"""Value of `window_bytes` that stands for one BDP."""
+"""Value of `window_bytes` that means one BDP."""
 
 
 @dataclass(frozen=True, slots=True)
 class DcqcnParameters:
-    """Defaults are the HPCC simulator's; the window is the paper's."""
+    """Parameters of DCQCN. The defaults are the HPCC simulator's; the window is the SFC paper's."""
 
     preset: Preset = DEFAULT_PRESET
-    """Which of the simulator's sets gives what is None below."""
+    """Parameter set of the HPCC simulator from which the values that are None are taken."""
 
     window_bytes: Annotated[int, Field(ge=ONE_BDP, le=MAX_BYTES)] = ONE_BDP
-    """Cap on bytes in flight: -1 is one BDP (the static window of +W), 0 is none."""
+    """Maximum bytes in flight; -1: one BDP (the static window of +W); 0: no window."""
 
     alpha_interval_ns: PositiveNanoseconds = 1_000
     """Period of alpha's update (ALPHA_RESUME_INTERVAL)."""
@@ -37,31 +38,35 @@ class DcqcnParameters:
     """Shortest time between two cuts (RATE_DECREASE_INTERVAL)."""
 
     increase_interval_ns: PositiveNanoseconds | None = None
-    """Period of the increase, from the latest cut (RP_TIMER). None: the preset's."""
+    """Period of rate increases after the latest cut (RP_TIMER); None: from the preset."""
 
     gain: Annotated[float, Field(gt=0, le=1)] = 1 / 256
     """g: weight of a new sample in alpha (EWMA_GAIN)."""
 
     fast_recovery_stages: Count = 1
-    """F: increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
+    """F: number of increases that only halve the distance to R_T (FAST_RECOVERY_TIMES)."""
 
     additive_bps: Rate | None = None
-    """R_AI: what R_T gains once after fast recovery. None: the preset's."""
+    """R_AI: increase of R_T at the first step after fast recovery; None: from the preset."""
 
     hyper_bps: Rate | None = None
-    """R_HAI: what R_T gains each time after that. None: the preset's."""
+    """R_HAI: increase of R_T at every later step; None: from the preset."""
 
     min_rate_bps: PositiveRate | None = None
-    """R_min. None: the preset's."""
+    """R_min: minimum rate; None: from the preset."""
 
     clamp_target: bool = False
-    """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before it; if not, only a cut after an increase
-    does, so that a burst of cuts is undone by halves."""
+    """CLAMP_TARGET_RATE: whether every cut sets R_T to the rate before the cut. Otherwise only a cut after an increase
+    does, so that after a burst of cuts the rate recovers towards the rate before the burst."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Dcqcn(CongestionControl):
-    """State: current rate (`rate_bps`), target rate R_T, alpha, stage, and whether a CNP came since each timer."""
+    """DCQCN's reaction point: a rate that CNPs cut and a timer raises.
+
+    Its state is the current rate (`rate_bps`), the target rate R_T, alpha, the stage, and whether a CNP has arrived
+    since each timer.
+    """
 
     __slots__ = (
         "_additive_bps",
@@ -85,8 +90,8 @@ class Dcqcn(CongestionControl):
 
     @classmethod
     def resolve(cls, parameters: DcqcnParameters, path: PathContext) -> DcqcnParameters:
-        """The static window is the network's BDP; what nobody set comes from the preset."""
-        full = filled(parameters, DCQCN[parameters.preset])
+        """Return the parameters with unset values from the preset and a window of -1 replaced by the BDP."""
+        full = fill_unset(parameters, DCQCN[parameters.preset])
         return replace(full, window_bytes=path.bdp_bytes) if full.window_bytes == ONE_BDP else full
 
     def __init__(self, parameters: DcqcnParameters, path: PathContext) -> None:
@@ -108,7 +113,7 @@ class Dcqcn(CongestionControl):
         self._stage = 0
 
     def on_congestion_notice(self, now_ns: int) -> None:
-        """Note it for both timers; the first one starts them."""
+        """Record a CNP for both timers; the first CNP starts them."""
         if self._alpha_ns is None:
             self._alpha_ns = now_ns + self._parameters.alpha_interval_ns
             self._cut_ns = now_ns + self._parameters.decrease_interval_ns + 1
@@ -123,7 +128,7 @@ class Dcqcn(CongestionControl):
                 self._cut_ns += -(-(now_ns - self._cut_ns) // interval_ns) * interval_ns
 
     def on_timer(self, now_ns: int) -> None:
-        """A cut, an increase, or both are due."""
+        """Perform the cut and the increases that are due."""
         if self._cut_marked and self._cut_ns <= now_ns:
             self._cut(self._cut_ns)
         while self._increase_ns is not None and self._increase_ns <= now_ns:
@@ -131,13 +136,13 @@ class Dcqcn(CongestionControl):
             self._increase_ns += self._increase_interval_ns
 
     def next_timer_ns(self) -> int | None:
-        """The earlier of the next cut, if a CNP has come, and the next increase."""
+        """Return the time of the next cut, if a CNP has arrived, or of the next increase, whichever is earlier."""
         if not self._cut_marked:
             return self._increase_ns
         return self._cut_ns if self._increase_ns is None else min(self._cut_ns, self._increase_ns)
 
     def _catch_up_alpha(self, now_ns: int) -> None:
-        """Alpha's periods that have ended by now: the first may have seen a CNP, later ones have not."""
+        """Update alpha for the periods that have ended; only the first of them can contain a CNP."""
         if self._alpha_ns is None or self._alpha_ns > now_ns:
             return
         parameters = self._parameters

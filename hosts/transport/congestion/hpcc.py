@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""HPCC (Li et al., SIGCOMM'19) as its authors' simulator has it (docs/sources.md#hpcc).
+"""HPCC (Li et al., SIGCOMM'19), as implemented in its authors' simulator (docs/sources.md#hpcc).
 
-The rate is the state, the window follows.
+The state is the rate, from which the window is derived.
 
-U, the bytes in flight over the capacity of the most loaded hop, is estimated from the telemetry of two packets. Where
-the wire's clock of 1 us cannot tell two packets apart, the second is not a sample, and the next one spans both. An
-older packet is none either. Where a hop's clock is back by more than a round trip, what was known of it was false.
+U, the bytes in flight divided by the capacity of the most loaded hop, is estimated from the telemetry of two packets.
+Time stamps have a resolution of 1 us. If two packets have the same time stamp, the second is skipped and the next
+sample spans both. A packet with an older time stamp is skipped too. If a hop's time stamp is older by more than a round
+trip, the stored telemetry was wrong and is replaced.
 """
 
 from dataclasses import dataclass
@@ -23,32 +24,32 @@ from hosts.transport.congestion.base import (
     HopTelemetry,
     PathContext,
 )
-from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, filled
+from hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
 from wire.input.validation import Count, PositiveRate, Rate
 from wire.units import NS_PER_S
 
 _LEAST_EXCESS: Final = 1e-9
-"""An idle path allows any rate: the clamp decides."""
+"""Minimum of U / eta, which avoids a division by 0 on an idle path; the rate is clamped in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class HpccParameters:
-    """Defaults are the HPCC simulator's (docs/sources.md#hpcc)."""
+    """Parameters of HPCC. The defaults are the HPCC simulator's (docs/sources.md#hpcc)."""
 
     preset: Preset = DEFAULT_PRESET
-    """Which of the simulator's sets gives what is None below."""
+    """Parameter set of the HPCC simulator from which the values that are None are taken."""
 
     eta: Annotated[float, Field(gt=0, le=2)] = 0.95
-    """Target of U."""
+    """Target value of U."""
 
     max_stage: Count = 0
-    """maxStage (MI_THRESH): additive steps before a multiplicative one; 0 takes the latter always. Paper: 5."""
+    """maxStage (MI_THRESH): additive steps before a multiplicative one; 0: only multiplicative steps. HPCC paper: 5."""
 
     additive_bps: Rate | None = None
-    """R_AI (RATE_AI): what keeps flows fair. None: the preset's."""
+    """R_AI (RATE_AI): additive increase, which makes flows converge to fairness; None: from the preset."""
 
     min_rate_bps: PositiveRate | None = None
-    """MIN_RATE. None: the preset's."""
+    """MIN_RATE: minimum rate; None: from the preset."""
 
     fast_react: bool = True
     """FAST_REACT: whether acknowledgements within a round trip of the last update change the rate."""
@@ -56,7 +57,11 @@ class HpccParameters:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Hpcc(CongestionControl):
-    """State, in the names of the paper: R (`rate_bps`), R_c, U, incStage, lastUpdateSeq, and L, the last telemetry."""
+    """HPCC's sender: a rate and a window computed from the telemetry of the switches.
+
+    Its state, in the names of the HPCC paper: R (`rate_bps`), R_c, U, incStage, lastUpdateSeq, and L, the last
+    telemetry.
+    """
 
     __slots__ = (
         "_additive_bps", "_hops", "_last_update_bytes", "_min_rate_bps", "_parameters", "_stage", "reference_bps",
@@ -69,8 +74,8 @@ class Hpcc(CongestionControl):
 
     @classmethod
     def resolve(cls, parameters: HpccParameters, path: PathContext) -> HpccParameters:
-        """What nobody set comes from the preset."""
-        return filled(parameters, HPCC[parameters.preset])
+        """Return the parameters with unset values from the preset."""
+        return fill_unset(parameters, HPCC[parameters.preset])
 
     def __init__(self, parameters: HpccParameters, path: PathContext) -> None:
         super().__init__(parameters, path)
@@ -86,7 +91,10 @@ class Hpcc(CongestionControl):
         self._set_rate(self.reference_bps)
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """One step of MeasureInflight and ComputeRate; a first or rerouted packet only leaves its telemetry."""
+        """Perform one step of MeasureInflight and ComputeRate.
+
+        For the first packet, and after the number of hops has changed, only the telemetry is stored.
+        """
         if not sample.hops:
             return
         if len(sample.hops) != len(self._hops):
@@ -104,13 +112,16 @@ class Hpcc(CongestionControl):
             self._last_update_bytes = sample.sent_bytes
 
     def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
-        """Fold the most loaded hop into U; False if a hop names no rate, or no time has passed there, or less."""
+        """Update U with the load of the most loaded hop.
+
+        Returns False if a hop has no rate or its time stamp is not newer than the stored one.
+        """
         path = self.path
         base_rtt_ns = path.base_rtt_ns
-        highest, its_elapsed_ns = -1.0, 0
-        known = self._hops
+        max_load, max_load_elapsed_ns = -1.0, 0
+        stored_hops = self._hops
         for hop in range(len(hops)):
-            new, old = hops[hop], known[hop]
+            new, old = hops[hop], stored_hops[hop]
             elapsed_ns = (new.stamp_ns - old.stamp_ns) % STAMP_MODULUS_NS
             if not 0 < elapsed_ns < STAMP_MODULUS_NS // 2 or not new.rate_bps:
                 if STAMP_MODULUS_NS // 2 <= elapsed_ns < STAMP_MODULUS_NS - base_rtt_ns:
@@ -120,10 +131,10 @@ class Hpcc(CongestionControl):
             sent_bps = sent_bytes * 8 * NS_PER_S / elapsed_ns
             queue_bytes = min(new.queue_bytes, old.queue_bytes)
             load = sent_bps / new.rate_bps + queue_bytes * path.line_rate_bps / (new.rate_bps * path.bdp_bytes)
-            if load > highest:
-                highest, its_elapsed_ns = load, elapsed_ns
-        weight = min(its_elapsed_ns, base_rtt_ns) / base_rtt_ns
-        self.utilization = self.utilization * (1 - weight) + highest * weight
+            if load > max_load:
+                max_load, max_load_elapsed_ns = load, elapsed_ns
+        weight = min(max_load_elapsed_ns, base_rtt_ns) / base_rtt_ns
+        self.utilization = self.utilization * (1 - weight) + max_load * weight
         return True
 
     def _compute_rate(self, is_full: bool) -> None:
@@ -139,7 +150,7 @@ class Hpcc(CongestionControl):
             self._stage = stage
 
     def _set_rate(self, rate_bps: float) -> float:
-        """Clamp, pace and window; returns the clamped rate."""
+        """Clamp the rate, set the pacing rate and the window, and return the clamped rate."""
         line_rate_bps = self.path.line_rate_bps
         rate_bps = min(max(rate_bps, self._min_rate_bps), line_rate_bps)
         self.rate_bps = max(1, round(rate_bps))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""No congestion control: line rate, no window. The network's own signals are all that holds a flow back."""
+"""The absence of congestion control: flows send at line rate without a window, limited only by flow control."""
 
 from mypy_extensions import mypyc_attr
 
@@ -9,6 +9,6 @@ from hosts.transport.congestion.base import CongestionControl
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class NoCongestionControl(CongestionControl):
-    """Limits nothing."""
+    """A congestion control that limits nothing."""
 
     __slots__ = ()

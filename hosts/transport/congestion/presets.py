@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which of the HPCC simulator's two sets of constants an algorithm takes where nobody sets one: chosen here, for all.
+"""The two parameter sets of the HPCC simulator, and the default choice between them for all algorithms.
 
-The SFC paper takes HPCC's and DCQCN's parameters "from the HPCC simulator", which has two sets: what its `run.py`
-writes for a run, and the example `mix/config.txt` (docs/sources.md#parameters-of-the-simulator). Constants that both
-have alike stand as plain defaults in the algorithms' files.
+The SFC paper takes the parameters of HPCC and DCQCN "from the HPCC simulator". The simulator has two sets: the values
+that its `run.py` writes for a run, and the example `mix/config.txt` (docs/sources.md#parameters-of-the-simulator).
+Parameters that are the same in both are plain defaults in the files of the algorithms.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeVar
 
 Preset = Literal["run.py", "mix/config.txt"]
 DEFAULT_PRESET: Final = "run.py"
-"""`run.py` works out rates for a network's speed, here the paper's 100 Gb/s; `mix/config.txt` is one example."""
+"""`run.py` derives rates from the network's speed, here the paper's 100 Gb/s; `mix/config.txt` is only an example."""
 
 Record = TypeVar("Record")
 
@@ -21,7 +21,7 @@ HPCC: Final[Mapping[str, Mapping[str, int]]] = {
     "run.py": {"additive_bps": 40_000_000, "min_rate_bps": 1_000_000_000},
     "mix/config.txt": {"additive_bps": 50_000_000, "min_rate_bps": 100_000_000},
 }
-"""`run.py --cc hp` at 100 Gb/s, and the file."""
+"""Parameters of HPCC in each set; `run.py` was called as `run.py --cc hp` for 100 Gb/s."""
 
 DCQCN: Final[Mapping[str, Mapping[str, int]]] = {
     "run.py": {
@@ -37,11 +37,11 @@ DCQCN: Final[Mapping[str, Mapping[str, int]]] = {
         "min_rate_bps": 100_000_000,
     },
 }
-"""`run.py --cc dcqcn` at 100 Gb/s, and the file."""
+"""Parameters of DCQCN in each set; `run.py` was called as `run.py --cc dcqcn` for 100 Gb/s."""
 
 
-def filled(parameters: Record, preset: Mapping[str, int]) -> Record:
-    """The parameters, model units, with those that nobody set (None) taken from a preset."""
+def fill_unset(parameters: Record, preset: Mapping[str, int]) -> Record:
+    """Return the parameters (model units) with unset values (None) taken from a preset."""
     names = [item.name for item in fields(parameters)]  # type: ignore[arg-type]
-    open_ = {name: preset[name] for name in names if name in preset and getattr(parameters, name) is None}
-    return replace(parameters, **open_) if open_ else parameters  # type: ignore[type-var]
+    unset = {name: preset[name] for name in names if name in preset and getattr(parameters, name) is None}
+    return replace(parameters, **unset) if unset else parameters  # type: ignore[type-var]

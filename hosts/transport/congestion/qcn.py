@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""QCN's reaction point (IEEE 802.1Qau; docs/sources.md#qcn): feedback cuts the rate, bytes sent and time raise it.
+"""QCN's reaction point (IEEE 802.1Qau; docs/sources.md#qcn): feedback cuts the rate, sent bytes and time raise it.
 
-Until the first feedback, and once it is back at line rate, a flow is not limited and no timer runs.
+Before the first feedback, and after the rate has returned to the line rate, a flow is not limited and no timer runs.
 """
 
 from dataclasses import dataclass, replace
@@ -15,48 +15,53 @@ from hosts.transport.congestion.base import CongestionControl, PathContext
 from wire.input.validation import Count, PositiveBytes, PositiveNanoseconds, PositiveRate, Rate
 from wire.units import NS_PER_S
 
-# The standard's times and rates are for 10 Gb/s; as bytes and shares of the line rate they hold for any.
+# The standard's times and rates are for 10 Gb/s. Expressed as bytes and fractions of the line rate, they suit any rate.
 _TIMER_BYTES: Final = 18_750_000
 _ADDITIVE_SHARE: Final = 2_000
 _HYPER_SHARE: Final = 200
 _MIN_SHARE: Final = 2_000
-# The first increase after a cut takes a target that is far off down instead of up.
+# At the first increase after a cut, a target rate above 10 times the current rate is divided by 8.
 _FAR: Final = 10
 _NEARER: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class QcnParameters:
-    """Defaults are the standard's (docs/sources.md#qcn); what is for 10 Gb/s there keeps its ratio to the line rate."""
+    """Parameters of QCN. The defaults are the standard's for 10 Gb/s, scaled to the line rate (docs/sources.md#qcn)."""
 
     byte_reset_bytes: PositiveBytes = 150_000
-    """Payload sent between two increases of the byte counter (rpgByteReset)."""
+    """Payload bytes between two increases by the byte counter (rpgByteReset)."""
 
     time_reset_ns: PositiveNanoseconds | None = None
-    """Time between two increases of the timer (rpgTimeReset). None: that of 18.75 MB at line rate, 15 ms at 10 Gb/s."""
+    """Time between two increases by the timer (rpgTimeReset); None: 18.75 MB at line rate, 15 ms at 10 Gb/s."""
 
     threshold: Count = 5
-    """Increases of either that only halve the distance to R_T: fast recovery (rpgThreshold)."""
+    """Number of increases, by byte counter or timer, that only halve the distance to R_T (rpgThreshold)."""
 
     additive_bps: Rate | None = None
-    """R_AI: what R_T gains after that (rpgAiRate). None: a 2000th of the line rate, 5 Mb/s of 10 Gb/s."""
+    """R_AI: increase of R_T after fast recovery (rpgAiRate); None: 1/2000 of the line rate, 5 Mb/s at 10 Gb/s."""
 
     hyper_bps: Rate | None = None
-    """R_HAI: what R_T gains, times the cycles, once both are past it (rpgHaiRate). None: a 200th."""
+    """R_HAI: increase of R_T, times the number of cycles, once byte counter and timer are both past the threshold
+    (rpgHaiRate); None: 1/200 of the line rate."""
 
     gain: Annotated[float, Field(gt=0, le=1)] = 1 / 128
-    """G_d: the share that a feedback of 1 takes off the rate (rpgGd)."""
+    """G_d: fraction by which a feedback of 1 reduces the rate (rpgGd)."""
 
     min_decrease_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """What one feedback leaves of the rate at least (rpgMinDecFac)."""
+    """Minimum fraction of the rate that remains after one feedback (rpgMinDecFac)."""
 
     min_rate_bps: PositiveRate | None = None
-    """rpgMinRate. None: a 2000th of the line rate."""
+    """Minimum rate (rpgMinRate); None: 1/2000 of the line rate."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Qcn(CongestionControl):
-    """State: current rate R_C (`rate_bps`), target rate R_T, increases of byte counter and of timer since the cut."""
+    """QCN's reaction point: a rate that feedback cuts and that a byte counter and a timer raise.
+
+    Its state is the current rate R_C (`rate_bps`), the target rate R_T, and the number of increases by byte counter
+    and by timer since the last cut.
+    """
 
     __slots__ = (
         "_additive_bps", "_byte_reset_bytes", "_bytes_left", "_gain", "_hyper_bps", "_is_limited", "_least_factor",
@@ -69,7 +74,7 @@ class Qcn(CongestionControl):
 
     @classmethod
     def resolve(cls, parameters: QcnParameters, path: PathContext) -> QcnParameters:
-        """What nobody set follows from the line rate."""
+        """Return the parameters with unset values derived from the line rate."""
         line_rate_bps = path.line_rate_bps
         derived = {
             "time_reset_ns": 8 * NS_PER_S * _TIMER_BYTES // line_rate_bps,
@@ -100,7 +105,7 @@ class Qcn(CongestionControl):
         self._is_limited = False
 
     def on_feedback(self, feedback: int, now_ns: int) -> None:
-        """Cut by the feedback. R_T stays what it was before a row of cuts until the byte counter has run out once."""
+        """Cut the rate. R_T becomes the rate before the cut if the byte counter has expired since the last cut."""
         if self.byte_stage or not self._is_limited:
             self.target_bps = float(self.rate_bps)
         factor = max(self._least_factor, 1 - self._gain * feedback)
@@ -111,7 +116,7 @@ class Qcn(CongestionControl):
         self._is_limited = True
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
-        """Count the bytes down; an increase when they are through."""
+        """Decrease the byte counter, and increase the rate when it expires."""
         if not self._is_limited:
             return
         self._bytes_left -= size_bytes
@@ -122,7 +127,7 @@ class Qcn(CongestionControl):
             self._increase()
 
     def on_timer(self, now_ns: int) -> None:
-        """Increases that are due."""
+        """Perform the increases that are due."""
         while self._timer_ns is not None and self._timer_ns <= now_ns:
             self.time_stage += 1
             is_slow = self.time_stage < self._threshold
@@ -130,7 +135,7 @@ class Qcn(CongestionControl):
             self._increase()
 
     def next_timer_ns(self) -> int | None:
-        """While the flow is limited."""
+        """Return the time of the next increase by the timer; None while the flow is not limited."""
         return self._timer_ns
 
     def _increase(self) -> None:

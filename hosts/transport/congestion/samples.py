@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What acknowledgements say of the packets that they are about: round trips, bytes, and the telemetry they echo."""
+"""Measurements from acknowledgements: round-trip times, byte counts and echoed telemetry."""
 
 from typing import Final
 
@@ -10,12 +10,12 @@ from mypy_extensions import i64
 from hosts.transport.congestion.base import AckSample, telemetry_of
 
 _FIRST_PLACES: Final = 16
-"""A power of two, as all later sizes are."""
+"""Initial size of the ring; a power of two, as all later sizes are."""
 _UNKNOWN: Final = -1
 
 
 class _Departures:
-    """When packets left that are on their way, by their index, which goes up by one; in a ring of native times."""
+    """The departure times of packets in flight by index, in a ring of native integers. Indices are consecutive."""
 
     __slots__ = ("_end", "_first", "_times_ns")
 
@@ -25,36 +25,36 @@ class _Departures:
         self._end: i64 = 0
 
     def add(self, index: i64, now_ns: i64) -> None:
-        """The next packet left."""
+        """Store the departure time of the next packet."""
         if index != self._end:
             self._first = index
         places: i64 = len(self._times_ns)
         if index - self._first == places:
-            at = [self._times_ns[each & (places - 1)] for each in range(self._first, index)]
+            times_ns = [self._times_ns[packet & (places - 1)] for packet in range(self._first, index)]
             self._times_ns = vec[i64]([_UNKNOWN] * (2 * places))
             for turn in range(places):
-                self._times_ns[(self._first + turn) & (2 * places - 1)] = at[turn]
+                self._times_ns[(self._first + turn) & (2 * places - 1)] = times_ns[turn]
             places *= 2
         self._times_ns[index & (places - 1)] = now_ns
         self._end = index + 1
 
     def take(self, index: i64) -> i64:
-        """When a packet left, which is forgotten by that; -1 where it is not known, or no longer."""
+        """Remove and return the departure time of a packet; -1 if it is unknown or was removed before."""
         if not self._first <= index < self._end:
             return _UNKNOWN
         place = index & (i64(len(self._times_ns)) - 1)
-        left_ns = self._times_ns[place]
+        departure_ns = self._times_ns[place]
         self._times_ns[place] = _UNKNOWN
-        return left_ns
+        return departure_ns
 
     def forget_before(self, index: i64) -> None:
-        """Packets before that one are there."""
+        """Remove the departure times of packets before `index`."""
         if index > self._first:
             self._first = index if index < self._end else self._end
 
 
 class AckSamples:
-    """Those of one queue pair, which remembers of each packet on its way when it left."""
+    """The samples of one queue pair, computed from the departure times of its packets in flight."""
 
     __slots__ = ("_acked_bytes", "_departures", "_sent_bytes")
 
@@ -63,12 +63,12 @@ class AckSamples:
         self._sent_bytes = self._acked_bytes = 0
 
     def sent(self, index: int, size_bytes: int, now_ns: int) -> None:
-        """A packet left for the first time."""
+        """Record the first departure of a packet."""
         self._sent_bytes += size_bytes
         self._departures.add(index, now_ns)
 
     def sent_again(self, index: int) -> None:
-        """From now on nobody can tell which of the two is acknowledged (Karn's rule)."""
+        """Record that a packet was resent, so that its RTT cannot be measured (Karn's rule)."""
         self._departures.take(index)
 
     def take(
@@ -81,15 +81,15 @@ class AckSamples:
         shim: bytes,
         now_ns: int,
     ) -> AckSample:
-        """An acknowledgement of packets up to `cumulative` - 1 and of `selective`, unless that is -1."""
-        left_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
+        """Return the sample of an acknowledgement of all packets before `cumulative`, and of `selective` if not -1."""
+        departure_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
         self._departures.forget_before(cumulative)
         self._acked_bytes += acked_bytes
         delay_ns, hops = telemetry_of(shim) if shim else (None, ())
         return AckSample(
             acked_bytes=acked_bytes,
             in_flight_bytes=in_flight_bytes,
-            rtt_ns=None if left_ns == _UNKNOWN else now_ns - left_ns,
+            rtt_ns=None if departure_ns == _UNKNOWN else now_ns - departure_ns,
             ecn_marked=marked,
             one_way_delay_ns=delay_ns,
             hops=hops,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is told of a congestion control while it works, where somebody asks for it. It reads, and changes nothing.
+"""The trace of a congestion control's state, if it is enabled. Tracing does not change the control's behaviour.
 
-Knows no file and no unit but the engine's.
+All values are in wall units; this module writes no files.
 """
 
 from collections.abc import Callable
@@ -13,40 +13,40 @@ from hosts.transport.congestion.base import CongestionControl
 
 @dataclass(frozen=True, slots=True)
 class CongestionState:
-    """At the sender: a flow's control after an acknowledgement."""
+    """The state of a flow's congestion control after an acknowledgement, at the sender."""
 
     flow_id: int
-    """Of the message under way."""
+    """Number of the flow of the current message."""
 
     at_ns: int
-    """When the acknowledgement arrived."""
+    """Time at which the acknowledgement arrived."""
 
     window_bytes: int
-    """What the flow may have in flight."""
+    """Congestion window of the flow."""
 
     rate_bps: int
-    """What it is paced at (wall)."""
+    """Pacing rate of the flow (wall)."""
 
     rtt_ns: int | None
-    """Round trip that the acknowledgement tells of, if any."""
+    """Round-trip time measured by the acknowledgement; None if it measured none."""
 
 
 class CongestionTrace:
-    """One queue pair's: tells of a state that differs from the one told last, no sooner than an interval after it."""
+    """The trace of one queue pair, which reports changed states at most once per interval."""
 
-    __slots__ = ("_congestion", "_due_ns", "_interval_ns", "_last", "_tell")
+    __slots__ = ("_congestion", "_due_ns", "_interval_ns", "_last", "_report")
 
     def __init__(
-        self, congestion: CongestionControl, interval_ns: int, tell: Callable[[CongestionState], None]
+        self, congestion: CongestionControl, interval_ns: int, report: Callable[[CongestionState], None]
     ) -> None:
         self._congestion = congestion
         self._interval_ns = interval_ns
-        self._tell = tell
+        self._report = report
         self._due_ns = 0
         self._last: tuple[int, int, int | None] | None = None
 
     def after_ack(self, flow_id: int, rtt_ns: int | None, now_ns: int) -> None:
-        """The control has heard of an acknowledgement."""
+        """Report the state after an acknowledgement, if it has changed and the interval has passed."""
         if now_ns < self._due_ns:
             return
         congestion = self._congestion
@@ -54,4 +54,4 @@ class CongestionTrace:
         if state != self._last:
             self._last = state
             self._due_ns = now_ns + self._interval_ns
-            self._tell(CongestionState(flow_id, now_ns, congestion.window_bytes, congestion.rate_bps, rtt_ns))
+            self._report(CongestionState(flow_id, now_ns, congestion.window_bytes, congestion.rate_bps, rtt_ns))

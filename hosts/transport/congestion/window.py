@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A fixed window: what is left of rate control in the paper's "without CC", and the static W of DCQCN+W.
+"""A fixed window, as in the SFC paper's experiments "without CC" and as the static window W of DCQCN+W.
 
 See docs/sources.md#the-paper and docs/sources.md#static-window.
 """
@@ -15,19 +15,19 @@ from wire.input.validation import Bytes, Nanoseconds
 
 @dataclass(frozen=True, slots=True)
 class FixedWindowParameters:
-    """Choose one of the two; with neither the window is one BDP."""
+    """Parameters of the fixed window. Set at most one of the two; with neither, the window is one BDP."""
 
     window_bytes: Bytes = 0
-    """Bytes in flight; 0: derive from `window_ns`."""
+    """Maximum bytes in flight; 0: derived from `window_ns`."""
 
     window_ns: Nanoseconds = 0
-    """Window as a time at the rate of which the BDP is one base RTT; 0: the base RTT. (The 50 us of Fig. 1 are no
-    window but the time over which its senders start.)"""
+    """Window as a duration, where one base RTT corresponds to one BDP; 0: the base RTT. (The 50 us in Fig. 1 are not a
+    window but the time over which the senders start.)"""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class FixedWindow(CongestionControl):
-    """At most `window_bytes` in flight, sent at line rate."""
+    """A congestion control that sends at line rate with at most `window_bytes` in flight."""
 
     __slots__ = ()
 
@@ -35,9 +35,9 @@ class FixedWindow(CongestionControl):
 
     @classmethod
     def resolve(cls, parameters: FixedWindowParameters, path: PathContext) -> FixedWindowParameters:
-        """Bytes and time of the one window."""
-        of_time = round(path.bdp_bytes * (parameters.window_ns or path.base_rtt_ns) / path.base_rtt_ns)
-        window_bytes = parameters.window_bytes or max(1, of_time)
+        """Return the parameters with the window both in bytes and as a duration."""
+        duration_bytes = round(path.bdp_bytes * (parameters.window_ns or path.base_rtt_ns) / path.base_rtt_ns)
+        window_bytes = parameters.window_bytes or max(1, duration_bytes)
         window_ns = round(path.base_rtt_ns * window_bytes / path.bdp_bytes)
         return replace(parameters, window_bytes=window_bytes, window_ns=window_ns)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Flow controls, one file each, and the table that names them."""
+"""Flow controls, one per file, and the table of their names."""
 
 from hosts.transport.flow_control.base import FlowControl
 from hosts.transport.flow_control.none import NoFlowControl

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""No flow control: signals are received, recorded and ignored."""
+"""The absence of flow control: signals are received, recorded and ignored."""
 
 from mypy_extensions import mypyc_attr
 
@@ -9,6 +9,6 @@ from hosts.transport.flow_control.base import FlowControl
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class NoFlowControl(FlowControl):
-    """Never pauses."""
+    """A flow control that never pauses."""
 
     __slots__ = ()

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""OnRamp-style flow control (Liu et al., NSDI'21), RECONSTRUCTED: hold a flow while its one-way delay is too long.
+"""OnRamp-style flow control (Liu et al., NSDI'21), RECONSTRUCTED: pause a flow while its one-way delay is too long.
 
-No text or implementation of OnRamp was at hand (docs/sources.md#onramp). Known are: the sender pauses when the one-way
-delay O is above a threshold T; a straw-man pauses for O - T and oscillates; the final version allows for the pause that
-O does not show yet, and lowers its gain when more flows are present. The form of that gain, the estimate of the number
-of flows, and T are ours, calibrated on what the SFC paper shows for 63:1 (Fig. 1): it settles near 13 MB within 2 ms.
+No text or implementation of OnRamp was available (docs/sources.md#onramp). Known facts are:
+
+- The sender pauses when the one-way delay O is above a threshold T.
+- A straw-man version pauses for O - T and oscillates.
+- The final version subtracts pauses that O does not reflect yet, and lowers its gain when more flows are present.
+
+The form of that gain, the estimate of the number of flows, and T are our own choices. They are calibrated to the SFC
+paper's result for a 63:1 incast (Fig. 1), in which the queue settles near 13 MB within 2 ms.
 """
 
 from collections import deque
@@ -25,25 +29,25 @@ _BIT_NS = 8 * NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class OnRampParameters:
-    """Knobs of both variants."""
+    """Parameters of both OnRamp variants."""
 
     threshold_ns: Nanoseconds = 0
-    """T: the one-way delay above which a flow is held; 0: the base RTT, twice the delay of the empty path."""
+    """T: one-way delay above which a flow is paused; 0: the base RTT, which is twice the delay of the empty path."""
 
     gain: Annotated[float, Field(ge=0, le=1_000)] = 1.0
-    """Share of O - T for which a lone flow is held."""
+    """Fraction of O - T for which a single flow is paused; not used by the straw-man."""
 
     gain_exponent: Annotated[float, Field(ge=0, le=10)] = 0.5
-    """How the gain falls with the number m of flows: gain / m^exponent. The straw-man uses neither."""
+    """Exponent by which the gain falls with the number m of flows: gain / m^exponent; not used by the straw-man."""
 
     shortest_pause_ns: Nanoseconds = 0
-    """The straw-man pauses no shorter: a long one makes the ideal sender of the paper's appendix C, which stops at the
-    first notice for as long as the queue needs."""
+    """Shortest pause of the straw-man. With a long one it is the ideal sender of the SFC paper's appendix C, which
+    stops at the first signal for as long as the queue needs to drain."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class OnRampStrawMan(FlowControl):
-    """Pauses for O - T from every acknowledgement whose packet took longer than T."""
+    """A flow control that pauses for O - T at every acknowledgement whose packet took longer than T."""
 
     __slots__ = ("_parameters", "_pause_end_ns", "_threshold_ns")
 
@@ -52,7 +56,7 @@ class OnRampStrawMan(FlowControl):
 
     @classmethod
     def resolve(cls, parameters: OnRampParameters, path: PathContext) -> OnRampParameters:
-        """T is the base RTT."""
+        """Return the parameters with T set to the base RTT if it is unset."""
         return parameters if parameters.threshold_ns else replace(parameters, threshold_ns=path.base_rtt_ns)
 
     def __init__(self, parameters: OnRampParameters, path: PathContext, max_pause_ns: int) -> None:
@@ -62,13 +66,13 @@ class OnRampStrawMan(FlowControl):
         self._pause_end_ns = 0
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """A newer delay above the threshold replaces the pause."""
+        """Replace the current pause if the packet's delay was above the threshold."""
         if sample.one_way_delay_ns is not None and sample.one_way_delay_ns > self._threshold_ns:
             excess_ns = sample.one_way_delay_ns - self._threshold_ns
             self._pause(max(excess_ns, self._parameters.shortest_pause_ns), now_ns)
 
     def earliest_send_ns(self, now_ns: int) -> int:
-        """End of the current pause."""
+        """Return the end of the current pause."""
         return self._pause_end_ns
 
     def _pause(self, duration_ns: int, now_ns: int) -> None:
@@ -77,19 +81,22 @@ class OnRampStrawMan(FlowControl):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class OnRamp(OnRampStrawMan):
-    """Holds a flow while its delay is too long, allowing for feedback that is late and for other flows.
+    """A flow control that holds (pauses) a flow while its delay is too long.
 
-    Late feedback: an acknowledged packet measured the delay O when it was sent. If this control has held the flow since
-    then, for P in all, O does not show that yet, so the flow is held only while O > T + P. (Time in which a window
-    blocked the flow is no hold: counting it made the control idle under every window.) Sending uses up what is left of
-    the allowance T + P - O; the flow is held again once it is gone, not only at the next acknowledgement.
+    It corrects for late feedback and for other flows.
 
-    Other flows: all of them see the same O, so each is held for gain / m^exponent of O - T, where m, the number of
-    flows, is estimated by the round trip over the time that the bytes in flight took to leave at line rate.
+    Late feedback: an acknowledged packet measured the delay O when it was sent. If this control has since held the flow
+    for a total time P, O does not reflect that yet, so the flow is held only while O > T + P. Time for which a window
+    blocked the flow does not count as a hold; counting it disabled the control whenever a window was used. Sending uses
+    up the allowance T + P - O. The flow is held again as soon as the allowance is used up, not only at the next
+    acknowledgement.
 
-    Each acknowledgement replaces the hold; if none comes before it ends, one packet goes and asks for another. Where
-    nothing else limits a flow, it settles at the bytes that it sends in T plus an acknowledgement's way back, however
-    long the queue is.
+    Other flows: all flows see the same O, so each flow is held for gain / m^exponent of O - T. The number of flows m is
+    estimated as the round-trip time divided by the time that the bytes in flight take to leave at line rate.
+
+    Each acknowledgement replaces the hold. If none arrives before the hold ends, one packet is sent and requests
+    another. If nothing else limits a flow, its bytes in flight settle at what it sends in T plus the delay of an
+    acknowledgement, however long the queue is.
     """
 
     __slots__ = ("_allowance_ns", "_hold_ns", "_holds", "_line_rate_bps")
@@ -101,13 +108,13 @@ class OnRamp(OnRampStrawMan):
         self._holds: deque[tuple[int, int]] = deque()
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
-        """What is sent now adds to the delay; once too much, hold."""
+        """Reduce the allowance by the sent bytes, and hold the flow once it is used up."""
         self._allowance_ns -= size_bytes * _BIT_NS // self._line_rate_bps
         if self._allowance_ns <= 0 < self._hold_ns:
             self._hold(self._hold_ns, now_ns)
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """See the class; a resent packet tells nothing."""
+        """Update the allowance and the hold as the class describes; resent packets are ignored."""
         if sample.one_way_delay_ns is None or sample.rtt_ns is None:
             return
         excess_ns = sample.one_way_delay_ns - self._threshold_ns
@@ -119,7 +126,7 @@ class OnRamp(OnRampStrawMan):
         self._hold(self._hold_ns if self._allowance_ns <= 0 else 0, now_ns)
 
     def _hold(self, duration_ns: int, now_ns: int) -> None:
-        """Replaces the hold that lasts, if any, and remembers both."""
+        """Replace the current hold, if any, and remember the part of it that has passed."""
         holds = self._holds
         if holds and holds[-1][1] > now_ns:
             begin_ns, _ = holds.pop()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Priority flow control at the host: the NIC stops the whole data class (802.1Qbb; PFC and SFC-P schemes)."""
+"""Priority flow control at the host: the NIC pauses the whole data class (802.1Qbb; PFC and SFC-P schemes)."""
 
 from mypy_extensions import mypyc_attr
 
@@ -9,7 +9,7 @@ from hosts.transport.flow_control.base import FlowControl
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class PriorityFlowControl(FlowControl):
-    """Obeys class pauses, which the NIC keeps for all flows together; has no state of its own."""
+    """A flow control that obeys class pauses. The NIC keeps their state for all flows together."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Source Flow Control at the sender: a BTS pauses the flow it names (paper §3.2)."""
+"""Source Flow Control at the sender: a BTS pauses the flow that it names (paper §3.2)."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from wire.units import NS_PER_US
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class SourceFlowControl(FlowControl):
-    """Pauses until now + pause time; a newer BTS replaces the end, be it later or earlier (paper §3.2)."""
+    """A flow control that pauses for the time in a BTS; a newer BTS replaces the pause end (paper §3.2)."""
 
     __slots__ = ("_pause_end_ns",)
 
@@ -25,9 +25,9 @@ class SourceFlowControl(FlowControl):
         self._pause_end_ns = 0
 
     def on_signal(self, signal: BackToSender, now_ns: int) -> None:
-        """Replace the pause end, within the bound."""
+        """Set the pause end; the pause time is limited to `max_pause_ns`."""
         self._pause_end_ns = now_ns + min(signal.pause_us * NS_PER_US, self.max_pause_ns)
 
     def earliest_send_ns(self, now_ns: int) -> int:
-        """End of the current pause."""
+        """Return the end of the current pause."""
         return self._pause_end_ns

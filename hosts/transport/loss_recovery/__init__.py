@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Loss recoveries, one file each, and the table that names them."""
+"""Loss recoveries, one per file, and the table of their names."""
 
 from hosts.transport.loss_recovery.base import LossRecovery, PacketOrder
 from hosts.transport.loss_recovery.go_back_n import GoBackN

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Go-back-N with a NAK per gap and a retransmission timeout (IBTA reliable connection; docs/sources.md#go-back-n).
 
-Where the HPCC simulator has no timeout and never acknowledges duplicates, so that a lost tail hangs a flow, this one
-has both.
+The HPCC simulator has no timeout and never acknowledges duplicates, so that a flow hangs if its last packets are lost.
+This implementation has both.
 """
 
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from wire.input.validation import Nanoseconds
 
 @dataclass(frozen=True, slots=True)
 class GoBackNParameters:
-    """Knobs of go-back-N."""
+    """Parameters of go-back-N."""
 
     nak_interval_ns: Nanoseconds = 500_000
-    """A gap that persists is reported again after this long (HS attribute "NACK Generation Interval")."""
+    """Time after which a persisting gap is reported again (HS attribute "NACK Generation Interval")."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class InOrderOnly(PacketOrder):
-    """Accepts the expected packet only. One NAK a gap, repeated at most once per interval."""
+    """A packet order that accepts only the expected packet, with one NAK per gap that is repeated once per interval."""
 
     __slots__ = ("_gap_reported", "_interval_ns", "_report_again_ns")
 
@@ -36,7 +36,7 @@ class InOrderOnly(PacketOrder):
         self._report_again_ns = 0
 
     def on_packet(self, index: int, opcode: int, body: bytes, now_ns: int) -> Arrival:
-        """See the base class."""
+        """Accept the expected packet, or report a gap."""
         if index == self.expected:
             self.expected = index + 1
             return Arrival.IN_ORDER
@@ -51,7 +51,7 @@ class InOrderOnly(PacketOrder):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class GoBackN(LossRecovery):
-    """Resends everything from the first gap on."""
+    """A loss recovery that resends all packets from the first gap on."""
 
     __slots__ = ("_cursor", "_rto_ns")
 
@@ -64,15 +64,15 @@ class GoBackN(LossRecovery):
         self._rto_ns = rto_ns
 
     def next_packet(self) -> int:
-        """The cursor: behind `next_new` after a rewind, equal to it otherwise."""
+        """Return the cursor, which is less than `next_new` after a rewind and equal to it otherwise."""
         return self._cursor
 
     def in_flight(self) -> int:
-        """Packets between the gap and the cursor."""
+        """Return the number of packets between the gap and the cursor."""
         return self._cursor - self.cumulative
 
     def on_sent(self, index: int, now_ns: int) -> None:
-        """Move on; the first packet in flight starts the timer."""
+        """Advance the cursor, and start the timer for the first packet in flight."""
         self._cursor = index + 1
         if self._cursor > self.next_new:
             self.next_new = self._cursor
@@ -80,7 +80,7 @@ class GoBackN(LossRecovery):
             self.deadline_ns = now_ns + self._rto_ns
 
     def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
-        """Progress restarts the timer; a NAK rewinds to the gap."""
+        """Restart the timer if new packets are acknowledged, and rewind to the gap for a NAK."""
         if cumulative > self.cumulative:
             self.cumulative = cumulative
             if cumulative > self._cursor:
@@ -89,7 +89,7 @@ class GoBackN(LossRecovery):
         return self._rewind() if negative else 0
 
     def on_timer(self, now_ns: int) -> int:
-        """Nothing was heard for a timeout: start again at the first unacknowledged packet."""
+        """Rewind to the first unacknowledged packet."""
         self.deadline_ns = NEVER
         return self._rewind()
 

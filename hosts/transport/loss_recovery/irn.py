@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """IRN: selective retransmission with a cap on packets in flight (Mittal et al., SIGCOMM'18 §3; docs/sources.md#irn).
 
-The receiver keeps packets that come early and answers each with a NAK that carries the first packet it misses and the
-one that came. The sender holds a packet for lost only if a later one has arrived; what is lost is sent before anything
-new. Two timeouts, a short one for when hardly anything is in flight, cover lost tails and lost retransmissions.
+The receiver keeps early packets and answers each with a NAK that names the first missing packet and the packet that
+arrived. The sender considers a packet lost only if a later one has arrived, and resends lost packets before it sends
+new ones. Timeouts recover lost tails and lost retransmissions; the timeout is shorter if few packets are in flight.
 """
 
 from dataclasses import dataclass, replace
@@ -22,27 +22,27 @@ _RTO_LOW_RTTS = 10
 
 @dataclass(frozen=True, slots=True)
 class IrnParameters:
-    """Knobs of IRN (docs/sources.md#irn)."""
+    """Parameters of IRN (docs/sources.md#irn)."""
 
     rto_low_ns: Nanoseconds = 0
-    """RTO_low: while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, its paper's 100 us for 10 us."""
+    """RTO_low: timeout while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, as in the IRN paper."""
 
     rto_high_ns: Nanoseconds = 0
-    """RTO_high: otherwise; 0: by its paper's rule, the longest path and one full queue."""
+    """RTO_high: timeout otherwise; 0: base RTT plus the time to drain one full queue, as in the IRN paper."""
 
     rto_low_packets: Count = 3
-    """N of the paper."""
+    """N of the IRN paper: number of packets in flight from which RTO_high applies."""
 
     cap_packets: Annotated[int, Field(ge=-1, le=MAX_COUNT)] = -1
-    """BDP-FC: most packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
+    """BDP-FC: maximum packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
 
     held_packets: PositiveCount = 1 << 16
-    """How far ahead of a gap the receiver keeps packets; beyond, they are dropped."""
+    """Maximum distance of an early packet from the gap; the receiver drops packets further ahead."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class SelectiveOrder(KeepingOrder):
-    """Answers each early packet with a NAK."""
+    """A packet order that keeps early packets and answers each with a NAK."""
 
     __slots__ = ()
 
@@ -52,20 +52,23 @@ class SelectiveOrder(KeepingOrder):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Irn(LossRecovery):
-    """State: which later packets have arrived, and which gaps wait to be resent.
+    """The IRN sender. Its state is the set of later packets that have arrived and the lost packets to resend.
 
-    One addition to the paper: when what a timeout resent is acknowledged, the next unacknowledged packet is resent at
-    once rather than after another timeout, so a lost tail of k packets costs one timeout and k round trips. (Twice as
-    many in every turn would take fewer, but where many tails were lost together these are then lost again.) If an
-    acknowledgement comes sooner after the resend than any can in this network, it is for the first sending: the timeout
-    was spurious and nothing more is resent. It is the network's shortest round trip that counts and not its longest:
-    near hosts answer sooner. Time in which flow control holds the flow counts too: acknowledgements come then as well.
+    It has one addition to the paper. Once the packets resent after a timeout are acknowledged, the next unacknowledged
+    packet is resent at once and not after another timeout. A lost tail of k packets therefore costs one timeout and k
+    round trips. (Doubling the number of resent packets per round trip would be faster, but if many flows lose their
+    tails together, these packets are lost again.) If an acknowledgement arrives after the resend sooner than the
+    network's shortest round trip, it is for the first transmission. The timeout was then spurious and nothing more is
+    resent. The longest round trip would be the wrong limit, because nearby hosts answer sooner. Time for which flow
+    control pauses the flow counts as well, because acknowledgements arrive during a pause too.
 
-    After a timeout nobody knows what is still in flight. What was sent before it keeps new packets out of the window,
-    but not resent ones: a window that has shrunk below a lost tail (HPCC's does) would never let the tail be resent.
+    After a timeout it is unknown which packets are still in flight. Packets sent before the timeout keep new packets
+    out of the window, but not resent packets. Otherwise a window that has shrunk below a lost tail, as HPCC's does,
+    would never let the tail be resent.
 
-    A receiver never misses first what it has told to have: it goes on past what it holds before it answers. Where an
-    acknowledgement says so, an earlier one was not the receiver's: none of the selective ones is believed any more.
+    A correct receiver never reports a packet as the first missing one after it has acknowledged that packet
+    selectively. If an acknowledgement does so, an earlier one was forged, and all selective acknowledgements are
+    discarded.
     """
 
     __slots__ = (
@@ -78,7 +81,7 @@ class Irn(LossRecovery):
 
     @classmethod
     def resolve(cls, parameters: IrnParameters, path: PathContext) -> IrnParameters:
-        """Timeouts and cap by the rules of its paper."""
+        """Return the parameters with timeouts and cap derived by the rules of the IRN paper."""
         cap_packets = parameters.cap_packets
         return replace(
             parameters,
@@ -94,31 +97,31 @@ class Irn(LossRecovery):
         self._rto_low_ns: int = parameters.rto_low_ns
         self._rto_high_ns: int = parameters.rto_high_ns
         self._rto_low_packets: int = parameters.rto_low_packets
-        self._is_low = False  # what the deadline is made of
+        self._is_low = False  # whether the deadline was computed with RTO_low
         self._sacked: set[int] = set()
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1
         self._after_timeout = False
-        self._resent: set[int] = set()  # since the latest timeout, and not acknowledged
-        self._tail_end = first_index  # where new packets began at the latest timeout
+        self._resent: set[int] = set()  # resent since the latest timeout and not acknowledged
+        self._tail_end = first_index  # value of next_new at the latest timeout
         self._turn_end, self._turn_ns = first_index, NEVER
 
     def next_packet(self) -> int:
-        """The first packet found lost; else a new one, if the cap allows."""
+        """Return the first lost packet, or else a new one if the cap allows it."""
         if self._lost:
             return next(iter(self._lost))
         return self.next_new if self.next_new - self.cumulative < self._cap_packets else -1
 
     def in_flight(self) -> int:
-        """Packets sent, less those that have arrived out of order and those waiting to be resent."""
+        """Return the unacknowledged packets, except packets that arrived out of order or wait to be resent."""
         return self.next_new - self.cumulative - len(self._sacked) - len(self._lost)
 
     def in_flight_before(self, index: int) -> int:
-        """After a timeout, resent packets share the window among themselves."""
+        """Return the packets in flight; for a packet resent after a timeout, count only other resent packets."""
         return len(self._resent) if self._after_timeout and index < self.next_new else self.in_flight()
 
     def on_sent(self, index: int, now_ns: int) -> None:
-        """The first packet in flight starts the timer; RTO_low becomes RTO_high when more follow."""
+        """Start the timer for the first packet in flight, and change RTO_low to RTO_high when enough packets follow."""
         if index == self.next_new:
             self.next_new = index + 1
         else:
@@ -132,23 +135,23 @@ class Irn(LossRecovery):
             self.deadline_ns += max(0, self._rto_high_ns - self._rto_low_ns)
 
     def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
-        """Progress restarts the timer; a selective acknowledgement reveals the gaps before it."""
+        """Restart the timer on progress, and find the gaps before a selectively acknowledged packet."""
         progressed = cumulative > self.cumulative
         if progressed:
             self._advance(cumulative)
-        found = self._forget_arrivals() if self._sacked and self.cumulative in self._sacked else 0
+        lost = self._forget_arrivals() if self._sacked and self.cumulative in self._sacked else 0
         if selective > self.cumulative:
-            found += self._reveal(selective)
+            lost += self._find_gaps(selective)
         if progressed and self._after_timeout:
-            found += self._continue_after_timeout(now_ns)
-        if progressed or found or now_ns + self._timeout_ns() < self.deadline_ns:
+            lost += self._continue_after_timeout(now_ns)
+        if progressed or lost or now_ns + self._timeout_ns() < self.deadline_ns:
             self._start_timer(now_ns)
         if self.cumulative == self.next_new:
             self.deadline_ns = NEVER
-        return found
+        return lost
 
     def on_timer(self, now_ns: int) -> int:
-        """Resend the first unacknowledged packet and every gap below what has arrived."""
+        """Resend the first unacknowledged packet and every gap before the highest packet that has arrived."""
         self._start_timer(now_ns)
         self._after_timeout = True
         self._tail_end = self.next_new
@@ -172,14 +175,14 @@ class Irn(LossRecovery):
             self._highest = cumulative - 1
 
     def _forget_arrivals(self) -> int:
-        """All that is known to have arrived counts as lost instead. Returns how many."""
+        """Consider all selectively acknowledged packets as lost. Returns their number."""
         forgotten = len(self._sacked)
         self._sacked.clear()
         self._lost = dict.fromkeys(range(self.cumulative, self._highest + 1))
         return forgotten
 
-    def _reveal(self, selective: int) -> int:
-        """`selective` has arrived: what lies between it and the highest arrival before is lost. Returns how many."""
+    def _find_gaps(self, selective: int) -> int:
+        """Mark the packets between the highest arrival so far and `selective` as lost. Returns their number."""
         if selective in self._sacked:
             return 0
         self._sacked.add(selective)
@@ -203,7 +206,7 @@ class Irn(LossRecovery):
         return 1
 
     def _begin_turn(self) -> None:
-        """What waits to be resent is a turn: it ends when all of it is acknowledged."""
+        """Begin a turn of the packets that wait to be resent; it ends when all of them are acknowledged."""
         self._turn_ns = NEVER
         self._turn_end = max(self._lost) + 1
 

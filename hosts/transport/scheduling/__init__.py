@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When a NIC sends what: its wire, and the pace of what it asks others to send."""
+"""Scheduling of a NIC's frames: its wire, its timers, pauses, and the pacing of pulls."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Pulls of a receiver-driven transport (NDP, SIGCOMM 2017, section 3.2; docs/sources.md#ndp): one queue for a NIC.
+"""The pull queue of a NIC for a receiver-driven transport (NDP, SIGCOMM 2017, section 3.2; docs/sources.md#ndp).
 
-Whatever senders there are, pulls leave one full packet's time on this wire apart, so what they bring fills the wire and
-no queue before it. Connections take turns. The pacer knows neither packets nor losses: it is told how many pulls a
-connection has coming.
+Whatever the number of senders, pulls are sent one full packet's serialization time apart, so that the pulled packets
+fill the wire but no queue before it. Connections take turns. The pacer knows neither packets nor losses, only how many
+pulls each connection needs.
 """
 
 from collections import deque
@@ -22,25 +22,27 @@ _BIT_NS: Final = 8 * NS_PER_S
 
 
 class PullQueue:
-    """The pulls that one connection has coming, and how many it was sent: a pull bears its number, so that a later one
-    makes up for a lost one."""
+    """The number of pulls that one connection waits for, and the number already sent.
+
+    Every pull carries its number, so that a later pull makes up for a lost one.
+    """
 
     __slots__ = ("frame_of", "number", "waiting")
 
     def __init__(self, frame_of: Callable[[int], bytes]) -> None:
-        """`frame_of`: the frame that carries a number."""
+        """Start without pulls; `frame_of` builds the pull frame with a number."""
         self.frame_of = frame_of
         self.number = 0
         self.waiting = 0
 
 
 class PullPacer(Wakeable):
-    """Sends the pulls of one NIC."""
+    """A pacer that sends the pulls of one NIC."""
 
     __slots__ = ("_frame_bytes", "_next_ns", "_rate_bps", "_remainder", "_turns", "_wire")
 
     def __init__(self, wire: WireSchedule, frame_bytes: int, rate_bps: int) -> None:
-        """`frame_bytes`: of a full data packet; `rate_bps`: of the wire that it comes in on (wall)."""
+        """Pace pulls for full data packets of `frame_bytes` that arrive at `rate_bps` (wall)."""
         super().__init__()
         self._wire = wire
         self._frame_bytes = frame_bytes
@@ -48,20 +50,20 @@ class PullPacer(Wakeable):
         self._turns: deque[PullQueue] = deque()
         self._next_ns = self._remainder = 0
 
-    def request(self, queue: PullQueue, most: int) -> None:
-        """One more pull for a connection, which has no use for more than `most`."""
-        if queue.waiting > most:
-            queue.waiting = most
-            if most == 0:
+    def request(self, queue: PullQueue, max_pulls: int) -> None:
+        """Request one more pull for a connection, which needs at most `max_pulls` pulls."""
+        if queue.waiting > max_pulls:
+            queue.waiting = max_pulls
+            if max_pulls == 0:
                 self._turns.remove(queue)
-        elif queue.waiting < most:
+        elif queue.waiting < max_pulls:
             queue.waiting += 1
             if queue.waiting == 1:
                 self._turns.append(queue)
                 self._arm()
 
     def on_wake(self, now_ns: int) -> None:
-        """The next pull is due."""
+        """Send the next pull, which is due."""
         if not self._turns:
             return
         queue = self._turns.popleft()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames, each with a time, in its order: what is on a wire, or on its way to a NIC.
+"""A queue of frames ordered by time, for frames on a wire or on the way to a NIC.
 
-A ring of times, which are no objects once this is compiled, beside one of frames.
+It consists of a ring of times, which are native integers once compiled, and a ring of frames.
 """
 
 from typing import Final
@@ -13,11 +13,11 @@ from mypy_extensions import i64
 from hosts.transport.loss_recovery.base import NEVER
 
 _FIRST_PLACES: Final = 4
-"""A power of two, as all later sizes are."""
+"""Initial size of the rings; a power of two, as all later sizes are."""
 
 
 class TimedFrames:
-    """A queue by time; of frames with equal times, the one that came first goes first."""
+    """A queue of frames ordered by time; frames with equal times stay in the order in which they were added."""
 
     __slots__ = ("_begin", "_frames", "_times_ns", "count", "first_ns")
 
@@ -27,10 +27,10 @@ class TimedFrames:
         self._begin: i64 = 0
         self.count: i64 = 0
         self.first_ns: i64 = NEVER
-        """Time of the first frame; NEVER without one."""
+        """Time of the first frame; NEVER if the queue is empty."""
 
     def add(self, time_ns: i64, frame: bytes) -> None:
-        """A frame, behind all that are not later."""
+        """Insert a frame after all frames that are not later."""
         if self.count == len(self._frames):
             self._grow()
         times_ns, frames = self._times_ns, self._frames
@@ -47,7 +47,7 @@ class TimedFrames:
             self.first_ns = time_ns
 
     def take(self) -> bytes:
-        """The first frame, which is no longer in it; there must be one."""
+        """Remove and return the first frame; the queue must not be empty."""
         begin, frames = self._begin, self._frames
         frame = frames[begin]
         frames[begin] = b""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Who is to be woken, and when: a heap in which everyone stands once and knows where.
+"""The timers of a NIC: a heap that contains every target once, and every target knows its position in the heap.
 
-A timer that is set anew moves; nothing of its earlier time stays behind. So the heap is as large as there are queue
-pairs at work, however often each of them is paced. Times are native numbers once this is compiled.
+Setting a timer again moves its entry, so no outdated entries remain. The size of the heap is therefore the number of
+active queue pairs, however often they are paced. Times are native integers once this is compiled.
 """
 
 from typing import Final
@@ -18,22 +18,22 @@ _NOWHERE: Final = -1
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Wakeable:
-    """Something with a timer."""
+    """An object with one timer."""
 
     __slots__ = ("timer_place", "wake_ns")
 
     def __init__(self) -> None:
         self.wake_ns: int = NEVER
         self.timer_place: i64 = _NOWHERE
-        """Where it stands in the heap; `Timers` alone changes it."""
+        """Position in the heap, which only `Timers` changes; -1 if it is not in the heap."""
 
     def on_wake(self, now_ns: int) -> None:
-        """The time has come."""
+        """Handle the timer, which is due."""
         raise NotImplementedError
 
 
 class Timers:
-    """A queue by time; of those with equal times, the one whose time was set last goes last."""
+    """A heap of timers ordered by time; timers with equal times are ordered by when they were set."""
 
     __slots__ = ("_sequence", "_sequences", "_targets", "_times_ns", "count", "first_ns")
 
@@ -44,10 +44,10 @@ class Timers:
         self._sequence: i64 = 0
         self.count: i64 = 0
         self.first_ns: i64 = NEVER
-        """Time of the first one; NEVER without one."""
+        """Time of the first timer; NEVER if there is none."""
 
     def set(self, time_ns: i64, target: Wakeable) -> None:
-        """From now on the target's only time."""
+        """Set the target's timer, replacing an earlier time."""
         self._sequence += 1
         place = target.timer_place
         if place == _NOWHERE:
@@ -65,13 +65,13 @@ class Timers:
         self.first_ns = self._times_ns[0]
 
     def first(self) -> Wakeable:
-        """The one whose time comes first; there must be one."""
+        """Return the target with the earliest time; there must be one."""
         target = self._targets[0]
         assert target is not None
         return target
 
     def take(self) -> Wakeable:
-        """The first one, which is no longer in it; there must be one."""
+        """Remove and return the target with the earliest time; there must be one."""
         first = self.first()
         first.timer_place = _NOWHERE
         self.count = last = self.count - 1
@@ -86,7 +86,7 @@ class Timers:
         return first
 
     def _rise(self, place: i64, time_ns: i64, sequence: i64, target: Wakeable) -> None:
-        """Puts what was set last there, or before as many of those above as are later."""
+        """Insert the most recently set timer at `place` and move it up past all parents with later times."""
         while place > 0:
             above = (place - 1) >> 1
             if self._times_ns[above] <= time_ns:
@@ -96,7 +96,7 @@ class Timers:
         self._put(place, time_ns, sequence, target)
 
     def _sink(self, place: i64, time_ns: i64, sequence: i64, target: Wakeable) -> None:
-        """Puts it there, or behind as many of those below as come before it."""
+        """Insert a timer at `place` and move it down past all children that come before it."""
         times_ns, sequences = self._times_ns, self._sequences
         while True:
             below = 2 * place + 1

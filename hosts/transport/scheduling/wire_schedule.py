@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One wire: MAC control, then control frames, then queue pairs and programs' flows in turn, in ideal time.
+"""The schedule of one wire in ideal time: MAC control frames, then control frames, then queue pairs and program flows.
 
-Owns when each frame starts and ends: the next one starts at max(ready, previous end) and lasts 8 bytes / rate, the
-remainder of the division carried on, so a busy wire never drifts. It asks sources for frames and knows nothing of
-what is in them. Fairness is by bytes: a source keeps its turn until it has used a full frame's worth.
+The schedule determines when each frame starts and ends. A frame starts at max(ready, end of the previous frame) and
+lasts 8 x bytes / rate. The remainder of the division is carried over, so a busy wire never drifts. Queue pairs and
+program flows take turns, with fairness by bytes: a source keeps its turn until it has sent a full frame's worth.
 """
 
 from typing import Final, Generic, TypeVar
@@ -18,17 +18,20 @@ from wire.units import NS_PER_S
 
 _BIT_NS: Final = 8 * NS_PER_S
 MOST_CONTROL_FRAMES: Final = 16_384
-"""That wait at once: the shortest packet asks for an answer that is longer, and a flood of it must not fill memory."""
+"""Maximum number of waiting control frames.
+
+Answers can be longer than the packets that cause them, so a flood of short packets could otherwise fill the memory.
+"""
 
 
 _FIRST_PLACES: Final = 4
-"""Of a queue; a power of two, as all later sizes are."""
+"""Initial size of a queue; a power of two, as all later sizes are."""
 
 _Item = TypeVar("_Item")
 
 
 class Fifo(Generic[_Item]):
-    """A queue in a ring: a compiled program calls it without going through names."""
+    """A queue in a ring buffer. Compiled code calls its methods directly, which it cannot do for a deque."""
 
     __slots__ = ("_begin", "_items", "count")
 
@@ -38,7 +41,7 @@ class Fifo(Generic[_Item]):
         self.count: i64 = 0
 
     def append(self, item: _Item) -> None:
-        """At the end."""
+        """Add an item at the end."""
         items = self._items
         if self.count == len(items):
             self._items = items = items[self._begin :] + items[: self._begin] + [None] * len(items)
@@ -47,13 +50,13 @@ class Fifo(Generic[_Item]):
         self.count += 1
 
     def first(self) -> _Item:
-        """The oldest; there must be one."""
+        """Return the oldest item; there must be one."""
         item = self._items[self._begin]
         assert item is not None
         return item
 
     def take(self) -> _Item:
-        """The oldest, which is no longer in it; there must be one."""
+        """Remove and return the oldest item; there must be one."""
         items = self._items
         item = items[self._begin]
         assert item is not None
@@ -65,31 +68,34 @@ class Fifo(Generic[_Item]):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class FrameSource(Wakeable):
-    """A queue pair, or the queue of a program's flow."""
+    """A source of frames: a queue pair, or the queue of a program's flow."""
 
     __slots__ = ("deficit", "queued")
 
     def __init__(self) -> None:
         super().__init__()
         self.queued = False
-        """Whether it is in the round."""
+        """Whether the source is in the round."""
         self.deficit = 0
-        """Bytes it may still send in its turn."""
+        """Bytes that the source may still send in its turn."""
 
     def build_frame(self, now_ns: int) -> bytes | None:
-        """The frame that starts on the wire now; None if it may not send, which takes it out of the round."""
+        """Return the frame that starts on the wire now; None if the source may not send, which ends its turn.
+
+        A source that returns None leaves the round.
+        """
         raise NotImplementedError
 
     def arm(self, now_ns: int) -> None:
-        """It has left the round: ask to be woken when it may send again."""
+        """Set the timer to when the source may send again, after it has left the round."""
         raise NotImplementedError
 
 
 class WireSchedule:
-    """What leaves one NIC, and when.
+    """The schedule of the frames that leave one NIC.
 
-    Calls must come in order of time. A call may be older than frames that were started already (a caller that is late
-    catches up with many at once); those stay as they are, and what the call brings starts after them.
+    Calls must come in order of time. A call may be older than frames that have already started, because a late caller
+    catches up with many frames at once. Those frames do not change, and frames of the new call start after them.
     """
 
     __slots__ = (
@@ -99,7 +105,7 @@ class WireSchedule:
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
-        """`quantum_bytes`: what one source may send in its turn."""
+        """Start with an idle wire; `quantum_bytes` is what one source may send in its turn."""
         self._rate_bps: i64 = rate_bps
         self._quantum_bytes = quantum_bytes
         self._mac_control: Fifo[bytes] = Fifo()
@@ -109,21 +115,24 @@ class WireSchedule:
         self._on_wire = TimedFrames()
         self._remainder: i64 = 0
         self.clock_ns: i64 = 0
-        """Time of the latest event dealt with; never goes back."""
+        """Time of the latest event handled; never decreases."""
         self.wire_free_ns: i64 = 0
-        """When the frame last started ends."""
+        """End of the frame that started last."""
         self.control_pause_end_ns: i64 = 0
-        """Until when the class that control frames are in is paused by 802.1Qbb."""
+        """End of the 802.1Qbb pause of the traffic class that control frames belong to."""
         self.is_quiet = False
-        """No timer fires, no frame starts, and what is on the wire is lost."""
+        """Whether sending has stopped: no timer fires, no frame starts, and frames on the wire are lost."""
         self.frames_sent = self.bytes_sent = self.control_overruns = 0
 
     def send_mac_control(self, frame: bytes) -> None:
-        """Queue an 802.1Qbb frame; it goes before everything and cannot be paused."""
+        """Queue an 802.1Qbb frame, which is sent before all other frames and cannot be paused."""
         self._mac_control.append(frame)
 
     def send_control(self, frame: bytes) -> None:
-        """Queue an ACK, NAK, CNP or pull; it goes before any data. Lost, and counted, where too many wait already."""
+        """Queue an ACK, NAK, CNP or pull, which is sent before any data.
+
+        The frame is dropped and counted if too many are already waiting.
+        """
         if self._control.count < MOST_CONTROL_FRAMES:
             self._control.append(frame)
         else:
@@ -136,12 +145,14 @@ class WireSchedule:
         self._ready.append(source)
 
     def wake_at(self, time_ns: int, target: Wakeable) -> None:
-        """Call `target.on_wake` at that time, and at no other that was asked for before, unless its `wake_ns` is
-        another by then."""
+        """Call `target.on_wake` at that time, unless its `wake_ns` has changed by then.
+
+        This replaces an earlier time of the target.
+        """
         self._timers.set(time_ns, target)
 
     def advance(self, limit_ns: i64) -> None:
-        """Do everything that happens up to and at `limit_ns`: timers and starts of frames, in time order."""
+        """Fire timers and start frames up to and including `limit_ns`, in order of time."""
         if self.is_quiet:
             return
         while True:
@@ -164,31 +175,31 @@ class WireSchedule:
             target.on_wake(self.clock_ns)
 
     def catch_up(self, now_ns: i64) -> None:
-        """Do what happens before `now_ns`, at which something comes from outside."""
+        """Advance to just before `now_ns`, the time of an external input, and set the clock to `now_ns`."""
         self.advance(now_ns - 1)
         if now_ns > self.clock_ns:
             self.clock_ns = now_ns
 
     def finished(self, now_ns: i64) -> list[tuple[int, bytes]]:
-        """Frames whose last bit has left by now, with the time it left, in order."""
-        done: list[tuple[int, bytes]] = []
+        """Return the frames whose last bit has left by `now_ns`, in order, with their departure times."""
+        departures: list[tuple[int, bytes]] = []
         if self.is_quiet:
-            return done
+            return departures
         on_wire = self._on_wire
         while on_wire.count and on_wire.first_ns <= now_ns:
-            left_ns: int = on_wire.first_ns
+            departure_ns: int = on_wire.first_ns
             frame = on_wire.take()
-            done.append((left_ns, frame))
+            departures.append((departure_ns, frame))
             self.bytes_sent += len(frame)
-        self.frames_sent += len(done)
-        return done
+        self.frames_sent += len(departures)
+        return departures
 
     def next_finish_ns(self) -> int | None:
-        """When the last bit of the frame on the wire will have left; None without one."""
+        """Return when the last bit of the frame on the wire leaves; None if the wire is idle."""
         return None if self._on_wire.first_ns == NEVER or self.is_quiet else self._on_wire.first_ns
 
     def next_event_ns(self) -> int | None:
-        """Earliest time at which `advance` or `finished` will have something to do."""
+        """Return the earliest time at which `advance` or `finished` has something to do; None for never."""
         if self.is_quiet:
             return None
         earliest = self._next_start_ns()

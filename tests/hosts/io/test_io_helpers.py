@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Lateness histogram, lines and the monotonic timer."""
+"""Tests of the lateness histogram, of line readers and writers, and of the monotonic timer."""
 
 import os
 import select
@@ -16,8 +16,7 @@ from hosts.io.timer import MonotonicTimer
 
 
 @given(st.lists(st.integers(-1000, 10**9), min_size=1, max_size=200), st.sampled_from([0.5, 0.99, 1.0]))
-def test_percentiles_lie_within_a_sixteenth_above_the_truth(samples: list[int], share: float) -> None:
-    """Never below; early counts as on time."""
+def test_percentiles_are_at_most_a_sixteenth_too_high(samples: list[int], share: float) -> None:
     histogram = LatenessHistogram()
     for sample in samples:
         histogram.record(sample)
@@ -27,12 +26,10 @@ def test_percentiles_lie_within_a_sixteenth_above_the_truth(samples: list[int], 
 
 
 def test_an_empty_histogram_reports_zeros() -> None:
-    """Nothing sent, nothing late."""
     assert LatenessHistogram().summary() == LatenessSummary(count=0, p50_ns=0, p99_ns=0, max_ns=0)
 
 
-def test_a_summary_counts_every_record() -> None:
-    """Its maximum is exact."""
+def test_a_summary_has_the_count_and_the_exact_maximum() -> None:
     histogram = LatenessHistogram()
     for late_ns in (0, 5, 5, 1_000, 100_000):
         histogram.record(late_ns)
@@ -41,8 +38,7 @@ def test_a_summary_counts_every_record() -> None:
     assert summary.p50_ns == 5
 
 
-def test_a_slow_reader_does_not_hold_the_writer_up() -> None:
-    """What does not fit waits."""
+def test_a_writer_does_not_block_on_a_slow_reader() -> None:
     reading, writing = os.pipe()
     writer = LineWriter(writing)
     line = b"x" * 1000 + b"\n"
@@ -61,8 +57,8 @@ def test_a_slow_reader_does_not_hold_the_writer_up() -> None:
     os.close(reading)
 
 
-def test_a_reader_that_has_gone_takes_everything() -> None:
-    """The agent ends in peace when the runner has died."""
+def test_lines_for_a_closed_reader_are_discarded() -> None:
+    """Check that an agent can end normally after the runner has died."""
     reading, writing = os.pipe()
     os.close(reading)
     writer = LineWriter(writing)
@@ -72,8 +68,7 @@ def test_a_reader_that_has_gone_takes_everything() -> None:
     os.close(writing)
 
 
-def test_lines_are_whole_however_they_arrive() -> None:
-    """Split anywhere, joined again."""
+def test_lines_are_joined_from_partial_reads() -> None:
     reading, writing = os.pipe()
     reader = LineReader(reading)
     os.write(writing, b"sta")
@@ -88,8 +83,7 @@ def test_lines_are_whole_however_they_arrive() -> None:
 
 
 @pytest.mark.parametrize("instant_ns", [0, 1], ids=["zero", "long ago"])
-def test_a_timer_for_the_past_fires_at_once(instant_ns: int) -> None:
-    """And only once."""
+def test_a_timer_for_the_past_fires_immediately_and_once(instant_ns: int) -> None:
     timer = MonotonicTimer()
     timer.arm(instant_ns)
     assert select.select([timer], [], [], 10)[0] == [timer]
@@ -99,8 +93,7 @@ def test_a_timer_for_the_past_fires_at_once(instant_ns: int) -> None:
     timer.close()
 
 
-def test_a_timer_can_be_called_off() -> None:
-    """None means never."""
+def test_a_timer_can_be_cancelled() -> None:
     timer = MonotonicTimer()
     timer.arm(1)
     timer.arm(None)

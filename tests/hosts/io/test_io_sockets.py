@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Packet sockets, filters, time stamps and the silent kernel, in namespaces of the test's own."""
+"""Tests of packet sockets, filters, time stamps and the suppression of kernel answers, in network namespaces."""
 
 import os
 import select
@@ -31,13 +31,13 @@ pytestmark = pytest.mark.root
 
 @pytest.fixture(scope="module")
 def stations() -> Iterator[tuple[Station, Station]]:
-    """Two hosts on one wire."""
+    """Yield two hosts on one wire."""
     with two_stations() as pair:
         yield pair
 
 
 def roce_frame(source: Station, destination: Station, payload: bytes = b"abcd") -> bytes:
-    """A data packet for a queue pair nobody has."""
+    """Return a data packet for a queue pair that does not exist."""
     framer = RoceFramer(
         destination_mac=parse_mac(destination.mac),
         source_mac=parse_mac(source.mac),
@@ -51,7 +51,7 @@ def roce_frame(source: Station, destination: Station, payload: bytes = b"abcd") 
 
 
 def bts_frame(source: Station, destination: Station) -> bytes:
-    """A BTS."""
+    """Return a BTS frame."""
     return pack_bts(
         EXAMPLE,
         destination_mac=parse_mac(destination.mac),
@@ -62,14 +62,14 @@ def bts_frame(source: Station, destination: Station) -> bytes:
 
 
 def foreign_frame(source: Station, destination: Station) -> bytes:
-    """UDP to another port."""
+    """Return a UDP frame for a port that the testbed does not use."""
     macs = pack_header(parse_mac(destination.mac), parse_mac(source.mac), 0x0800)
     ip = pack_ipv4(parse_ip(source.ip), parse_ip(destination.ip), 17, 12, 0)
     return macs + ip + pack_udp(1000, 9, 4) + bytes(4)
 
 
 def wait_for(sock: PacketSocket, count: int) -> list[tuple[int, bytes]]:
-    """Frames until there are so many; fails after ten seconds without one."""
+    """Receive at least `count` frames; fail after ten seconds without a frame."""
     frames: list[tuple[int, bytes]] = []
     while len(frames) < count:
         ready, _, _ = select.select([sock], [], [], 10)
@@ -79,28 +79,26 @@ def wait_for(sock: PacketSocket, count: int) -> list[tuple[int, bytes]]:
     return frames
 
 
-def test_entering_a_namespace_ends_where_it_began(stations: tuple[Station, Station]) -> None:
-    """Whatever happens inside."""
-    own = Path("/proc/thread-self/ns/net")
-    before = os.readlink(own)  # noqa: PTH115 (the link names no file)
+def test_a_thread_returns_to_its_namespace_after_an_exception(stations: tuple[Station, Station]) -> None:
+    namespace = Path("/proc/thread-self/ns/net")
+    before = os.readlink(namespace)  # noqa: PTH115 (the target of the link is not a path)
     with pytest.raises(RuntimeError), network_namespace(stations[0].pid):
-        assert os.readlink(own) != before  # noqa: PTH115
+        assert os.readlink(namespace) != before  # noqa: PTH115
         raise RuntimeError
-    assert os.readlink(own) == before  # noqa: PTH115
+    assert os.readlink(namespace) == before  # noqa: PTH115
 
 
-def test_only_our_frames_pass_the_filter(stations: tuple[Station, Station]) -> None:
-    """RoCEv2, BTS and PFC; not other UDP, and not what this host sends itself."""
+def test_only_frames_of_other_hosts_for_the_nic_pass_the_filter(stations: tuple[Station, Station]) -> None:
     left, right = stations
-    ours = [roce_frame(left, right), bts_frame(left, right), pack_pfc(parse_mac(left.mac), {3: 7})]
+    nic_frames = [roce_frame(left, right), bts_frame(left, right), pack_pfc(parse_mac(left.mac), {3: 7})]
     with network_namespace(right.pid):
         receiver = PacketSocket(right.interface)
     with network_namespace(left.pid):
         sender = PacketSocket(left.interface)
-    for frame in (foreign_frame(left, right), ours[0], foreign_frame(left, right), *ours[1:]):
+    for frame in (foreign_frame(left, right), nic_frames[0], foreign_frame(left, right), *nic_frames[1:]):
         assert sender.send(frame)
     assert receiver.send(roce_frame(right, left))
-    assert [frame for _, frame in wait_for(receiver, 3)] == ours
+    assert [frame for _, frame in wait_for(receiver, 3)] == nic_frames
     assert receiver.receive() == ([], [])
     assert len(wait_for(sender, 1)) == 1
     assert (receiver.kernel_drops(), sender.send_failures) == (0, 0)
@@ -109,7 +107,6 @@ def test_only_our_frames_pass_the_filter(stations: tuple[Station, Station]) -> N
 
 
 def test_arrival_times_are_on_the_monotonic_clock_and_in_order(stations: tuple[Station, Station]) -> None:
-    """Between the moments before sending and after receiving."""
     left, right = stations
     with network_namespace(right.pid):
         receiver = PacketSocket(right.interface)
@@ -125,8 +122,7 @@ def test_arrival_times_are_on_the_monotonic_clock_and_in_order(stations: tuple[S
     receiver.close()
 
 
-def test_frames_that_find_no_room_are_counted(stations: tuple[Station, Station]) -> None:
-    """What the kernel drops for a full socket is loss that has a name."""
+def test_frames_dropped_by_a_full_socket_are_counted(stations: tuple[Station, Station]) -> None:
     left, right = stations
     with network_namespace(right.pid):
         receiver = PacketSocket(right.interface)
@@ -142,29 +138,28 @@ def test_frames_that_find_no_room_are_counted(stations: tuple[Station, Station])
     receiver.close()
 
 
-def test_an_interface_that_is_not_there_is_an_error(stations: tuple[Station, Station]) -> None:
-    """Named by the kernel."""
+def test_a_missing_interface_is_an_error(stations: tuple[Station, Station]) -> None:
     with network_namespace(stations[0].pid), pytest.raises(OSError, match="No such device"):
         PacketSocket("nothing0")
 
 
 def icmp_until_ping(stations: tuple[Station, Station]) -> list[int]:
-    """ICMP types that leave the right host after a RoCEv2 and a BTS packet; a ping afterwards tells when to stop."""
+    """Return the ICMP types that the right host sends after a RoCEv2 packet, a BTS and a final ping."""
     left, right = stations
-    seen: list[int] = []
+    icmp_types: list[int] = []
     with raw_socket(left) as wire:
         wire.send(roce_frame(left, right))
         wire.send(bts_frame(left, right))
         assert "1 received" in left.run("ping", "-c", "1", "-W", "5", right.ip)
-        while 0 not in seen:
+        while 0 not in icmp_types:
             frame, (_, _, direction, _, _) = wire.recvfrom(2048)
             if direction != socket.PACKET_OUTGOING and frame[12:14] == b"\x08\x00" and frame[23] == 1:
-                seen.append(frame[34])
-    return seen
+                icmp_types.append(frame[34])
+    return icmp_types
 
 
-def test_the_kernel_answers_our_packets_unless_it_is_silenced(stations: tuple[Station, Station]) -> None:
-    """Without the bound sockets: port unreachable (type 3). With them: only the echo reply (type 0)."""
+def test_silence_kernel_suppresses_port_unreachable_answers(stations: tuple[Station, Station]) -> None:
+    """Check for port unreachable (type 3) without the bound sockets and only echo reply (type 0) with them."""
     stations[1].run("sysctl", "-qw", "net.ipv4.icmp_ratelimit=0")
     assert icmp_until_ping(stations) == [3, 3, 0]
     with network_namespace(stations[1].pid):
@@ -176,8 +171,7 @@ def test_the_kernel_answers_our_packets_unless_it_is_silenced(stations: tuple[St
             sock.close()
 
 
-def test_a_port_in_use_is_an_error_and_leaves_nothing_open(stations: tuple[Station, Station]) -> None:
-    """Two agents must not serve one host."""
+def test_two_agents_cannot_silence_the_same_host(stations: tuple[Station, Station]) -> None:
     with network_namespace(stations[0].pid):
         first = silence_kernel()
         with pytest.raises(OSError, match="in use"):
@@ -186,10 +180,9 @@ def test_a_port_in_use_is_an_error_and_leaves_nothing_open(stations: tuple[Stati
         sock.close()
 
 
-def test_a_frame_for_which_there_is_no_room_is_counted(
+def test_a_frame_that_is_too_long_for_the_buffer_is_counted_not_truncated(
     stations: tuple[Station, Station], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not taken for a shorter one."""
     a, b = stations
     with network_namespace(b.pid):
         receiver = PacketSocket(b.interface)
@@ -203,8 +196,7 @@ def test_a_frame_for_which_there_is_no_room_is_counted(
     receiver.close()
 
 
-def test_a_frame_above_the_mtu_is_refused_by_name(stations: tuple[Station, Station]) -> None:
-    """The interface and the size: what a reader of an agent's log needs."""
+def test_the_error_for_a_frame_above_the_mtu_names_interface_and_size(stations: tuple[Station, Station]) -> None:
     a, b = stations
     with network_namespace(a.pid):
         sender = PacketSocket(a.interface)

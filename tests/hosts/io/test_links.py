@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Interfaces over netlink, in a namespace of the test's own."""
+"""Tests of the configuration of interfaces over netlink, in a network namespace of their own."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ HOST = Settings.of_host(IPv4Address("10.1.0.2"), IPv4Address("10.1.255.254"), "0
 
 @pytest.fixture
 def links() -> Iterator[Links]:
-    """In a namespace where nothing is but `lo`, and a pair `a0`, `b0`."""
+    """Yield a netlink socket in a new namespace with only `lo` and a veth pair `a0`, `b0`."""
     skip_unless_possible()
-    with private_network(), Links() as made:
-        made.add_pair("a0", "b0")
-        yield made
+    with private_network(), Links() as netlink:
+        netlink.add_pair("a0", "b0")
+        yield netlink
 
 
-def test_settings_are_what_was_given(links: Links) -> None:
-    """What one interface had, another gets, whole: a host's TAP device has no other way out."""
+def test_settings_can_be_moved_to_another_interface(links: Links) -> None:
+    """Check what a host's TAP device depends on."""
     links.set_up("b0")
     links.give("a0", HOST)
     assert links.settings("a0") == HOST
@@ -45,33 +45,30 @@ def test_settings_are_what_was_given(links: Links) -> None:
     assert (route["dst"], route["gateway"], route["dev"]) == ("default", "10.1.255.254", "b0")
 
 
-def test_what_others_set_is_seen(links: Links) -> None:
-    """Networks and routes without a gateway too; what the kernel derives is not a setting."""
+def test_settings_include_routes_and_addresses_set_by_other_programs(links: Links) -> None:
+    """Routes that the kernel derives from addresses are not settings."""
     for command in ("address add 10.0.0.1/24 dev a0", "link set b0 up", "route add 10.9.0.0/16 dev a0"):
         subprocess.run(["ip", *command.split()], check=True)
-    found = links.settings("a0")
-    assert found.addresses == (("10.0.0.1", 24),)
-    assert [(route.destination, route.gateway) for route in found.routes] == [("10.9.0.0/16", None)]
-    assert found.neighbours == ()
+    settings = links.settings("a0")
+    assert settings.addresses == (("10.0.0.1", 24),)
+    assert [(route.destination, route.gateway) for route in settings.routes] == [("10.9.0.0/16", None)]
+    assert settings.neighbours == ()
 
 
-def test_an_interfaces_own(links: Links) -> None:
-    """MAC address and MTU."""
+def test_mac_address_and_mtu_can_be_set(links: Links) -> None:
     links.set_mac("a0", "02:00:00:00:00:07")
     links.set_mtu("a0", 9_000)
     assert (links.mac("a0"), links.mtu("a0")) == ("02:00:00:00:00:07", 9_000)
 
 
-def test_one_request_removes_all_pairs(links: Links) -> None:
-    """And nothing else; once more is no error."""
+def test_remove_pairs_removes_all_pairs_and_can_be_repeated(links: Links) -> None:
     links.add_pair("c0", "d0")
     links.remove_pairs()
     links.remove_pairs()
     assert [link["ifname"] for link in json.loads(subprocess.check_output(["ip", "-json", "link"]))] == ["lo"]
 
 
-def test_a_failure_says_what(links: Links) -> None:
-    """Which interface, and the kernel's reason."""
+def test_an_error_names_the_interface_and_the_reason(links: Links) -> None:
     with pytest.raises(OSError, match="cannot join a0 and x: File exists"):
         links.add_pair("a0", "x")
     with pytest.raises(OSError, match="cannot bring c0 up: No such device") as caught:
@@ -81,8 +78,7 @@ def test_a_failure_says_what(links: Links) -> None:
         turn_off_offloads(["c0"])
 
 
-def test_nothing_is_offloaded(links: Links) -> None:
-    """Neither checksums nor segmentation, in both directions."""
+def test_offloads_are_turned_off_in_both_directions(links: Links) -> None:
     with closing(IoctlEthtool("a0")) as ethtool:
         before = ethtool.get_offload_flags()
         turn_off_offloads(["a0", "b0"])
@@ -93,14 +89,12 @@ def test_nothing_is_offloaded(links: Links) -> None:
 
 
 @pytest.mark.parametrize("mtu_bytes", [1500, 4132, 65_535])
-def test_both_ends_of_a_pair_take_what_was_asked_for(links: Links, mtu_bytes: int) -> None:
-    """The kernel says so of each."""
+def test_both_ends_of_a_pair_have_the_requested_mtu(links: Links, mtu_bytes: int) -> None:
     links.add_pair("a1", "b1", mtu_bytes=mtu_bytes)
     assert (links.mtu("a1"), links.mtu("b1")) == (mtu_bytes, mtu_bytes)
 
 
-def test_an_mtu_that_the_kernel_refuses_is_named(links: Links) -> None:
-    """With the interfaces; nothing is made."""
+def test_an_invalid_mtu_is_an_error_and_makes_no_pair(links: Links) -> None:
     with pytest.raises(OSError, match="cannot join a1 and b1 at an MTU of 65536 B: Invalid argument"):
         links.add_pair("a1", "b1", mtu_bytes=65_536)
     with pytest.raises(OSError, match="cannot find a1"):

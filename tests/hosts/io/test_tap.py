@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ordinary programs in two namespaces whose traffic goes through TAP devices and our NICs."""
+"""Tests of ordinary programs in two namespaces whose traffic passes TAP devices and our NICs."""
 
 import subprocess
 import sys
@@ -58,13 +58,13 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
 
 @pytest.fixture(scope="module")
 def stations() -> Iterator[tuple[Station, Station]]:
-    """Two hosts on one wire that know each other's MAC address, as a topology's hosts do."""
+    """Yield two hosts on one wire that know each other's MAC address, as the hosts of a topology do."""
     if not Path("/dev/net/tun").exists():
         pytest.skip("no /dev/net/tun")
     with two_stations() as pair:
-        for own, other in (pair, pair[::-1]):
-            command = f"ip neighbour replace {other.ip} lladdr {other.mac} nud permanent dev {own.interface}"
-            own.run(*command.split())
+        for station, peer in (pair, pair[::-1]):
+            command = f"ip neighbour replace {peer.ip} lladdr {peer.mac} nud permanent dev {station.interface}"
+            station.run(*command.split())
         try:
             with network_namespace(pair[0].pid):
                 TapDevice("probe-tap0").close()
@@ -75,7 +75,7 @@ def stations() -> Iterator[tuple[Station, Station]]:
 
 @contextmanager
 def program(station: Station, code: str) -> Iterator["subprocess.Popen[str]"]:
-    """A Python program in a station's namespace; killed if it is still there at the end."""
+    """Run a Python program in a station's namespace and kill it at the end."""
     inside = ["nsenter", f"--net=/proc/{station.pid}/ns/net", sys.executable, "-c", code]
     with subprocess.Popen(inside, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -85,21 +85,22 @@ def program(station: Station, code: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def listening(process: "subprocess.Popen[str]") -> bool:
-    """Waits until a server says so."""
+    """Wait for a server's first line and return whether the server is listening."""
     assert process.stdout is not None
     return process.stdout.readline() == "listening\n"
 
 
 def converse(stations: tuple[Station, Station], serve: str, ask: str) -> str:
-    """A server program on the right, a client on the left; what the client prints."""
+    """Run a server program on the right and a client on the left, and return the client's output."""
     with program(stations[1], serve) as server:
         assert listening(server)
         return stations[0].run(sys.executable, "-c", ask).strip()
 
 
 @pytest.mark.root
-def test_ping_tcp_and_udp_pass_through_the_nics(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Whole and unbroken, datagrams in fragments too; every frame is counted by both NICs."""
+def test_ping_tcp_and_udp_pass_the_nics_unchanged_and_are_counted(
+    stations: tuple[Station, Station], tmp_path: Path
+) -> None:
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
     with agent(config, tmp_path) as running:
         assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "10", stations[1].ip)
@@ -107,7 +108,7 @@ def test_ping_tcp_and_udp_pass_through_the_nics(stations: tuple[Station, Station
         assert converse(stations, ECHO, ASK) == "True"
         running.tell(Stop())
         running.until(Stopped)
-    left, right = (side.nic for side in running.of(HostStatistics))
+    left, right = (host.nic for host in running.of(HostStatistics))
     assert left.programs_sent == right.programs_received > 300
     assert right.programs_sent == left.programs_received
     assert left.frames_sent == right.frames_received
@@ -115,22 +116,22 @@ def test_ping_tcp_and_udp_pass_through_the_nics(stations: tuple[Station, Station
 
 
 @pytest.mark.root
-def test_the_interface_gets_everything_back(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """While an agent serves programs the address is on the TAP device; afterwards all is as it was."""
-    watched = (["-4", "address"], ["-4", "neighbour"], ["-4", "route"])
-    before = [stations[0].run("ip", *what, "show", "dev", "left0").split() for what in watched]
+def test_the_interface_gets_its_settings_back(stations: tuple[Station, Station], tmp_path: Path) -> None:
+    """While an agent serves programs, the address is on the TAP device."""
+    objects = (["-4", "address"], ["-4", "neighbour"], ["-4", "route"])
+    before = [stations[0].run("ip", *words, "show", "dev", "left0").split() for words in objects]
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
     with agent(config, tmp_path):
         assert stations[0].ip in stations[0].run("ip", "address", "show", "dev", "h1-tap0")
         assert stations[0].ip not in stations[0].run("ip", "address", "show", "dev", "left0")
-    assert [stations[0].run("ip", *what, "show", "dev", "left0").split() for what in watched] == before
+    assert [stations[0].run("ip", *words, "show", "dev", "left0").split() for words in objects] == before
     assert "tap0" not in stations[0].run("ip", "link")
     assert "1 received" in stations[0].run("ping", "-c", "1", "-W", "10", stations[1].ip)
 
 
 @pytest.mark.root
 def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_path: Path) -> None:
-    """Obeyed because the host has that 5-tuple; the connection survives."""
+    """The BTS is obeyed because the host has the named 5-tuple, and the connection survives."""
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
     signal = BackToSender(BtsCause.QUEUE, False, 100_000, 6, 0, 40_000, 5201, 0, 0, 1, 9, 0)
     left, right = stations

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a switch makes of a data frame that its queue has no room for: switch-bmv2/include/control/queue/trimming.p4."""
+"""The trimmed frame that a switch sends in place of a data frame: switch-bmv2/include/control/queue/trimming.p4."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _UDP_BYTES = TRIMMED_IPV4_BYTES - HEADER_BYTES
 
 
 def cut(frame: bytes, dscp: int = DSCP_TRIMMED) -> bytes:
-    """Its headers, on their way to its receiver."""
+    """Return the trimmed frame on its way to the receiver."""
     ip = unpack_header(frame, IP_OFFSET)
     assert ip is not None
     return _headers(frame, frame[:IP_OFFSET], ip.source, ip.destination, dscp)
 
 
 def sent_back(frame: bytes) -> bytes:
-    """Its headers, on their way back to its sender."""
+    """Return the trimmed frame on its way back to the sender."""
     ip = unpack_header(frame, IP_OFFSET)
     assert ip is not None
     macs = frame[6:12] + frame[:6]

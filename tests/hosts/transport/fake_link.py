@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Two NICs joined by a fake link in virtual time: delay, loss, duplication, reordering and forged frames.
+"""Two NICs joined by a fake link in virtual time, with delay, loss, duplication, reordering and forged frames.
 
-The link owns the clock and the randomness (a seeded generator); the NICs are real.
+The link owns the clock and the seeded random generator; the NICs are real.
 """
 
 import heapq
@@ -31,13 +31,13 @@ Mutation = Callable[[int, str, bytes], bytes | None]
 
 
 def plain(frame: bytes) -> bytes:
-    """The frame without telemetry, as its receiver sees it."""
+    """Return the frame without telemetry, as its receiver sees it."""
     stripped = strip(frame) if has_telemetry(frame) else None
     return frame if stripped is None else stripped[0]
 
 
 class FakeLink:
-    """`a` and `b` face each other; `run` moves frames until nothing is left to do."""
+    """A link between the NICs `a` and `b`; `run` moves frames until no event is due."""
 
     def __init__(
         self,
@@ -54,7 +54,10 @@ class FakeLink:
         change: Mutation | None = None,
         epoch_ns: int = 0,
     ) -> None:
-        """Probabilities are per frame; `drop` and `change` see (frame number, sender's name, frame)."""
+        """Connect two NICs; probabilities are per frame.
+
+        `drop` and `change` are called with the frame's number, the sender's name and the frame.
+        """
         settings = settings or TransportSettings()
         scale = Dilation(dilation)
         self.dilation = scale
@@ -67,17 +70,17 @@ class FakeLink:
         self.events: dict[str, list[Event]] = {"a": [], "b": []}
         self._delay_ns = scale.wall_ns(delay_ns)
         self._reorder_ns = scale.wall_ns(reorder_ns)
-        self._chances = (loss, duplicate, reorder)
+        self._probabilities = (loss, duplicate, reorder)
         self._random = random.Random(seed)
         self.delivered: list[tuple[int, str, bytes]] = []
         self._drop = drop
         self._change = change
-        self._flying: list[tuple[int, int, Nic, bytes]] = []
+        self._in_flight: list[tuple[int, int, Nic, bytes]] = []
         self._sequence = 0
         self._flows = 0
 
     def transfer(self, size_bytes: int, *, ready_ns: int = 0, backwards: bool = False, qpn: int | None = None) -> int:
-        """Announce a message at both ends; returns its flow id. Odd QPs this way, so both ends differ."""
+        """Announce a message at both ends and return its flow id; the two ends have different QP numbers."""
         self._flows += 1
         source, sink = (self.b, self.a) if backwards else (self.a, self.b)
         source_qpn = qpn if qpn is not None else self._flows
@@ -88,11 +91,11 @@ class FakeLink:
         return flow
 
     def of(self, kind: type[EventKind], name: str) -> list[EventKind]:
-        """Events of one kind at one NIC, in order."""
+        """Return the events of one kind at one NIC, in order."""
         return [event for event in self.events[name] if isinstance(event, kind)]
 
     def data_sent(self, name: str = "a") -> list[tuple[int, int, int]]:
-        """Data packets a NIC sent: (start, end, PSN)."""
+        """Return the data packets that a NIC sent as (start, end, PSN)."""
         rows = []
         for end_ns, source, frame in self.sent:
             header = parse_header(plain(frame))
@@ -102,7 +105,7 @@ class FakeLink:
         return rows
 
     def bts(self, qpn: int, pause_us: int, **changes: Any) -> bytes:
-        """A BTS that reaches NIC a and names its flow with that source QP."""
+        """Return a BTS for NIC a that names its flow with this source QP."""
         fields = {
             "cause": BtsCause.QUEUE,
             "cacheable": False,
@@ -121,25 +124,25 @@ class FakeLink:
         return pack_bts(signal, destination_mac=MAC_A, source_mac=MAC_B, congested_ip=IP_B, paused_ip=IP_A)
 
     def inject(self, time_ns: int, receiver: Nic, frame: bytes) -> None:
-        """Let a frame arrive at a NIC at that time."""
+        """Deliver a frame to a NIC at this time."""
         self._sequence += 1
-        heapq.heappush(self._flying, (time_ns, self._sequence, receiver, frame))
+        heapq.heappush(self._in_flight, (time_ns, self._sequence, receiver, frame))
 
     def run(self, until_ns: int = 1 << 60, max_steps: int = 2_000_000) -> None:
-        """Until nothing is due before `until_ns`; fails if that takes more than `max_steps`."""
+        """Run until no event is due before `until_ns`; fail after more than `max_steps` steps."""
         for _ in range(max_steps):
             times = [time for time in (self.a.next_timer_ns(), self.b.next_timer_ns()) if time is not None]
-            if self._flying:
-                times.append(self._flying[0][0])
+            if self._in_flight:
+                times.append(self._in_flight[0][0])
             if not times or min(times) > until_ns:
                 return
             self.now_ns = max(self.now_ns, min(times))
             self._step()
-        raise AssertionError(f"no end after {max_steps} steps")
+        raise AssertionError(f"events are still due after {max_steps} steps")
 
     def _step(self) -> None:
-        while self._flying and self._flying[0][0] <= self.now_ns:
-            time_ns, _, receiver, frame = heapq.heappop(self._flying)
+        while self._in_flight and self._in_flight[0][0] <= self.now_ns:
+            time_ns, _, receiver, frame = heapq.heappop(self._in_flight)
             receiver.receive(frame, time_ns)
             self.delivered.append((time_ns, receiver.address.name, frame))
         for nic in (self.a, self.b):
@@ -147,7 +150,7 @@ class FakeLink:
                 assert end_ns <= self.now_ns
                 self._carry(nic, end_ns, frame)
             due_ns = nic.next_timer_ns()
-            assert due_ns is None or due_ns > self.now_ns, "timers lie strictly in the future"
+            assert due_ns is None or due_ns > self.now_ns, "timers must be strictly in the future"
             while (event := nic.next_event()) is not None:
                 self.events[nic.address.name].append(event)
 
@@ -158,10 +161,10 @@ class FakeLink:
         changed = self._change(number, name, frame) if self._change else frame
         if changed is None or (self._drop and self._drop(number, name, frame)):
             return
-        loss, duplicate, reorder = self._chances
+        loss, duplicate, reorder = self._probabilities
         if self._random.random() < loss:
             return
         copies = 2 if self._random.random() < duplicate else 1
         for _ in range(copies):
-            late = self._random.randrange(self._reorder_ns) if self._random.random() < reorder else 0
-            self.inject(end_ns + self._delay_ns + late, self.b if source is self.a else self.a, changed)
+            extra_ns = self._random.randrange(self._reorder_ns) if self._random.random() < reorder else 0
+            self.inject(end_ns + self._delay_ns + extra_ns, self.b if source is self.a else self.a, changed)

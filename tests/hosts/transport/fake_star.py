@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Several NICs around one fake switch in virtual time: a byte queue a host, ECN marks, telemetry and 802.1Qbb pauses.
+"""Several NICs around one fake switch in virtual time, with per-port queues, ECN, telemetry and 802.1Qbb pauses.
 
-A model to test hosts against: first in, first out, no shared buffer. The real switch is the P4 program.
+The switch is a simple model for tests of hosts: FIFO queues and no shared buffer. The real switch is the P4 program.
 """
 
 import heapq
@@ -30,7 +30,7 @@ _SHIM = 42
 
 @dataclass
 class Port:
-    """The switch's output towards one host."""
+    """The switch's output port towards one host."""
 
     queue: deque[bytes] = field(default_factory=deque)
     queued_bytes: int = 0
@@ -39,13 +39,13 @@ class Port:
     is_busy: bool = False
     pause_end_ns: int = 0
     depths: list[tuple[int, int]] = field(default_factory=list)
-    """(departure, bytes left) of every frame."""
+    """Departure time of every frame and the bytes that it left in the queue."""
     by_source: Counter[int] = field(default_factory=Counter)
-    """Data bytes sent, by source address."""
+    """Bytes sent, by source address."""
 
 
 class FakeStar:
-    """Hosts 1..n; `run` moves frames until the given time or until nothing is left to do."""
+    """A star of hosts 1..n; `run` moves frames until the given time or until no event is due."""
 
     def __init__(
         self,
@@ -59,9 +59,10 @@ class FakeStar:
         buffer_bytes: int = 1 << 60,
         receiver: TransportSettings | None = None,
     ) -> None:
-        """`delay_ns` a link; a data packet that leaves more than `ecn_threshold_bytes` behind is marked.
+        """Connect the hosts by links with a delay of `delay_ns` each.
 
-        `buffer_bytes` bounds each port's queue. `receiver`: settings of the last host, if they differ.
+        A data packet that leaves more than `ecn_threshold_bytes` in the queue is marked. `buffer_bytes` is the capacity
+        of each port's queue. `receiver` is the settings of the last host, if they differ from the others'.
         """
         scale = Dilation(dilation)
         self.dilation = scale
@@ -77,7 +78,7 @@ class FakeStar:
         self.now_ns = 0
         self.events: list[list[Event]] = [[] for _ in self.nics]
         self.on_wire: list[tuple[int, bytes]] = []
-        """Frames that hosts sent which are not RoCEv2 data, with their time."""
+        """802.1Qbb frames that hosts sent, with their arrival times."""
         self._delay_ns = scale.wall_ns(delay_ns)
         self._threshold_bytes = ecn_threshold_bytes
         self._with_telemetry = with_telemetry
@@ -89,7 +90,10 @@ class FakeStar:
         self._flows = 0
 
     def transfer(self, source: int, sink: int, size_bytes: int, *, ready_ns: int = 0) -> int:
-        """Announce a message between two hosts (numbers from 0) at both ends, model time; returns its flow id."""
+        """Announce a message between two hosts (numbers from 0) at both ends and return its flow id.
+
+        `ready_ns` is model time.
+        """
         self._flows += 1
         flow, ready_ns = self._flows, self.dilation.wall_ns(ready_ns)
         ends = (_FIRST_IP + source, _FIRST_IP + sink)
@@ -99,17 +103,17 @@ class FakeStar:
         return flow
 
     def of(self, kind: type[Any], host: int) -> list[Any]:
-        """Events of one kind at one host, in order."""
+        """Return the events of one kind at one host, in order."""
         return [event for event in self.events[host] if isinstance(event, kind)]
 
     def mean_depth_bytes(self, host: int, since_ns: int) -> float:
-        """Time average of a port's queue from a model time on."""
+        """Return the time average of a port's queue from model time `since_ns` on."""
         rows = [row for row in self.ports[host].depths if row[0] >= self.dilation.wall_ns(since_ns)]
         area = sum(depth * (after - time) for (time, depth), (after, _) in itertools.pairwise(rows))
         return area / (rows[-1][0] - rows[0][0])
 
     def run(self, until_ns: int = 1 << 50) -> None:
-        """Until model time `until_ns`, or the end of all work."""
+        """Run until model time `until_ns` or until no event is due."""
         limit_ns = self.dilation.wall_ns(until_ns)
         while self._due and self._due[0][0] <= limit_ns:
             self.now_ns, _, kind, host, frame = heapq.heappop(self._due)
@@ -132,8 +136,8 @@ class FakeStar:
 
     def _serve(self, host: int) -> None:
         nic = self.nics[host]
-        for left_ns, frame in nic.frames_to_send(self.now_ns):
-            self._at(left_ns + self._delay_ns, "switch", host, frame)
+        for departure_ns, frame in nic.frames_to_send(self.now_ns):
+            self._at(departure_ns + self._delay_ns, "switch", host, frame)
         while (event := nic.next_event()) is not None:
             self.events[host].append(event)
         self._arm(host)
@@ -182,7 +186,7 @@ class FakeStar:
         self._at(end_ns + self._delay_ns, "host", target, frame)
 
     def _stamp(self, port: Port, frame: bytes) -> bytes:
-        """What the switch writes into a packet that leaves: a mark, a record."""
+        """Return the frame with the ECN mark and the telemetry record that the switch adds."""
         if self._threshold_bytes is not None and port.queued_bytes > self._threshold_bytes and frame[15] & 0x3:
             frame = with_tos(frame, frame[15] | ECN_CONGESTION_EXPERIENCED)
         if self._with_telemetry and has_telemetry(frame) and not frame[_SHIM + 1] & INT_FLAG_ECHO:
@@ -193,18 +197,18 @@ class FakeStar:
 
 
 def with_tos(frame: bytes, tos: int) -> bytes:
-    """The frame with another TOS byte and a right checksum."""
+    """Return the frame with another TOS byte and a correct checksum."""
     return _with_ip(frame, frame[HEADER_BYTES : HEADER_BYTES + 1] + bytes([tos]) + frame[16:34])
 
 
 def with_record(frame: bytes, record: HopRecord) -> bytes:
-    """The frame as a switch forwards it that has pushed one record."""
+    """Return the frame as a switch forwards it after adding one telemetry record."""
     ip = frame[HEADER_BYTES:34]
     length = int.from_bytes(ip[2:4], "big") + INT_RECORD_BYTES
     udp_length = int.from_bytes(frame[38:40], "big") + INT_RECORD_BYTES
     shim = bytes([frame[_SHIM] + 1]) + frame[_SHIM + 1 : _SHIM + 4]
-    pushed = b"".join(value.to_bytes(4, "big") for value in record)
-    frame = frame[:38] + udp_length.to_bytes(2, "big") + frame[40:_SHIM] + shim + pushed + frame[_SHIM + 4 :]
+    record_bytes = b"".join(value.to_bytes(4, "big") for value in record)
+    frame = frame[:38] + udp_length.to_bytes(2, "big") + frame[40:_SHIM] + shim + record_bytes + frame[_SHIM + 4 :]
     return _with_ip(frame, ip[:2] + length.to_bytes(2, "big") + ip[4:])
 
 

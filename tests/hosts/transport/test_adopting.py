@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A NIC that changes its settings while it works, and what it tells of what it has in hand."""
+"""Tests of a NIC whose settings change while it is active, and of the state that it reports."""
 
 import pytest
 
@@ -13,8 +13,8 @@ SFC = TransportSettings(flow_control="sfc", congestion="window", loss_recovery="
 HPCC = TransportSettings(flow_control="none", congestion="hpcc", loss_recovery="go-back-n")
 
 
-def test_messages_begin_by_new_rules_and_end_by_their_own() -> None:
-    """A windowed message goes on windowed while a new one carries telemetry; both arrive whole."""
+def test_new_settings_apply_only_to_new_messages() -> None:
+    """Start a message with telemetry while one with a fixed window is active; both must arrive."""
     link = FakeLink(SFC)
     link.transfer(500_000)
     link.run(until_ns=20_000)
@@ -31,8 +31,7 @@ def test_messages_begin_by_new_rules_and_end_by_their_own() -> None:
     assert link.a.statistics().timeouts == 0
 
 
-def test_signals_are_obeyed_as_the_rules_of_now_say() -> None:
-    """After a change to a flow control that ignores BTS they are counted as ignored, and the other way round."""
+def test_signals_are_handled_by_the_current_flow_control() -> None:
     link = FakeLink(SFC)
     link.transfer(2_000_000)
     link.inject(10_000, link.a, link.bts(1, 5))
@@ -46,8 +45,7 @@ def test_signals_are_obeyed_as_the_rules_of_now_say() -> None:
     assert [event.reason for event in link.of(BtsReceived, "a")] == ["obeyed", "flow_control_off", "obeyed"]
 
 
-def test_what_is_not_known_changes_nothing() -> None:
-    """An unknown parameter is refused before anything is taken over."""
+def test_settings_with_an_unknown_parameter_change_nothing() -> None:
     link = FakeLink(SFC)
     with pytest.raises(ValueError, match="unknown parameter"):
         link.a.adopt(TransportSettings(congestion="hpcc", congestion_parameters={"nonsense": 1}), Dilation())
@@ -57,8 +55,7 @@ def test_what_is_not_known_changes_nothing() -> None:
     assert [event.obeyed for event in link.of(BtsReceived, "a")] == [True]
 
 
-def test_the_state_tells_progress_and_pause() -> None:
-    """Acknowledged and in flight make up what was sent; a paused message says until when; a done one is gone."""
+def test_the_state_contains_progress_and_pause_of_unfinished_messages() -> None:
     link = FakeLink(SFC)
     link.transfer(1_000_000)
     link.inject(50_000, link.a, link.bts(1, 40))

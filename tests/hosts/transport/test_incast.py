@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A 16:1 incast through every combination of the three tables, into a buffer that is too small."""
+"""Tests of a 16:1 incast into a small buffer with every combination of algorithms."""
 
 import itertools
 
@@ -18,7 +18,7 @@ BYTES = 30_001
 
 
 def incast(congestion: str, flow_control: str, loss_recovery: str, *, buffer_bytes: int) -> FakeStar:
-    """All at once, until nothing is left to do."""
+    """Run an incast in which all senders start at once, until no event is due."""
     settings = TransportSettings(
         congestion=congestion, flow_control=flow_control, loss_recovery=loss_recovery, rto_ns=320_000
     )
@@ -30,7 +30,7 @@ def incast(congestion: str, flow_control: str, loss_recovery: str, *, buffer_byt
 
 
 def reports(star: FakeStar) -> list[SendingReport]:
-    """Of all senders."""
+    """Return the reports of all senders."""
     return [event.report for source in range(SENDERS) for event in star.of(MessageCompleted, source)]
 
 
@@ -41,20 +41,18 @@ def reports(star: FakeStar) -> list[SendingReport]:
 def test_every_combination_survives_an_incast_with_drops(
     congestion: str, flow_control: str, loss_recovery: str
 ) -> None:
-    """Everything arrives whole; what was lost was resent, and no packet is counted twice."""
     star = incast(congestion, flow_control, loss_recovery, buffer_bytes=100_000)
     received = star.of(MessageReceived, SENDERS)
     assert [event.corrupted for event in received] == [False] * SENDERS
-    done = reports(star)
-    assert len(done) == SENDERS
+    completed = reports(star)
+    assert len(completed) == SENDERS
     assert star.drops > 0
-    assert sum(report.counts.packets_resent for report in done) >= star.drops
-    assert sum(report.counts.packets_sent - report.counts.packets_resent for report in done) == SENDERS * 31
+    assert sum(report.counts.packets_resent for report in completed) >= star.drops
+    assert sum(report.counts.packets_sent - report.counts.packets_resent for report in completed) == SENDERS * 31
 
 
 @pytest.mark.parametrize("congestion", ["none", "window"])
 def test_irn_resends_less_than_go_back_n(congestion: str) -> None:
-    """Into the same buffer; go-back-N repeats what had arrived."""
     resent = {
         name: sum(
             report.counts.bytes_resent for report in reports(incast(congestion, "none", name, buffer_bytes=200_000))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Traffic of ordinary programs through the NIC: paced, queued per 5-tuple, bounded, paused by BTS and by class."""
+"""Tests of program traffic through the NIC: pacing, bounded queues per 5-tuple, and pauses by BTS and by class."""
 
 from itertools import pairwise
 
@@ -18,14 +18,14 @@ SFC = TransportSettings(flow_control="sfc")
 
 
 def packet(sport: int, dport: int = 5201, *, size: int = 1000, protocol: int = 6, tos: int = 0) -> bytes:
-    """From host a to host b, of a TCP flow unless said."""
+    """Return a packet from host a to host b, of a TCP flow by default."""
     payload = udp.pack_header(sport, dport, size - 8) + bytes(size - 8)
     ip = ipv4.pack_header(IP_A, IP_B, protocol, len(payload), tos)
     return pack_header(MAC_B, MAC_A, 0x0800) + ip + payload
 
 
 def link_with(settings: TransportSettings = SFC, **packets: int) -> FakeLink:
-    """Both hosts have programs; host a's send so many packets from each port at time 0."""
+    """Return a link whose hosts have programs; host a's send `count` packets from port `name` at time 0."""
     link = FakeLink(settings)
     link.a.attach_programs()
     link.b.attach_programs()
@@ -36,12 +36,11 @@ def link_with(settings: TransportSettings = SFC, **packets: int) -> FakeLink:
 
 
 def departures(link: FakeLink, sport: int) -> list[int]:
-    """When packets of a flow had left host a."""
+    """Return the times at which packets of a flow left host a."""
     return [end_ns for end_ns, name, frame in link.sent if name == "a" and frame[34:36] == sport.to_bytes(2, "big")]
 
 
 def test_packets_reach_the_other_hosts_programs_unchanged() -> None:
-    """In order, and counted."""
     link = link_with(p1000=3)
     link.run()
     assert link.b.programs is not None
@@ -50,8 +49,7 @@ def test_packets_reach_the_other_hosts_programs_unchanged() -> None:
     assert (link.a.statistics().programs_sent, link.b.statistics().programs_received) == (3, 3)
 
 
-def test_flows_share_the_wire_by_turns_at_line_rate() -> None:
-    """Two flows of 40 packets: one after the other in time, alternately."""
+def test_flows_take_turns_at_line_rate() -> None:
     link = link_with(p1000=40, p2000=40)
     link.run()
     ends = sorted(departures(link, 1000) + departures(link, 2000))
@@ -59,18 +57,16 @@ def test_flows_share_the_wire_by_turns_at_line_rate() -> None:
     assert abs(departures(link, 1000)[-1] - departures(link, 2000)[-1]) <= 200
 
 
-def test_queue_pairs_and_programs_share_the_wire() -> None:
-    """A message and a flow, each half."""
+def test_queue_pairs_and_programs_share_the_wire_equally() -> None:
     link = link_with(p1000=100)
     link.transfer(100_000)
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert done.finish_ns == pytest.approx(2 * 8_464 + 10_000, rel=0.1)
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.finish_ns == pytest.approx(2 * 8_464 + 10_000, rel=0.1)
     assert departures(link, 1000)[-1] == pytest.approx(2 * 8_272, rel=0.1)
 
 
-def test_a_bts_pauses_the_5_tuple_it_names_and_no_other() -> None:
-    """Named by destination, protocol and ports; recorded without a flow number."""
+def test_a_bts_pauses_only_the_5_tuple_that_it_names() -> None:
     link = link_with(p1000=100, p2000=100)
     bts = link.bts(1, 50, protocol=6, source_port=1000, destination_port=5201, destination_qpn=0, dscp=0)
     link.inject(2_000, link.a, bts)
@@ -88,30 +84,28 @@ def test_a_bts_pauses_the_5_tuple_it_names_and_no_other() -> None:
     ids=["protocol", "source", "destination", "QP"],
 )
 def test_a_bts_for_another_5_tuple_is_ignored(changes: dict[str, int]) -> None:
-    """Obeyed only for a flow that this host has."""
     link = link_with(p1000=10)
-    named = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0, **changes}
-    link.inject(300, link.a, link.bts(1, 50, **named))
+    fields = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0, **changes}
+    link.inject(300, link.a, link.bts(1, 50, **fields))
     link.run()
     assert link.of(BtsReceived, "a")[0].reason == "unknown_flow"
     assert departures(link, 1000)[-1] < 1_000
 
 
-def test_a_flow_between_two_packets_is_still_known() -> None:
-    """TCP waits for its window: the BTS holds what comes next. Without SFC it does not."""
-    for settings, reason, first in ((SFC, "obeyed", 60_000), (TransportSettings(), "flow_control_off", 20_000)):
+def test_a_bts_pauses_a_flow_without_queued_packets_under_sfc_only() -> None:
+    """A TCP flow often waits for its window and then has no packet in the NIC."""
+    for settings, reason, first_ns in ((SFC, "obeyed", 60_000), (TransportSettings(), "flow_control_off", 20_000)):
         link = link_with(settings, p1000=1)
-        named = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0}
-        link.inject(10_000, link.a, link.bts(1, 50, **named))
+        fields = {"protocol": 6, "source_port": 1000, "destination_port": 5201, "destination_qpn": 0}
+        link.inject(10_000, link.a, link.bts(1, 50, **fields))
         link.run()
         link.a.send_program_frame(packet(1000), 20_000)
         link.run()
         assert link.of(BtsReceived, "a")[0].reason == reason
-        assert departures(link, 1000)[1] == first + 82
+        assert departures(link, 1000)[1] == first_ns + 82
 
 
-def test_a_full_queue_drops_and_other_flows_do_not_notice() -> None:
-    """Bounded per 5-tuple, counted."""
+def test_a_full_queue_drops_packets_of_its_flow_only() -> None:
     link = link_with(TransportSettings(program_queue_bytes=10_000), p1000=30, p2000=5)
     link.run()
     assert len(departures(link, 1000)) == 9
@@ -119,8 +113,8 @@ def test_a_full_queue_drops_and_other_flows_do_not_notice() -> None:
     assert link.a.statistics().programs_dropped == 21
 
 
-def test_a_program_that_changes_its_ports_fills_no_memory() -> None:
-    """Of all its flows the latest are known; what the forgotten ones held still leaves."""
+def test_only_the_latest_4096_flows_are_remembered() -> None:
+    """Packets of forgotten flows are still sent."""
     link = link_with()
     assert link.a.programs is not None
     ports = range(10_000, 15_000)
@@ -131,8 +125,8 @@ def test_a_program_that_changes_its_ports_fills_no_memory() -> None:
     assert link.a.statistics().programs_sent == len(ports)
 
 
-def test_pfc_pauses_the_class_of_a_flow() -> None:
-    """Class 0 holds back default traffic; class 3 those that a program marked so."""
+def test_pfc_pauses_only_flows_of_the_class() -> None:
+    """Pause class 0, the default; a flow that its program marked as class 3 must go on."""
     link = FakeLink(TransportSettings(flow_control="pfc"))
     link.a.attach_programs()
     link.a.receive(pack_frame(MAC_B, {0: 1000}), 0)
@@ -143,8 +137,7 @@ def test_pfc_pauses_the_class_of_a_flow() -> None:
     assert departures(link, 2000)[0] < 1_000
 
 
-def test_what_is_not_ip_is_dropped_and_what_is_not_ours_not_delivered() -> None:
-    """ARP has no place here; frames for another MAC address are none of the host's."""
+def test_other_protocols_are_dropped_and_frames_for_other_hosts_not_delivered() -> None:
     link = link_with()
     link.a.send_program_frame(pack_header(MAC_B, MAC_A, 0x0806) + bytes(46), 0)
     assert link.a.statistics().programs_dropped == 1
@@ -154,8 +147,8 @@ def test_what_is_not_ip_is_dropped_and_what_is_not_ours_not_delivered() -> None:
     assert (link.b.statistics().programs_received, link.b.statistics().other) == (0, 1)
 
 
-def test_keys_name_flows() -> None:
-    """Ports where there are any: not in later fragments, not for ICMP, behind IP options too."""
+def test_the_flow_key_has_ports_if_the_packet_has_any() -> None:
+    """Later fragments and ICMP have no ports; IP options before the ports are skipped."""
     assert flow_key(packet(7, 8)) == FlowKey(IP_B, 6, 7, 8)
     assert flow_key(packet(7, 8, protocol=1)) == FlowKey(IP_B, 1, 0, 0)
     fragment = bytearray(packet(7, 8))

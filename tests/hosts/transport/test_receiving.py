@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a NIC makes of arriving frames: verified messages, answers, and everything that is wrong with a packet."""
+"""Tests of frames that arrive at a NIC: verified messages, answers, and invalid packets."""
 
 import dataclasses
 from collections import deque
@@ -25,7 +25,7 @@ from wire.roce.packets import CNP, Opcode, pack_aeth, pack_immediate, pack_psn_w
 
 
 def framer(**changes: int) -> RoceFramer:
-    """What NIC a would build for its QP 1 towards QP 101 of NIC b."""
+    """Return the framer that NIC a uses for its QP 1 towards QP 101 of NIC b."""
     fields = {
         "destination_mac": MAC_B,
         "source_mac": MAC_A,
@@ -39,14 +39,14 @@ def framer(**changes: int) -> RoceFramer:
 
 
 def receiving_link() -> FakeLink:
-    """NIC b expects 2000 bytes on QP 101."""
+    """Return a link whose NIC b expects 2000 bytes on QP 101."""
     link = FakeLink()
     link.b.expect_message(IncomingMessage(1, 1, 101, IP_A, 2_000))
     return link
 
 
 def test_messages_of_every_size_arrive() -> None:
-    """Around packet and padding boundaries."""
+    """Use sizes around packet and padding boundaries."""
     link = FakeLink()
     sizes = [1, 2, 3, 4, 5, 999, 1000, 1001, 1999, 2000, 2001, 5003]
     for size in sizes:
@@ -57,8 +57,7 @@ def test_messages_of_every_size_arrive() -> None:
     assert not any(event.corrupted for event in received)
 
 
-def test_many_messages_share_a_queue_pair() -> None:
-    """One after the other, numbering goes on, also after idle times."""
+def test_packet_numbering_continues_over_messages_and_idle_times() -> None:
     link = FakeLink()
     for number in range(20):
         link.transfer(2_500, qpn=1, ready_ns=number % 3 * 100_000)
@@ -68,8 +67,7 @@ def test_many_messages_share_a_queue_pair() -> None:
     assert psns == list(range(60))
 
 
-def test_packet_numbers_wrap() -> None:
-    """24 bits, then 0 again."""
+def test_packet_numbers_wrap_at_24_bits() -> None:
     link = FakeLink(TransportSettings(loss_recovery="irn"), loss=0.05)
     start = (1 << 24) - 20
     link.transfer(1_000)
@@ -84,8 +82,6 @@ def test_packet_numbers_wrap() -> None:
 
 
 def test_a_corrupted_payload_is_dropped_and_resent() -> None:
-    """The ICRC notices, loss recovery repairs."""
-
     def flip(number: int, name: str, frame: bytes) -> bytes:
         return frame[:100] + bytes([frame[100] ^ 1]) + frame[101:] if number == 3 else frame
 
@@ -96,20 +92,19 @@ def test_a_corrupted_payload_is_dropped_and_resent() -> None:
     assert link.of(MessageReceived, "b")[0].corrupted is False
 
 
-def test_a_message_whose_bytes_were_exchanged_is_reported() -> None:
-    """Right ICRC, wrong bytes: the message CRC is end to end."""
+def test_wrong_bytes_with_a_correct_icrc_are_reported() -> None:
+    """The CRC of the message is checked end to end."""
     link = receiving_link()
-    made = framer()
-    link.inject(0, link.b, made.frame(Opcode.SEND_FIRST, pack_psn_word(0), bytes(1000)))
+    framer_a = framer()
+    link.inject(0, link.b, framer_a.frame(Opcode.SEND_FIRST, pack_psn_word(0), bytes(1000)))
     last = pack_immediate(1234) + bytes(1000)
-    link.inject(1, link.b, made.frame(Opcode.SEND_LAST_WITH_IMMEDIATE, pack_psn_word(1, ack_request=True), last))
+    link.inject(1, link.b, framer_a.frame(Opcode.SEND_LAST_WITH_IMMEDIATE, pack_psn_word(1, ack_request=True), last))
     link.run()
     assert [event.corrupted for event in link.of(MessageReceived, "b")] == [True]
     assert link.b.statistics().messages_corrupted == 1
 
 
 def test_a_message_of_the_wrong_length_is_reported() -> None:
-    """Shorter than announced."""
     link = receiving_link()
     body = pack_immediate(0) + b""
     link.inject(0, link.b, framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(0), body))
@@ -117,8 +112,7 @@ def test_a_message_of_the_wrong_length_is_reported() -> None:
     assert [event.corrupted for event in link.of(MessageReceived, "b")] == [True]
 
 
-def test_a_message_nobody_announced_is_counted_as_corrupted() -> None:
-    """It is acknowledged, as the transport must, but delivered to nobody."""
+def test_an_unexpected_message_is_acknowledged_and_counted_as_corrupted() -> None:
     link = receiving_link()
     for psn in range(2):
         body = pack_immediate(0) + bytes(8)
@@ -138,7 +132,6 @@ def test_a_message_nobody_announced_is_counted_as_corrupted() -> None:
     ],
 )
 def test_packets_for_others_are_counted_and_dropped(changes: dict[str, int], counter: str) -> None:
-    """Wrong QP, wrong peer, wrong host."""
     link = receiving_link()
     link.inject(0, link.b, framer(**changes).frame(Opcode.SEND_FIRST, pack_psn_word(0, ack_request=True), bytes(8)))
     link.run()
@@ -147,7 +140,7 @@ def test_packets_for_others_are_counted_and_dropped(changes: dict[str, int], cou
 
 
 def acknowledgement(psn: int, syndrome: int, more: bytes = b"") -> bytes:
-    """From NIC b's QP 101 to NIC a's QP 1."""
+    """Return an acknowledgement from NIC b's QP 101 to NIC a's QP 1."""
     reverse = framer(
         destination_mac=MAC_A, source_mac=MAC_B, source_ip=IP_B, destination_ip=IP_A, source_qpn=101, destination_qpn=1
     )
@@ -164,8 +157,7 @@ def acknowledgement(psn: int, syndrome: int, more: bytes = b"") -> bytes:
     ],
     ids=["never sent", "selective never sent", "receiver not ready", "odd length"],
 )
-def test_impossible_acknowledgements_are_counted(frame: bytes, counter: str) -> None:
-    """A forged ACK cannot complete a flow."""
+def test_an_impossible_acknowledgement_is_counted_and_completes_no_flow(frame: bytes, counter: str) -> None:
     link = FakeLink()
     link.transfer(100_000)
     link.inject(200, link.a, frame)
@@ -174,14 +166,15 @@ def test_impossible_acknowledgements_are_counted(frame: bytes, counter: str) -> 
     assert link.of(MessageCompleted, "a")[0].finish_ns > 10_000
 
 
-def test_acknowledgements_after_the_end_are_late_not_unknown() -> None:
-    """A duplicated last ACK is nothing strange; one for a QP that never was is."""
+def test_acknowledgements_for_finished_and_unknown_queue_pairs_are_counted_separately() -> None:
     link = FakeLink()
     link.transfer(1_000)
     link.run()
     link.inject(100_000, link.a, acknowledgement(0, 0x1F))
-    stranger = framer(destination_mac=MAC_A, source_mac=MAC_B, source_ip=IP_B, destination_ip=IP_A, destination_qpn=9)
-    link.inject(100_001, link.a, stranger.frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), pack_aeth(0x1F, 0)))
+    unknown_pair = framer(
+        destination_mac=MAC_A, source_mac=MAC_B, source_ip=IP_B, destination_ip=IP_A, destination_qpn=9
+    )
+    link.inject(100_001, link.a, unknown_pair.frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), pack_aeth(0x1F, 0)))
     link.run()
     assert link.a.statistics().late_acknowledgements == 1
     assert link.a.statistics().unknown_queue_pair == 1
@@ -208,29 +201,27 @@ def _ip_frame(protocol: int) -> bytes:
     ],
     ids=["empty", "runt", "no IP", "ARP", "ICMP", "bad UDP", "short pause", "other MAC control"],
 )
-def test_foreign_and_broken_frames_are_sorted(frame: bytes, counter: str) -> None:
-    """Nothing raises, everything is counted."""
+def test_foreign_and_broken_frames_are_counted(frame: bytes, counter: str) -> None:
     link = FakeLink()
     link.b.receive(frame, 1)
     assert getattr(link.b.statistics(), counter) == 1
 
 
 @given(st.binary(max_size=200), st.sampled_from(["roce", "bts", "pfc"]))
-def test_noise_behind_right_headers_never_raises(noise: bytes, kind: str) -> None:
-    """Whatever the payload of a BTS, PFC or RoCEv2 packet is."""
+def test_a_random_payload_after_valid_headers_never_raises(payload: bytes, kind: str) -> None:
     link = FakeLink()
     link.transfer(1_000)
     frame = {
-        "roce": lambda: framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), noise),
-        "bts": lambda: link.bts(1, 5)[:42] + noise,
-        "pfc": lambda: pack_header(MAC_B, MAC_A, 0x8808) + noise,
+        "roce": lambda: framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), payload),
+        "bts": lambda: link.bts(1, 5)[:42] + payload,
+        "pfc": lambda: pack_header(MAC_B, MAC_A, 0x8808) + payload,
     }[kind]()
     link.a.receive(frame, 50)
     assert link.a.statistics().frames_received == 1
 
 
 def _mark(number: int, name: str, frame: bytes) -> bytes:
-    """Congestion Experienced on every data packet."""
+    """Return the frame with Congestion Experienced if it is a data packet."""
     if name == "b" or parse_header(frame) is None:
         return frame
     header = bytearray(frame[14:34])
@@ -240,8 +231,7 @@ def _mark(number: int, name: str, frame: bytes) -> bytes:
     return frame[:14] + bytes(header) + frame[34:]
 
 
-def test_a_marked_packet_is_echoed_and_answered_by_a_cnp_within_limits() -> None:
-    """BECN in its own ACK; CNPs at most once per interval."""
+def test_a_mark_is_echoed_in_the_ack_and_cnps_are_limited_by_their_interval() -> None:
     link = FakeLink(TransportSettings(congestion_notice="cnp", cnp_interval_ns=2_000), change=_mark)
     link.transfer(100_000)
     link.run()
@@ -255,7 +245,7 @@ def test_a_marked_packet_is_echoed_and_answered_by_a_cnp_within_limits() -> None
 
 @pytest.mark.parametrize("ack_every", [1, 4])
 def test_marks_in_acknowledgements_slow_the_sender_without_a_cnp(ack_every: int) -> None:
-    """As in the HPCC simulator, by default; a mark whose packet gets no answer is told in the next one."""
+    """The mark of an unanswered packet is reported in the next ACK, as in the HPCC simulator."""
     link = FakeLink(TransportSettings(congestion="dcqcn", ack_every=ack_every), change=_mark)
     link.transfer(1_000_000)
     link.run(until_ns=30_000)
@@ -264,8 +254,8 @@ def test_marks_in_acknowledgements_slow_the_sender_without_a_cnp(ack_every: int)
     assert link.b.statistics().cnps_sent == link.a.statistics().cnps_received == 0
 
 
-def test_a_mark_is_told_once_and_not_forgotten() -> None:
-    """Of packets 0 to 7 only 1 is marked; of the ACKs of 3 and 7 only the first says so."""
+def test_a_mark_is_reported_exactly_once() -> None:
+    """Mark only packet 1 of 0 to 7; of the ACKs for 3 and 7 only the first may report it."""
 
     def mark_one(number: int, name: str, frame: bytes) -> bytes:
         return _mark(number, name, frame) if number == 1 else frame
@@ -282,33 +272,32 @@ def _dscp(frame: bytes) -> int:
 
 
 @pytest.mark.parametrize(("priority", "dscp"), [("control", DSCP_CONTROL), ("data", DSCP_DATA)])
-def test_acknowledgements_are_in_the_class_that_was_asked_for(priority: Literal["control", "data"], dscp: int) -> None:
-    """NAKs too; CNPs are above the data in either."""
+def test_acknowledgements_are_in_the_configured_class(priority: Literal["control", "data"], dscp: int) -> None:
+    """NAKs are in the same class; CNPs are always in the control class."""
     settings = TransportSettings(ack_priority=priority, congestion_notice="cnp", loss_recovery="irn")
     link = FakeLink(settings, change=_mark, drop=lambda number, name, frame: number == 3)
     link.transfer(10_000)
     link.run()
-    found = {(header.opcode, _dscp(f)) for _, name, f in link.sent if name == "b" and (header := parse_header(f))}
-    assert found == {(Opcode.ACKNOWLEDGE, dscp), (CNP, DSCP_CONTROL)}
+    answers = {(header.opcode, _dscp(f)) for _, name, f in link.sent if name == "b" and (header := parse_header(f))}
+    assert answers == {(Opcode.ACKNOWLEDGE, dscp), (CNP, DSCP_CONTROL)}
     assert link.b.statistics().naks_sent > 0
 
 
-@pytest.mark.parametrize(("priority", "held"), [("control", False), ("data", True)])
-def test_a_pause_of_the_data_holds_acknowledgements_of_its_class(
-    priority: Literal["control", "data"], held: bool
+@pytest.mark.parametrize(("priority", "is_held"), [("control", False), ("data", True)])
+def test_a_pause_of_the_data_class_holds_acknowledgements_in_that_class(
+    priority: Literal["control", "data"], is_held: bool
 ) -> None:
-    """An 802.1Qbb frame stops a class, whoever is in it."""
     link = FakeLink(TransportSettings(ack_priority=priority, flow_control="pfc"))
     link.transfer(1_000)
     link.inject(0, link.b, pfc.pack_frame(MAC_B, {CLASS_DATA: 10_000}))
     link.run(until_ns=50_000)
-    assert [name for _, name, _ in link.sent] == ["a"] + ["b"] * (not held)
+    assert [name for _, name, _ in link.sent] == ["a"] + ["b"] * (not is_held)
     link.run()
     assert len(link.of(MessageCompleted, "a")) == 1
 
 
-def test_with_cnps_alone_marks_in_acknowledgements_are_no_notice() -> None:
-    """Else every marked packet would count twice: here the CNPs are lost."""
+def test_with_cnps_marks_in_acknowledgements_are_no_congestion_notice() -> None:
+    """Otherwise every marked packet would count twice. All CNPs are lost here."""
     settings = TransportSettings(congestion="dcqcn", congestion_notice="cnp")
 
     def is_cnp(number: int, name: str, frame: bytes) -> bool:
@@ -323,8 +312,7 @@ def test_with_cnps_alone_marks_in_acknowledgements_are_no_notice() -> None:
     assert message.rate_bps == 100_000_000_000
 
 
-def test_acknowledgements_can_be_asked_for_less_often() -> None:
-    """Every fourth packet, and the last."""
+def test_only_every_nth_packet_and_the_last_are_acknowledged() -> None:
     link = FakeLink(TransportSettings(ack_every=4, congestion="window"))
     link.transfer(102_000)
     link.run()
@@ -333,7 +321,7 @@ def test_acknowledgements_can_be_asked_for_less_often() -> None:
 
 
 def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> None:
-    """The packet that fills the window asks too."""
+    """The packet that fills the window requests an acknowledgement too."""
     settings = TransportSettings(ack_every=64, congestion="window", congestion_parameters={"window_bytes": 3_000})
     link = FakeLink(settings)
     link.transfer(30_000)
@@ -343,22 +331,19 @@ def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> 
 
 @pytest.mark.parametrize("other", [IncomingMessage(2, 1, 101, IP_A + 1, 10), IncomingMessage(2, 2, 101, IP_A, 10)])
 def test_a_queue_pair_receives_from_one_peer(other: IncomingMessage) -> None:
-    """Another source on the same QP is a mistake of the caller."""
     link = receiving_link()
     with pytest.raises(ValueError, match="belongs to another sender"):
         link.b.expect_message(other)
 
 
 def test_a_queue_pair_sends_to_one_peer() -> None:
-    """Connections are made once."""
     link = FakeLink()
     link.a.send_message(OutgoingMessage(1, 1, 101, IP_B, 10, 0))
     with pytest.raises(ValueError, match="connected elsewhere"):
         link.a.send_message(OutgoingMessage(2, 1, 102, IP_B, 10, 0))
 
 
-def test_a_packet_before_the_first_is_not_acknowledged() -> None:
-    """There is nothing yet that an ACK could name."""
+def test_a_packet_numbered_before_the_first_is_not_acknowledged() -> None:
     link = receiving_link()
     link.inject(0, link.b, framer().frame(Opcode.SEND_FIRST, pack_psn_word(0xFFFFFF, ack_request=True), bytes(8)))
     link.run()
@@ -366,8 +351,7 @@ def test_a_packet_before_the_first_is_not_acknowledged() -> None:
     assert link.sent == []
 
 
-def test_verification_can_be_switched_off() -> None:
-    """Then damage passes unnoticed, which is the price of the time it saves."""
+def test_without_verification_damage_is_not_detected() -> None:
     link = FakeLink(
         TransportSettings(verify=False),
         change=lambda number, name, frame: frame[:100] + b"!" + frame[101:] if name == "a" else frame,
@@ -379,7 +363,6 @@ def test_verification_can_be_switched_off() -> None:
 
 
 def test_a_bts_for_another_host_is_misdelivered() -> None:
-    """Neither MAC nor address may differ."""
     link = FakeLink()
     frame = link.bts(1, 5)
     link.a.receive(b"\x02" + bytes(5) + frame[6:], 1)
@@ -388,8 +371,8 @@ def test_a_bts_for_another_host_is_misdelivered() -> None:
 
 
 @pytest.mark.parametrize("recovery", ["go-back-n", "irn"])
-def test_a_flood_of_short_packets_fills_no_memory(recovery: str) -> None:
-    """Each asks for an answer, and the wire can be held: what waits has a bound, what finds no place is counted."""
+def test_the_number_of_waiting_answers_is_bounded(recovery: str) -> None:
+    """Pause the control class and send a flood of short packets that request answers."""
     link = FakeLink(TransportSettings(loss_recovery=recovery, flow_control="pfc"))
     link.b.expect_message(IncomingMessage(1, 1, 101, IP_A, 2_000))
     link.b.receive(pfc.pack_frame(MAC_A, {CLASS_CONTROL: PFC_MAX_QUANTA}), 0)
@@ -399,16 +382,15 @@ def test_a_flood_of_short_packets_fills_no_memory(recovery: str) -> None:
     for _ in range(MOST_CONTROL_FRAMES + 100):
         link.b.receive(first, 1)
         link.b.receive(forged, 1)
-    counted = link.b.statistics()
+    statistics = link.b.statistics()
     assert link.b._wire._control.count == MOST_CONTROL_FRAMES
-    assert counted.acks_sent + counted.naks_sent == MOST_CONTROL_FRAMES + counted.control_overruns
-    assert counted.control_overruns > 100
+    assert statistics.acks_sent + statistics.naks_sent == MOST_CONTROL_FRAMES + statistics.control_overruns
+    assert statistics.control_overruns > 100
 
 
-def test_packets_from_nowhere_leave_nothing_behind() -> None:
-    """Queue pairs, peers and flows are what the host was told of: no packet adds to them."""
+def test_packets_of_unknown_peers_add_no_state() -> None:
     link = receiving_link()
-    before = _held_by(link.b)
+    before = _container_sizes(link.b)
     for number in range(2_000):
         peer = framer(source_ip=IP_A + number % 7, destination_qpn=number, source_qpn=number)
         for opcode in (Opcode.SEND_ONLY, Opcode.SEND_FIRST, Opcode.CNP):
@@ -417,23 +399,22 @@ def test_packets_from_nowhere_leave_nothing_behind() -> None:
         link.b.receive(link.bts(number, 5), number)
     while link.b.next_event() is not None:
         pass
-    assert _held_by(link.b) == before
+    assert _container_sizes(link.b) == before
 
 
-def _held_by(nic: Nic) -> dict[str, int]:
+def _container_sizes(nic: Nic) -> dict[str, int]:
     parts = [(name, getattr(part, name)) for part in (nic, nic._pairs) for name in dir(part) if name[:2] != "__"]
     return {name: len(value) for name, value in parts if isinstance(value, (dict, deque, list, set))}
 
 
 def test_statistics_are_a_snapshot() -> None:
-    """A report does not change behind the reader's back."""
     link = FakeLink()
     link.transfer(5_000)
     before = link.a.statistics()
-    kept = dataclasses.replace(before)
+    copy = dataclasses.replace(before)
     link.run()
     after = link.a.statistics()
-    assert before == kept
+    assert before == copy
     assert (after.data_sent, after.frames_sent, after.messages_completed) == (5, 5, 1)
     assert after.bytes_sent == sum(len(frame) for _, name, frame in link.sent if name == "a")
     assert link.b.statistics().bytes_received == after.bytes_sent

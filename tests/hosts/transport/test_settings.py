@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Transport settings: validation, dilation, plain values."""
+"""Tests of the transport settings: validation, dilation and conversion to plain values."""
 
 import dataclasses
 import inspect
@@ -15,13 +15,11 @@ from wire.dilation import Dilation
 
 
 def test_settings_survive_json() -> None:
-    """As configs and agents carry them."""
     settings = TransportSettings(congestion="window", congestion_parameters={"window_ns": 50_000}, verify=False)
     assert TransportSettings.from_dict(json.loads(json.dumps(settings.as_dict()))) == settings
 
 
-def test_dilation_reaches_durations_and_rates_only() -> None:
-    """Bytes, counts and names stay."""
+def test_dilation_changes_only_durations_and_rates() -> None:
     wall = TransportSettings().dilated(Dilation(1000))
     assert (wall.line_rate_bps, wall.base_rtt_ns, wall.rto_ns) == (100_000_000, 10_000_000, 4_000_000_000)
     assert (wall.payload_bytes, wall.ack_every, wall.congestion) == (1000, 1, "none")
@@ -44,30 +42,27 @@ def test_dilation_reaches_durations_and_rates_only() -> None:
         ({"line_rate_bps": 0}, "line_rate_bps: must be at least 1 bit/s"),
     ],
 )
-def test_mistakes_are_named_with_what_there_is(fields: dict[str, object], message: str) -> None:
-    """One clear line, before anything starts."""
+def test_an_invalid_setting_is_an_error_with_the_valid_values(fields: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("?", r"\?")):
         TransportSettings.from_dict(fields)
 
 
-def test_every_setting_is_documented() -> None:
-    """A string under each field: the settings are the manual."""
+def test_every_setting_has_a_docstring() -> None:
+    """The docstrings are the reference manual of the settings."""
     source = inspect.getsource(TransportSettings)
     for item in dataclasses.fields(TransportSettings):
-        after = source.split(f"\n    {item.name}:", 1)[1].split("\n", 2)[1]
-        assert after.strip().startswith('"""'), item.name
+        next_line = source.split(f"\n    {item.name}:", 1)[1].split("\n", 2)[1]
+        assert next_line.strip().startswith('"""'), item.name
 
 
-def test_addresses_are_read_as_people_write_them() -> None:
-    """Text at the edge, integers inside."""
+def test_addresses_are_parsed_from_text() -> None:
     address = NicAddress.parse("h1", "02:00:00:00:00:01", "10.0.0.1", "02:00:00:00:00:ff")
     assert address == NicAddress("h1", 0x0200_0000_0001, 0x0A00_0001, 0x0200_0000_00FF)
 
 
 @pytest.mark.parametrize("fields", [{"size_bytes": 0}, {"source_qpn": 0}, {"destination_qpn": 1 << 24}])
 def test_impossible_messages_are_refused(fields: dict[str, int]) -> None:
-    """At once, not when they are sent."""
-    good = {"source_qpn": 1, "destination_qpn": 1, "destination_ip": 1, "size_bytes": 1, "ready_ns": 0}
-    chosen: dict[str, Any] = {**good, **fields}
+    valid = {"source_qpn": 1, "destination_qpn": 1, "destination_ip": 1, "size_bytes": 1, "ready_ns": 0}
+    values: dict[str, Any] = {**valid, **fields}
     with pytest.raises(ValueError, match="flow 1"):
-        OutgoingMessage(1, **chosen)
+        OutgoingMessage(1, **values)

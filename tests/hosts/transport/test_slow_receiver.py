@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A receiver slower than its wire: with PFC it loses nothing, without it what finds no room is lost and resent."""
+"""Tests of a receiver slower than its wire: with PFC nothing is lost; without it, lost packets are resent."""
 
 from itertools import pairwise
 from typing import Any
@@ -22,7 +22,7 @@ SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_by
 
 
 def run(flow_control: str, *, size_bytes: int = 400_000, **slow: Any) -> FakeStar:
-    """One message to a host that takes a quarter of what its wire carries."""
+    """Send one message to a host that processes a quarter of its wire's rate."""
     plain = TransportSettings(flow_control=flow_control, congestion="window", loss_recovery="irn")
     receiver = TransportSettings(
         flow_control=flow_control, congestion="window", loss_recovery="irn", **{**SLOW, **slow}
@@ -34,7 +34,7 @@ def run(flow_control: str, *, size_bytes: int = 400_000, **slow: Any) -> FakeSta
 
 
 def requests(star: FakeStar) -> list[tuple[int, int]]:
-    """802.1Qbb frames that the switch got: (time, quanta of the data class)."""
+    """Return the 802.1Qbb frames that the switch received as (time, quanta of the data class)."""
     rows = []
     for time_ns, frame in star.on_wire:
         request = unpack_frame(frame)
@@ -44,64 +44,60 @@ def requests(star: FakeStar) -> list[tuple[int, int]]:
     return rows
 
 
-def test_with_pfc_nothing_is_lost_and_the_receiver_sets_the_pace() -> None:
-    """Pause and resume alternate; the time is that of the slow receiver."""
+def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None:
+    """Pause and resume frames must alternate."""
     star = run("pfc")
     counters = star.nics[1].statistics()
-    (done,) = star.of(MessageCompleted, 0)
-    assert (counters.receiver_overruns, done.report.counts.packets_resent) == (0, 0)
-    quanta = [each for _, each in requests(star)]
+    (completed,) = star.of(MessageCompleted, 0)
+    assert (counters.receiver_overruns, completed.report.counts.packets_resent) == (0, 0)
+    quanta = [request_quanta for _, request_quanta in requests(star)]
     assert quanta[0] == 65535
     assert quanta[-1] == 0
     assert all(early != late for early, late in pairwise(quanta))
     assert counters.pfc_sent == len(quanta)
     ideal_ns = 400_000 * 1058 // 1000 * 8 * 1000 // 25
-    assert done.finish_ns == pytest.approx(ideal_ns, rel=0.05)
+    assert completed.finish_ns == pytest.approx(ideal_ns, rel=0.05)
 
 
 def test_without_pfc_packets_are_lost_and_resent() -> None:
-    """Counted at the receiver; the message is whole all the same."""
     star = run("none")
     counters = star.nics[1].statistics()
-    (done,) = star.of(MessageCompleted, 0)
+    (completed,) = star.of(MessageCompleted, 0)
     assert counters.receiver_overruns > 0
-    assert done.report.counts.packets_resent >= counters.receiver_overruns
+    assert completed.report.counts.packets_resent >= counters.receiver_overruns
     assert (counters.pfc_sent, counters.messages_corrupted) == (0, 0)
 
 
 def test_a_long_pause_is_refreshed_before_it_ends() -> None:
-    """65535 quanta are 336 us; a receiver that needs longer repeats itself at half of that."""
+    """65535 quanta are 336 us; the receiver repeats the pause after half of that."""
     star = run("pfc", size_bytes=100_000, receiver_rate_bps=250_000_000)
     rows = requests(star)
-    refreshed = [late - early for (early, first), (late, second) in pairwise(rows) if first and second]
-    assert refreshed
-    assert refreshed == pytest.approx([65535 * 512 * 10 // 2] * len(refreshed), rel=0.01)
+    refresh_gaps_ns = [late - early for (early, first), (late, second) in pairwise(rows) if first and second]
+    assert refresh_gaps_ns
+    assert refresh_gaps_ns == pytest.approx([65535 * 512 * 10 // 2] * len(refresh_gaps_ns), rel=0.01)
     assert star.nics[1].statistics().receiver_overruns == 0
 
 
-def test_the_default_receiver_is_as_fast_as_its_wire() -> None:
-    """No buffer, no pause."""
+def test_the_default_receiver_never_pauses() -> None:
     star = FakeStar(TransportSettings(flow_control="pfc"), 2)
     star.transfer(0, 1, 100_000)
     star.run()
     assert star.on_wire == []
 
 
-def test_a_pause_from_the_switch_does_not_hold_the_nics_own_pause() -> None:
-    """MAC control goes before everything, paused classes or not."""
+def test_802_1qbb_frames_are_sent_even_if_all_classes_are_paused() -> None:
     star = FakeStar(TransportSettings(flow_control="pfc", **SLOW), 2, delay_ns=500)
     star.transfer(0, 1, 300_000)
     star.run(1_000)
-    everything = dict.fromkeys(range(8), 65535)
-    star.nics[1].receive(pack_frame(1, everything), star.now_ns)
+    all_classes = dict.fromkeys(range(8), 65535)
+    star.nics[1].receive(pack_frame(1, all_classes), star.now_ns)
     star.run(30_000)
     assert requests(star)[0][1] == 65535
     assert star.nics[1].statistics().acks_sent > 0
     assert star.nics[1].statistics().frames_sent == star.nics[1].statistics().pfc_sent
 
 
-def test_telemetry_takes_no_room() -> None:
-    """Records that switches pushed are not the host's: a packet counts as it would without them."""
+def test_telemetry_does_not_count_against_the_buffer() -> None:
     frame = framer().frame(0, pack_psn_word(3), bytes(100), shim=request(telemetry=True, stamp_us=None))
     for sent in (frame, with_record(frame, HopRecord(1, 2, 3, 4))):
         header, stripped = RoceDecoder().header(sent), strip(sent)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A NIC that stands still for a while: what it does not do meanwhile, what it has lost, and that it goes on."""
+"""Tests of a NIC that stalls: what it does during and after a stall, and what it loses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE_BYTES = 500_000
 
 
 def _link(at: str, *standstills: Standstill, settings: TransportSettings = SETTINGS) -> FakeLink:
-    """A transfer from a to b, one of which stands still."""
+    """Return a link with a transfer from a to b, in which NIC `at` has stalls."""
     link = FakeLink(settings)
     plain = link.a if at == "a" else link.b
     nic = StallingNic(plain.address, Algorithms(settings, Dilation()))
@@ -32,20 +32,18 @@ def _starts(link: FakeLink) -> list[int]:
     return [start_ns for start_ns, _, _ in link.data_sent()]
 
 
-def test_a_sender_sends_nothing_and_goes_on() -> None:
-    """No frame starts within; the one on the wire is finished; the message arrives whole."""
+def test_a_stalled_sender_starts_no_frame_and_continues_afterwards() -> None:
     link = _link("a", Standstill(10_000, 60_000, 1024))
     link.run()
     assert not [start_ns for start_ns in _starts(link) if 10_000 <= start_ns < 60_000]
     assert min(start_ns for start_ns in _starts(link) if start_ns >= 60_000) == 60_000
     assert [event.corrupted for event in link.of(MessageReceived, "b")] == [False]
-    [done] = link.of(MessageCompleted, "a")
-    assert done.finish_ns > 60_000
+    [completed] = link.of(MessageCompleted, "a")
+    assert completed.finish_ns > 60_000
     assert link.a.statistics().ring_overruns == 0
 
 
-def test_a_receiver_reads_nothing_and_answers_afterwards() -> None:
-    """What came waits in its ring: nothing is lost, no acknowledgement leaves before the end."""
+def test_a_stalled_receiver_answers_waiting_frames_afterwards() -> None:
     link = _link("b", Standstill(10_000, 60_000, 1024))
     link.run()
     answers = [end_ns for end_ns, name, _ in link.sent if name == "b"]
@@ -56,8 +54,7 @@ def test_a_receiver_reads_nothing_and_answers_afterwards() -> None:
 
 
 @pytest.mark.parametrize("recovery", ["go-back-n", "irn"])
-def test_a_full_ring_loses_and_counts(recovery: str) -> None:
-    """Frames that found it full are none of those received; retransmission brings what they held."""
+def test_frames_that_overflow_the_ring_are_counted_and_resent(recovery: str) -> None:
     settings = TransportSettings(congestion="window", loss_recovery=recovery)
     link = _link("b", Standstill(10_000, 60_000, 3), settings=settings)
     link.run()
@@ -68,8 +65,7 @@ def test_a_full_ring_loses_and_counts(recovery: str) -> None:
     assert link.a.statistics().retransmissions >= statistics.ring_overruns
 
 
-def test_timers_that_came_due_fire_late() -> None:
-    """A sender that nobody answers times out when it goes on, and not while it stands still."""
+def test_timers_due_in_a_stall_fire_after_it() -> None:
     timeouts = []
     for standstills in ((), (Standstill(20_000, 5_000_000, 1024),)):
         link = FakeLink(SETTINGS, drop=lambda number, name, frame: name == "b")
@@ -83,9 +79,7 @@ def test_timers_that_came_due_fire_late() -> None:
     assert timeouts[2:] == [0, 1]
 
 
-def test_a_caller_that_comes_late_changes_nothing() -> None:
-    """Called once long afterwards, the NIC gives the same frames at the same ideal times."""
-
+def test_a_late_caller_gets_the_same_frames_and_times() -> None:
     def frames(step_ns: int) -> list[tuple[int, bytes]]:
         link = _link("a", Standstill(1_000, 4_000, 8), Standstill(6_000, 7_000, 8))
         return [frame for now_ns in range(step_ns, 10_001, step_ns) for frame in link.a.frames_to_send(now_ns)]
@@ -94,15 +88,14 @@ def test_a_caller_that_comes_late_changes_nothing() -> None:
     assert frames(100) == frames(2_500) == frames(10_000)
 
 
-def test_standstills_that_touch_are_one() -> None:
-    """In whatever order they are told."""
+def test_stalls_that_touch_are_merged_in_any_order() -> None:
     link = _link("a", Standstill(20_000, 30_000, 1), Standstill(10_000, 20_000, 1), Standstill(12_000, 13_000, 1))
     link.run()
     assert not [start_ns for start_ns in _starts(link) if 10_000 <= start_ns < 30_000]
 
 
-def test_one_that_is_quiet_counts_what_waits() -> None:
-    """The run ends while it stands still: frames in its ring have arrived."""
+def test_quiesce_counts_the_frames_in_the_ring() -> None:
+    """The run ends during a stall."""
     link = _link("b", Standstill(1_000, 1 << 50, 1024))
     link.run(until_ns=40_000)
     before = link.b.statistics().frames_received
@@ -111,17 +104,15 @@ def test_one_that_is_quiet_counts_what_waits() -> None:
     assert before < link.b.statistics().frames_received == len([1 for _, name, _ in link.delivered if name == "b"])
 
 
-def test_without_a_standstill_it_is_a_nic_like_any() -> None:
-    """Every frame, and when it left."""
-    standing, plain = _link("a"), FakeLink(SETTINGS)
+def test_without_stalls_it_behaves_like_a_plain_nic() -> None:
+    stalling, plain = _link("a"), FakeLink(SETTINGS)
     plain.transfer(SIZE_BYTES)
-    for link in (standing, plain):
+    for link in (stalling, plain):
         link.run()
-    assert standing.sent == plain.sent
+    assert stalling.sent == plain.sent
 
 
-def test_programs_wait_too() -> None:
-    """A program's frame that comes within leaves afterwards."""
+def test_program_frames_wait_for_the_end_of_the_stall() -> None:
     link = _link("a", Standstill(1_000_000, 2_000_000, 8))
     link.run(until_ns=500_000)
     frame = bytes.fromhex("020000000002 020000000001 0800 45000054 00000000 4001 0000 0a000001 0a000002") + bytes(64)
@@ -129,5 +120,5 @@ def test_programs_wait_too() -> None:
     link.a.send_program_frame(frame, 1_500_000)
     assert link.a.frames_to_send(1_999_999) == []
     assert link.a.next_timer_ns() == 2_000_000
-    [(left_ns, _)] = link.a.frames_to_send(3_000_000)
-    assert left_ns >= 2_000_000
+    [(departure_ns, _)] = link.a.frames_to_send(3_000_000)
+    assert departure_ns >= 2_000_000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The contract every row of every algorithm table keeps, alone and in every combination, on a hostile link."""
+"""The contract that every algorithm must satisfy, alone and in every combination, on an unreliable link."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -25,22 +25,22 @@ from wire.roce.packets import Opcode
 from wire.units import NS_PER_S
 
 COMBINATIONS = list(itertools.product(CONGESTION_CONTROLS, FLOW_CONTROLS, LOSS_RECOVERIES))
-OBEYING = [row for row in COMBINATIONS if FLOW_CONTROLS[row[1]].obeys_signals]
-IGNORING = [row for row in COMBINATIONS if not FLOW_CONTROLS[row[1]].obeys_signals]
+OBEYING = [combination for combination in COMBINATIONS if FLOW_CONTROLS[combination[1]].obeys_signals]
+IGNORING = [combination for combination in COMBINATIONS if not FLOW_CONTROLS[combination[1]].obeys_signals]
 WINDOW_BYTES = 20_000
 
 
 @dataclass(frozen=True)
-class Weather:
-    """What the link does to frames, and when pauses come."""
+class Conditions:
+    """The faults of the link, and the pauses that arrive."""
 
     link: dict[str, Any] = field(default_factory=dict)
     pauses: tuple[tuple[int, int], ...] = ()
-    """(arrival, pause) in us, for the first flow."""
+    """Pauses for the first flow as (arrival, duration) in us."""
 
 
 def congested(number: int, name: str, frame: bytes) -> bytes:
-    """Every third ECN-capable packet is marked; packets that ask for telemetry get a record of a long queue."""
+    """Mark every third ECN-capable packet, and add a record of a long queue to packets that request telemetry."""
     if frame[15] & 0x3 and number % 3 == 0:
         frame = with_tos(frame, frame[15] | ECN_CONGESTION_EXPERIENCED)
     if has_telemetry(frame) and not frame[43] & INT_FLAG_ECHO:
@@ -48,20 +48,20 @@ def congested(number: int, name: str, frame: bytes) -> bytes:
     return frame
 
 
-WEATHERS = {
-    "clear": Weather(),
-    "loss": Weather({"loss": 0.05}),
-    "heavy loss": Weather({"loss": 0.3}),
-    "reorder": Weather({"reorder": 0.1}),
-    "duplicate": Weather({"duplicate": 0.2}),
-    "pauses": Weather(pauses=((3, 30), (8, 5), (20, 40), (25, 60))),
-    "congestion": Weather({"change": congested}),
-    "storm": Weather({"loss": 0.05, "reorder": 0.05, "duplicate": 0.05}, ((3, 30), (8, 5), (20, 40), (25, 60))),
+CONDITIONS = {
+    "clear": Conditions(),
+    "loss": Conditions({"loss": 0.05}),
+    "heavy loss": Conditions({"loss": 0.3}),
+    "reorder": Conditions({"reorder": 0.1}),
+    "duplicate": Conditions({"duplicate": 0.2}),
+    "pauses": Conditions(pauses=((3, 30), (8, 5), (20, 40), (25, 60))),
+    "congestion": Conditions({"change": congested}),
+    "storm": Conditions({"loss": 0.05, "reorder": 0.05, "duplicate": 0.05}, ((3, 30), (8, 5), (20, 40), (25, 60))),
 }
 
 
 def settings_of(congestion: str, flow_control: str, loss_recovery: str) -> TransportSettings:
-    """Small timeouts, so that heavy loss ends soon."""
+    """Return settings with short timeouts, so that heavy loss does not take long."""
     window = {"window_bytes": WINDOW_BYTES} if congestion == "window" else {}
     return TransportSettings(
         congestion=congestion,
@@ -80,26 +80,25 @@ def _data_port(settings: TransportSettings) -> int:
     return INT_UDP_PORT if has_shim else ROCE_UDP_PORT
 
 
-def transfer(settings: TransportSettings, weather: Weather, seed: int = 7) -> FakeLink:
-    """Two messages one way on their own QPs, two on one QP the other way, until nothing is left to do."""
-    link = FakeLink(settings, seed=seed, **weather.link)
+def transfer(settings: TransportSettings, condition: Conditions, seed: int = 7) -> FakeLink:
+    """Send two messages on their own QPs from a to b and two on one QP back, until no event is due."""
+    link = FakeLink(settings, seed=seed, **condition.link)
     for flow in (link.transfer(60_000), link.transfer(25_001, ready_ns=4_000)):
         assert flow > 0
     link.transfer(9_999, backwards=True, qpn=9)
     link.transfer(1, backwards=True, qpn=9)
-    for arrival_us, pause_us in weather.pauses:
+    for arrival_us, pause_us in condition.pauses:
         link.inject(arrival_us * 1000, link.a, link.bts(1, pause_us, destination_port=_data_port(settings)))
     link.run()
     return link
 
 
-@pytest.mark.parametrize("weather", WEATHERS)
+@pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
-def test_everything_arrives_once_and_whole(
-    congestion: str, flow_control: str, loss_recovery: str, weather: str
+def test_every_message_arrives_once_and_uncorrupted(
+    congestion: str, flow_control: str, loss_recovery: str, condition: str
 ) -> None:
-    """Whatever the link does: each message completes once at either end, uncorrupted."""
-    link = transfer(settings_of(congestion, flow_control, loss_recovery), WEATHERS[weather])
+    link = transfer(settings_of(congestion, flow_control, loss_recovery), CONDITIONS[condition])
     received = link.of(MessageReceived, "b") + link.of(MessageReceived, "a")
     completed = link.of(MessageCompleted, "a") + link.of(MessageCompleted, "b")
     assert sorted(event.flow_id for event in received) == [1, 2, 3, 4]
@@ -115,20 +114,20 @@ def test_everything_arrives_once_and_whole(
     assert link.a.next_timer_ns() is None
 
 
-@pytest.mark.parametrize("weather", ["pauses", "storm"])
+@pytest.mark.parametrize("condition", ["pauses", "storm"])
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), OBEYING)
 def test_no_packet_starts_while_its_flow_is_paused(
-    congestion: str, flow_control: str, loss_recovery: str, weather: str
+    congestion: str, flow_control: str, loss_recovery: str, condition: str
 ) -> None:
-    """A newer BTS replaces the end; between its arrival and that end the flow is silent, and later it goes on."""
-    link = transfer(settings_of(congestion, flow_control, loss_recovery), WEATHERS[weather])
+    """A newer BTS replaces the pause end, and the flow continues after the pause."""
+    link = transfer(settings_of(congestion, flow_control, loss_recovery), CONDITIONS[condition])
     signals = link.of(BtsReceived, "a")
-    assert [event.obeyed for event in signals] == [True] * len(WEATHERS[weather].pauses)
+    assert [event.obeyed for event in signals] == [True] * len(CONDITIONS[condition].pauses)
     starts = [start_ns for start_ns, _ in _data_starts(link, destination_qpn=101)]
-    replaced = [event.received_ns for event in signals[1:]] + [NEVER]
-    for event, replaced_ns in zip(signals, replaced, strict=True):
+    replacement_times_ns = [event.received_ns for event in signals[1:]] + [NEVER]
+    for event, replacement_ns in zip(signals, replacement_times_ns, strict=True):
         assert event.paused_until_ns is not None
-        until_ns = min(event.paused_until_ns, replaced_ns)
+        until_ns = min(event.paused_until_ns, replacement_ns)
         assert not [start for start in starts if event.received_ns <= start < until_ns]
     second_end_ns = signals[1].paused_until_ns
     assert second_end_ns is not None
@@ -136,25 +135,28 @@ def test_no_packet_starts_while_its_flow_is_paused(
 
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), IGNORING)
-def test_a_bts_changes_nothing_for_rows_that_ignore_it(congestion: str, flow_control: str, loss_recovery: str) -> None:
-    """It is received and recorded; the frames are those of a run without it."""
+def test_a_bts_changes_nothing_for_flow_controls_that_ignore_it(
+    congestion: str, flow_control: str, loss_recovery: str
+) -> None:
+    """The BTS is recorded, but the frames are the same as in a run without it."""
     settings = settings_of(congestion, flow_control, loss_recovery)
-    paused, clear = transfer(settings, WEATHERS["pauses"]), transfer(settings, WEATHERS["clear"])
+    paused, clear = transfer(settings, CONDITIONS["pauses"]), transfer(settings, CONDITIONS["clear"])
     signals = paused.of(BtsReceived, "a")
-    assert [event.obeyed for event in signals] == [False] * len(WEATHERS["pauses"].pauses)
+    assert [event.obeyed for event in signals] == [False] * len(CONDITIONS["pauses"].pauses)
     assert paused.sent == clear.sent
 
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
-def test_only_rows_that_obey_class_pauses_do(congestion: str, flow_control: str, loss_recovery: str) -> None:
-    """An 802.1Qbb frame stops all data of those that listen, and only of those."""
+def test_only_flow_controls_that_obey_class_pauses_are_paused(
+    congestion: str, flow_control: str, loss_recovery: str
+) -> None:
     link = FakeLink(settings_of(congestion, flow_control, loss_recovery))
     link.transfer(60_000)
     link.inject(3_000, link.a, pack_frame(MAC_B, {3: 65535}))
     link.run()
     until_ns = 3_000 + quanta_ns(65535, link.rate_bps)
-    held = not [start for start, _ in _data_starts(link, destination_qpn=101) if 3_000 <= start < until_ns]
-    assert held == FLOW_CONTROLS[flow_control].obeys_class_pause
+    is_paused = not [start for start, _ in _data_starts(link, destination_qpn=101) if 3_000 <= start < until_ns]
+    assert is_paused == FLOW_CONTROLS[flow_control].obeys_class_pause
     assert len(link.of(MessageReceived, "b")) == 1
 
 
@@ -170,10 +172,10 @@ def _data_starts(link: FakeLink, destination_qpn: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("loss_recovery", LOSS_RECOVERIES)
 @pytest.mark.parametrize("flow_control", FLOW_CONTROLS)
-@pytest.mark.parametrize("weather", ["clear", "pauses"])
-def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: str, weather: str) -> None:
-    """Seen from the wire: bytes sent and not acknowledged stay within the window and one packet."""
-    link = transfer(settings_of("window", flow_control, loss_recovery), WEATHERS[weather])
+@pytest.mark.parametrize("condition", ["clear", "pauses"])
+def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: str, condition: str) -> None:
+    """Bytes sent and not acknowledged, observed on the wire, may exceed the window by one packet."""
+    link = transfer(settings_of("window", flow_control, loss_recovery), CONDITIONS[condition])
     moves = [(start_ns, psn + 1, 0) for start_ns, psn in _data_starts(link, destination_qpn=101)]
     for arrival_ns, receiver, delivered in link.delivered:
         frame = plain(delivered)
@@ -184,25 +186,24 @@ def test_packets_in_flight_respect_the_window(flow_control: str, loss_recovery: 
             and (header.opcode, header.destination_qpn) == (Opcode.ACKNOWLEDGE, 1)
         ):
             moves.append((arrival_ns, 0, (header.psn_word(frame) & 0xFFFFFF) + 1))
-    sent, acknowledged, most = 0, 0, 0
+    sent, acknowledged, max_in_flight = 0, 0, 0
     for _, sent_now, acknowledged_now in sorted(moves):
         sent, acknowledged = max(sent, sent_now), max(acknowledged, acknowledged_now)
-        most = max(most, sent - acknowledged)
-    assert WINDOW_BYTES / 2 < most * 1000 <= WINDOW_BYTES + 1000
+        max_in_flight = max(max_in_flight, sent - acknowledged)
+    assert WINDOW_BYTES / 2 < max_in_flight * 1000 <= WINDOW_BYTES + 1000
 
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
 def test_the_same_inputs_give_the_same_frames(congestion: str, flow_control: str, loss_recovery: str) -> None:
-    """Deterministic to the byte and the nanosecond."""
     settings = settings_of(congestion, flow_control, loss_recovery)
-    first, second = transfer(settings, WEATHERS["storm"]), transfer(settings, WEATHERS["storm"])
+    first, second = transfer(settings, CONDITIONS["storm"]), transfer(settings, CONDITIONS["storm"])
     assert first.sent == second.sent
     assert first.events == second.events
 
 
 @pytest.mark.parametrize(("congestion", "flow_control", "loss_recovery"), COMBINATIONS)
-def test_dilation_stretches_time_and_nothing_else(congestion: str, flow_control: str, loss_recovery: str) -> None:
-    """Ten times the factor: the same packets leave ten times later (to the rounding of a frame's time)."""
+def test_dilation_scales_only_time(congestion: str, flow_control: str, loss_recovery: str) -> None:
+    """The same packets leave ten times later at ten times the dilation, except for rounding."""
     settings = settings_of(congestion, flow_control, loss_recovery)
     fast, slow = FakeLink(settings, dilation=100), FakeLink(settings, dilation=1000)
     for link in (fast, slow):
@@ -213,19 +214,17 @@ def test_dilation_stretches_time_and_nothing_else(congestion: str, flow_control:
         assert late_ns == pytest.approx(early_ns * 10, abs=20)
 
 
-def test_every_row_documents_its_parameters() -> None:
-    """A frozen dataclass; durations and rates carry their unit in their name."""
+def test_every_algorithm_has_a_docstring_and_frozen_parameters() -> None:
     for table in (CONGESTION_CONTROLS, FLOW_CONTROLS, LOSS_RECOVERIES):
-        for name, row in table.items():
-            assert row.__doc__, name
-            assert row.Parameters.__dataclass_params__.frozen, name
+        for name, algorithm in table.items():
+            assert algorithm.__doc__, name
+            assert algorithm.Parameters.__dataclass_params__.frozen, name
 
 
-@pytest.mark.parametrize(("name", "row"), CONGESTION_CONTROLS.items())
-def test_congestion_controls_start_with_room_to_send(name: str, row: type[Any]) -> None:
-    """Positive window and rate."""
+@pytest.mark.parametrize(("name", "algorithm"), CONGESTION_CONTROLS.items())
+def test_congestion_controls_start_with_a_positive_window_and_rate(name: str, algorithm: type[Any]) -> None:
     path = PathContext(100_000_000_000, 10_000, 1000, 125_000)
-    control = row(row.resolve(row.Parameters(), path), path)
+    control = algorithm(algorithm.resolve(algorithm.Parameters(), path), path)
     assert control.window_bytes > 0
     assert control.rate_bps > 0
     timer_ns = control.next_timer_ns()
@@ -233,15 +232,13 @@ def test_congestion_controls_start_with_room_to_send(name: str, row: type[Any]) 
 
 
 @pytest.mark.parametrize("rate_bps", [0, -1])
-def test_a_rate_at_which_nothing_is_sent_is_refused(rate_bps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the name of the class, which somebody may have just written."""
-
-    class Stubborn(FixedWindow):
+def test_a_rate_below_1_is_an_error_that_names_the_class(rate_bps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stopped(FixedWindow):
         def on_sent(self, size_bytes: int, now_ns: int) -> None:
             self.rate_bps = rate_bps
 
-    monkeypatch.setitem(CONGESTION_CONTROLS, "stubborn", Stubborn)
-    link = FakeLink(TransportSettings(congestion="stubborn"))
+    monkeypatch.setitem(CONGESTION_CONTROLS, "stopped", Stopped)
+    link = FakeLink(TransportSettings(congestion="stopped"))
     link.transfer(10_000)
-    with pytest.raises(ValueError, match=f"Stubborn set rate_bps to {rate_bps}; the least is 1"):
+    with pytest.raises(ValueError, match=f"Stopped set rate_bps to {rate_bps}; the least is 1"):
         link.run()

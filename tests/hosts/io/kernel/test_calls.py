@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The system calls of the loop, in C and in Python: both do the same. UDP on loopback stands for a wire."""
+"""Tests of the system calls of the event loop in the C and the Python version, with UDP on loopback as the wire."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ SLACK_NS = 5_000_000
 
 @pytest.fixture(scope="module", params=["C", "Python"])
 def calls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """Either of the two modules."""
+    """Return the C or the Python version of the module."""
     loader: ExtensionFileLoader | SourceFileLoader
     if request.param == "Python":
         loader = SourceFileLoader(NAME, str(ROOT / "hosts" / "io" / "kernel" / "calls.py"))
     else:
-        lacking = missing()
-        if lacking is not None:
-            pytest.skip(lacking)
+        missing_tool = missing()
+        if missing_tool is not None:
+            pytest.skip(missing_tool)
         folder = tmp_path_factory.mktemp("native")
         link_native(NAME, folder)
         loader = ExtensionFileLoader(NAME, str(folder / (NAME + EXTENSION_SUFFIXES[0])))
@@ -49,7 +49,7 @@ def calls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def wire() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """One that sends to the other."""
+    """Yield a sending and a receiving socket that are connected."""
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as left,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as right,
@@ -61,19 +61,18 @@ def wire() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def frames_of(count: int) -> list[bytes]:
-    """All different, of all lengths."""
+    """Return frames with different contents and lengths."""
     return [bytes([number % 251]) * (1 + number % 1_400) for number in range(count)]
 
 
 def leaving(frames: list[bytes]) -> list[tuple[int, bytes]]:
-    """As a NIC hands them out."""
+    """Return the frames in the form in which a NIC returns them, with departure times."""
     return list(enumerate(frames))
 
 
-def test_more_than_a_burst_goes_and_comes_in_order(
+def test_more_frames_than_a_burst_arrive_unchanged_and_in_order(
     calls: ModuleType, wire: tuple[socket.socket, socket.socket]
 ) -> None:
-    """All sent by one call, taken by the burst; the bytes are what they were."""
     left, right = wire
     frames = frames_of(2 * calls.BURST + 3)
     assert calls.send(left, leaving(frames), 0) == (len(frames), 0)
@@ -88,8 +87,7 @@ def test_more_than_a_burst_goes_and_comes_in_order(
     assert calls.receive(right, ROOM_BYTES) == ([], [], 0)
 
 
-def test_sending_begins_where_it_is_told(calls: ModuleType, wire: tuple[socket.socket, socket.socket]) -> None:
-    """What lies before has gone already."""
+def test_send_starts_at_the_given_index(calls: ModuleType, wire: tuple[socket.socket, socket.socket]) -> None:
     left, right = wire
     frames = frames_of(5)
     assert calls.send(left, leaving(frames), 3) == (5, 0)
@@ -97,25 +95,23 @@ def test_sending_begins_where_it_is_told(calls: ModuleType, wire: tuple[socket.s
     assert calls.receive(right, ROOM_BYTES)[0] == frames[3:]
 
 
-def test_arrivals_are_dated_on_the_monotonic_clock(
+def test_arrival_times_are_kernel_time_stamps_on_the_monotonic_clock(
     calls: ModuleType, wire: tuple[socket.socket, socket.socket]
 ) -> None:
-    """By when the kernel had the frame, not by when it was asked."""
     left, right = wire
     before_ns = time.monotonic_ns()
     calls.send(left, leaving(frames_of(3)), 0)
-    assert select.select([right], [], [], 60)[0]  # a busy kernel hands frames over when it comes to it
-    there_ns = time.monotonic_ns()
+    assert select.select([right], [], [], 60)[0]  # a busy kernel may take long to deliver the frames
+    delivered_ns = time.monotonic_ns()
     time.sleep(4 * SLACK_NS / 1e9)
     _, times_ns, _ = calls.receive(right, ROOM_BYTES)
     assert times_ns == sorted(times_ns)
-    assert before_ns - SLACK_NS < times_ns[0] < there_ns + SLACK_NS
+    assert before_ns - SLACK_NS < times_ns[0] < delivered_ns + SLACK_NS
 
 
-def test_a_refused_frame_is_named_and_the_others_go(
+def test_send_returns_the_index_and_the_error_of_a_refused_frame(
     calls: ModuleType, wire: tuple[socket.socket, socket.socket]
 ) -> None:
-    """No datagram is that long; the caller goes on after it."""
     left, right = wire
     frames = [b"one", bytes(70_000), b"two"]
     assert calls.send(left, leaving(frames), 0) == (1, errno.EMSGSIZE)
@@ -123,8 +119,9 @@ def test_a_refused_frame_is_named_and_the_others_go(
     assert calls.receive(right, ROOM_BYTES)[0] == [b"one", b"two"]
 
 
-def test_a_frame_that_is_too_long_is_counted(calls: ModuleType, wire: tuple[socket.socket, socket.socket]) -> None:
-    """It is not taken for a shorter one; one that just fits is taken."""
+def test_frames_that_are_too_long_are_counted_not_truncated(
+    calls: ModuleType, wire: tuple[socket.socket, socket.socket]
+) -> None:
     left, right = wire
     frames = [bytes(11), bytes(10), bytes(12), b"x"]
     calls.send(left, leaving(frames), 0)
@@ -132,14 +129,15 @@ def test_a_frame_that_is_too_long_is_counted(calls: ModuleType, wire: tuple[sock
     assert (arrived, len(times_ns), cut) == ([bytes(10), b"x"], 2, 2)
 
 
-def test_what_the_kernel_says_of_a_socket_is_raised(calls: ModuleType) -> None:
-    """A stream socket without a peer: nobody there is not the same as nothing there."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as alone, pytest.raises(OSError, match="not connected"):
-        calls.receive(alone, ROOM_BYTES)
+def test_an_error_of_the_socket_is_raised(calls: ModuleType) -> None:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM) as unconnected,
+        pytest.raises(OSError, match="not connected"),
+    ):
+        calls.receive(unconnected, ROOM_BYTES)
 
 
-def test_a_timer_fires_is_moved_and_is_called_off(calls: ModuleType) -> None:
-    """Setting it anew forgets that it has fired."""
+def test_a_timer_can_be_set_moved_and_cancelled(calls: ModuleType) -> None:
     timer = MonotonicTimer()
     calls.set_timer(timer.fileno(), 1)
     assert select.select([timer], [], [], 10)[0] == [timer]

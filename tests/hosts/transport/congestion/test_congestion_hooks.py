@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a congestion control is told and how its answers are obeyed, with a probe in the table."""
+"""Tests of the hooks of congestion controls and of the limits that they set, with a probe in the table."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,7 +15,7 @@ from tests.hosts.transport.fake_link import FakeLink
 
 
 class Probe(CongestionControl):
-    """Records every call; paces at half the line rate; wants a timer every 3 us."""
+    """A congestion control that records every call, can pace, and has a timer every 3 us."""
 
     __slots__ = ("_timer_ns",)
 
@@ -24,14 +24,14 @@ class Probe(CongestionControl):
 
     @dataclass(frozen=True)
     class Parameters:
-        """One of each kind of field."""
+        """Parameters with one field of each unit."""
 
         pace_bps: int = 0
-        """0: line rate."""
+        """Pacing rate; 0: line rate."""
         period_ns: int = 3_000
-        """Between timers."""
+        """Time between timers."""
         gain: float = 0.5
-        """Has no unit."""
+        """Value without a unit."""
 
     def __init__(self, parameters: Parameters, path: PathContext) -> None:
         super().__init__(parameters, path)
@@ -40,42 +40,41 @@ class Probe(CongestionControl):
         self._timer_ns = parameters.period_ns
 
     def on_sent(self, size_bytes: int, now_ns: int) -> None:
-        """Recorded."""
+        """Record the call."""
         type(self).calls.append(("sent", size_bytes, now_ns))
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Recorded."""
+        """Record the call."""
         type(self).calls.append(("ack", sample, now_ns))
 
     def on_loss(self, size_bytes: int, now_ns: int) -> None:
-        """Recorded."""
+        """Record the call."""
         type(self).calls.append(("loss", size_bytes, now_ns))
 
     def on_timer(self, now_ns: int) -> None:
-        """Recorded; comes again."""
+        """Record the call and set the timer again."""
         type(self).calls.append(("timer", now_ns))
         self._timer_ns = now_ns + 3_000
 
     def next_timer_ns(self) -> int | None:
-        """Always one."""
+        """Return the time of the next timer."""
         return self._timer_ns
 
 
 @pytest.fixture
 def probe(monkeypatch: pytest.MonkeyPatch) -> type[Probe]:
-    """A row of the table for one test."""
+    """Add the probe to the table for one test."""
     Probe.calls = []
     monkeypatch.setitem(CONGESTION_CONTROLS, "probe", Probe)
     return Probe
 
 
 def of(kind: str) -> list[tuple[Any, ...]]:
-    """Calls of one kind."""
+    """Return the recorded calls of one kind."""
     return [call for call in Probe.calls if call[0] == kind]
 
 
-def test_parameters_and_path_arrive_in_wall_units(probe: type[Probe]) -> None:
-    """Fields in ns and bit/s are dilated, others are not."""
+def test_parameters_and_path_are_in_wall_units(probe: type[Probe]) -> None:
     settings = TransportSettings(congestion="probe", congestion_parameters={"pace_bps": 50_000_000_000, "gain": 0.25})
     link = FakeLink(settings, dilation=1000)
     link.transfer(1_000)
@@ -85,8 +84,7 @@ def test_parameters_and_path_arrive_in_wall_units(probe: type[Probe]) -> None:
     assert path == PathContext(100_000_000, 10_000_000, 1000, 125_000, 310_000_000)
 
 
-def test_samples_carry_rtt_bytes_and_progress(probe: type[Probe]) -> None:
-    """One sample an acknowledgement."""
+def test_every_acknowledgement_gives_a_sample_with_rtt_and_byte_counts(probe: type[Probe]) -> None:
     link = FakeLink(TransportSettings(congestion="probe"))
     link.transfer(2_500)
     link.run()
@@ -99,8 +97,8 @@ def test_samples_carry_rtt_bytes_and_progress(probe: type[Probe]) -> None:
     assert [call[1] for call in of("sent")] == [1000, 1000, 500]
 
 
-def test_resent_packets_give_no_rtt(probe: type[Probe]) -> None:
-    """Karn's rule: nobody knows which sending the acknowledgement is for."""
+def test_samples_of_resent_packets_have_no_rtt(probe: type[Probe]) -> None:
+    """The acknowledgement may be for either transmission (Karn's rule)."""
     link = FakeLink(TransportSettings(congestion="probe", rto_ns=50_000), drop=lambda number, name, frame: number == 0)
     link.transfer(1_000)
     link.run()
@@ -109,8 +107,7 @@ def test_resent_packets_give_no_rtt(probe: type[Probe]) -> None:
     assert of("loss") == [("loss", 1000, 50_000)]
 
 
-def test_the_pacer_spaces_packets_by_their_size(probe: type[Probe]) -> None:
-    """At half the line rate every other slot stays empty."""
+def test_packets_are_paced_by_their_size(probe: type[Probe]) -> None:
     settings = TransportSettings(congestion="probe", congestion_parameters={"pace_bps": 50_000_000_000})
     link = FakeLink(settings)
     link.transfer(10_000)
@@ -119,8 +116,7 @@ def test_the_pacer_spaces_packets_by_their_size(probe: type[Probe]) -> None:
     assert [late - early for early, late in pairwise(starts)] == [1058 * 8 // 50] * 9
 
 
-def test_timers_come_when_asked_for_and_end_with_the_flow(probe: type[Probe]) -> None:
-    """A finished flow keeps nobody awake."""
+def test_timers_fire_at_their_time_until_the_flow_ends(probe: type[Probe]) -> None:
     link = FakeLink(TransportSettings(congestion="probe"))
     link.transfer(1_000)
     link.run()
@@ -129,8 +125,7 @@ def test_timers_come_when_asked_for_and_end_with_the_flow(probe: type[Probe]) ->
     assert link.a.next_timer_ns() is None
 
 
-def test_ecn_capable_controls_send_ecn_capable_packets(probe: type[Probe]) -> None:
-    """ECT(0) on data; not on acknowledgements."""
+def test_ecn_capable_controls_send_ecn_capable_data_packets(probe: type[Probe]) -> None:
     link = FakeLink(TransportSettings(congestion="probe"))
     link.transfer(1_000)
     link.run()
@@ -138,7 +133,7 @@ def test_ecn_capable_controls_send_ecn_capable_packets(probe: type[Probe]) -> No
 
 
 class _Narrow(CongestionControl):
-    """Keeps a window and a rate that a test sets."""
+    """A congestion control with a window and a rate that the test sets."""
 
     __slots__ = ()
 
@@ -152,11 +147,11 @@ class _Narrow(CongestionControl):
 
 
 @pytest.mark.parametrize(
-    ("window_bytes", "is_paced", "counted"),
+    ("window_bytes", "is_paced", "expected_count"),
     [(0, False, 5), (-1, True, 5), (10, False, 5), (999, False, 5), (999, True, 0), (1_000, False, 0)],
 )
 def test_packets_sent_with_a_window_below_one_packet_are_counted(
-    monkeypatch: pytest.MonkeyPatch, window_bytes: int, is_paced: bool, counted: int
+    monkeypatch: pytest.MonkeyPatch, window_bytes: int, is_paced: bool, expected_count: int
 ) -> None:
     monkeypatch.setattr(_Narrow, "window", window_bytes, raising=False)
     monkeypatch.setattr(_Narrow, "is_paced", is_paced, raising=False)
@@ -164,10 +159,10 @@ def test_packets_sent_with_a_window_below_one_packet_are_counted(
     link = FakeLink(TransportSettings(congestion="narrow"))
     link.transfer(5_000)
     link.run()
-    assert link.a.statistics().small_window_packets == counted
+    assert link.a.statistics().small_window_packets == expected_count
     starts = [time_ns for time_ns, name, _ in link.sent if name == "a"]
     assert len(starts) == 5
-    assert all(later - earlier >= 2 * 5_000 for earlier, later in pairwise(starts))  # one packet per round trip
+    assert all(later - earlier >= 2 * 5_000 for earlier, later in pairwise(starts))  # one packet per RTT
 
 
 def test_a_window_of_one_bdp_is_not_counted_where_a_bdp_is_less_than_a_packet() -> None:

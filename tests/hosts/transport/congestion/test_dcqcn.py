@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""DCQCN against sequences computed by hand from docs/sources.md#dcqcn, and on a bottleneck that marks."""
+"""Tests of DCQCN with sequences computed by hand from docs/sources.md#dcqcn, and with a bottleneck that marks."""
 
 from typing import Any, Literal
 
@@ -16,12 +16,12 @@ BDP = 125_000
 
 
 def control(**parameters: Any) -> Dcqcn:
-    """At 100 Gb/s, the defaults unless said."""
+    """Return a DCQCN control at 100 Gb/s, with default parameters unless given."""
     return Dcqcn(Dcqcn.resolve(Dcqcn.Parameters(**parameters), PATH), PATH)
 
 
 def run(dcqcn: Dcqcn, until_ns: int) -> list[tuple[int, int]]:
-    """Fire its timers in order; (time, rate) after each."""
+    """Fire the timers in order and return the (time, rate) after each."""
     steps = []
     while (due_ns := dcqcn.next_timer_ns()) is not None and due_ns <= until_ns:
         dcqcn.on_timer(due_ns)
@@ -30,17 +30,17 @@ def run(dcqcn: Dcqcn, until_ns: int) -> list[tuple[int, int]]:
 
 
 def test_rates_follow_the_hand_computed_sequence() -> None:
-    """Two CNPs: cuts by alpha / 2 on the 4 us grid, then fast recovery, additive and hyper increase.
+    """The rate is cut on the 4 us grid after each of two CNPs, and then recovers in three phases.
 
     k = 255/256. First CNP at 1 us: alpha has four periods without a CNP at the cut (5.001 us): k^4 = 0.984466, so
-    100 (1 - 0.492233) = 50.776684. Increases at 300 us each: the mean with R_T = 100. Second CNP at 700 us, cut at
-    701.001 us with alpha = k^700 + 1/256 = 0.068494; R_T is the rate before it. Then the mean with R_T, with
-    R_T + 0.02, with that + 0.2.
+    100 (1 - 0.492233) = 50.776684. The increases every 300 us take the mean with R_T = 100. Second CNP at 700 us, cut
+    at 701.001 us with alpha = k^700 + 1/256 = 0.068494; R_T is the rate before it. The three increases then take the
+    mean with R_T, with R_T + 0.02, and with that + 0.2.
     """
     dcqcn = control()
     assert dcqcn.next_timer_ns() is None
     dcqcn.on_congestion_notice(1_000)
-    assert dcqcn.rate_bps == 100_000_000_000, "the first CNP cuts nothing by itself"
+    assert dcqcn.rate_bps == 100_000_000_000, "the first CNP does not cut the rate immediately"
     assert run(dcqcn, 700_000) == [(5_001, 50_776_684_273), (305_001, 75_388_342_136), (605_001, 87_694_171_068)]
     dcqcn.on_congestion_notice(700_000)
     steps = run(dcqcn, 1_700_000)
@@ -49,8 +49,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
     assert [rate for _, rate in steps] == pytest.approx(expected, abs=2)
 
 
-def test_a_cnp_within_the_interval_waits_for_the_next_cut() -> None:
-    """Many CNPs, one cut per interval (rate decrease is limited at the sender)."""
+def test_there_is_at_most_one_cut_per_interval() -> None:
     dcqcn = control()
     for time_ns in (1_000, 2_000, 3_000, 4_900):
         dcqcn.on_congestion_notice(time_ns)
@@ -59,8 +58,8 @@ def test_a_cnp_within_the_interval_waits_for_the_next_cut() -> None:
     assert [time for time, _ in run(dcqcn, 20_000)] == [9_001]
 
 
-def test_alpha_rises_with_cnps_and_decays_without() -> None:
-    """One period with a CNP: (1 - g) alpha + g; each without: (1 - g) alpha."""
+def test_alpha_increases_with_cnps_and_decays_without() -> None:
+    """A period with a CNP yields (1 - g) alpha + g, a period without a CNP (1 - g) alpha."""
     dcqcn = control(gain=0.5)
     dcqcn.on_congestion_notice(0)
     dcqcn.on_congestion_notice(2_500)
@@ -70,16 +69,14 @@ def test_alpha_rises_with_cnps_and_decays_without() -> None:
 
 
 @pytest.mark.parametrize(("gap_ns", "expected"), [(80, 1.0), (4_000, 0.25)])
-def test_where_alpha_tends_to(gap_ns: int, expected: float) -> None:
-    """A notice with every packet is one in each of alpha's periods; one CNP in 4 us is one in every fourth."""
+def test_alpha_converges_to_the_share_of_periods_with_a_cnp(gap_ns: int, expected: float) -> None:
     dcqcn = control()
     for time_ns in range(0, 3_000_000, gap_ns):
         dcqcn.on_congestion_notice(time_ns)
     assert dcqcn.alpha == pytest.approx(expected, rel=0.02)
 
 
-def test_clamping_sets_the_target_at_every_cut() -> None:
-    """Without it a second cut before any increase leaves R_T alone."""
+def test_a_second_cut_sets_the_target_only_with_clamping() -> None:
     targets = {}
     for clamp in (False, True):
         dcqcn = control(clamp_target=clamp)
@@ -93,8 +90,7 @@ def test_clamping_sets_the_target_at_every_cut() -> None:
     assert targets[False] > 1.9
 
 
-def test_the_rate_has_a_floor_and_a_ceiling() -> None:
-    """R_min below, the line rate above."""
+def test_the_rate_stays_between_the_minimum_and_the_line_rate() -> None:
     dcqcn = control()
     for time_ns in range(0, 400_000, 1_000):
         dcqcn.on_congestion_notice(time_ns)
@@ -104,8 +100,7 @@ def test_the_rate_has_a_floor_and_a_ceiling() -> None:
     assert dcqcn.rate_bps == pytest.approx(100_000_000_000, rel=1e-6)
 
 
-def test_the_window_is_static() -> None:
-    """One BDP by default, another or none if asked for."""
+def test_the_window_is_one_bdp_or_the_parameter() -> None:
     assert control().window_bytes == BDP
     assert control(window_bytes=50_000).window_bytes == 50_000
     assert control(window_bytes=0).window_bytes == UNLIMITED_WINDOW
@@ -117,9 +112,10 @@ def test_the_window_is_static() -> None:
     ids=["with window", "without", "marks in acknowledgements"],
 )
 def test_two_long_flows_share_a_bottleneck(window_bytes: int, notice: Literal["cnp", "acknowledgement"]) -> None:
-    """The second joins 100 us late; from 2 to 4 ms: Jain's index, the use of the link, and the queue.
+    """The second flow starts 100 us late; check Jain's index, link utilization and queue from 2 to 4 ms.
 
-    With the window two flows hold at most 2 BDP, of which one is on the wire: the queue peaks at the threshold.
+    With the window, two flows have at most 2 BDP in flight. One BDP is on the wire, so the queue peaks at the
+    threshold.
     """
     parameters = {"window_bytes": window_bytes}
     settings = TransportSettings(congestion="dcqcn", congestion_notice=notice, congestion_parameters=parameters)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A congestion control that steers by one-way delay is one class and one row: nothing else has to know of it."""
+"""A congestion control based on one-way delay, which needs only one class and one entry in the table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DATA_NS = 1058 * 8 // 100 + 1
 
 
 class DelayTarget(CongestionControl):
-    """Window up by a packet where the way there takes less than the target, down by an eighth where it takes more."""
+    """A control that adds a packet to the window below the target delay and removes an eighth above it."""
 
     __slots__ = ("_target_ns",)
 
@@ -29,14 +29,14 @@ class DelayTarget(CongestionControl):
 
     @dataclass(frozen=True, slots=True)
     class Parameters:
-        """One knob."""
+        """Parameters with one field."""
 
         target_ns: int = 0
-        """0: the base RTT."""
+        """Target one-way delay; 0: the base RTT."""
 
     @classmethod
     def resolve(cls, parameters: Parameters, path: PathContext) -> Parameters:
-        """The target is the base RTT."""
+        """Return the parameters with the target set to the base RTT if it is unset."""
         return replace(parameters, target_ns=parameters.target_ns or path.base_rtt_ns)
 
     def __init__(self, parameters: Parameters, path: PathContext) -> None:
@@ -45,7 +45,7 @@ class DelayTarget(CongestionControl):
         self.window_bytes = path.bdp_bytes
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """One step."""
+        """Adjust the window."""
         self.samples.append(sample)
         if sample.one_way_delay_ns is not None:
             is_late = sample.one_way_delay_ns > self._target_ns
@@ -54,14 +54,14 @@ class DelayTarget(CongestionControl):
 
 
 @pytest.fixture(autouse=True)
-def row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one row."""
+def delay_target_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the control to the table."""
     DelayTarget.samples.clear()
     monkeypatch.setitem(CONGESTION_CONTROLS, "delay", DelayTarget)
 
 
-def test_every_sample_has_both_delays() -> None:
-    """There, in steps of 1 us of the wall, and there and back."""
+def test_every_sample_has_the_one_way_delay_and_the_rtt() -> None:
+    """The one-way delay has a resolution of 1 us of wall time."""
     link = FakeLink(TransportSettings(congestion="delay"), dilation=1000, delay_ns=DELAY_NS)
     link.transfer(20_000)
     link.run()
@@ -75,8 +75,7 @@ def test_every_sample_has_both_delays() -> None:
 
 
 @pytest.mark.parametrize("flow_control", ["none", "sfc", "onramp"])
-def test_beside_any_flow_control(flow_control: str) -> None:
-    """Nobody else needs to ask for stamps, and who does shares them."""
+def test_the_one_way_delay_is_measured_with_any_flow_control(flow_control: str) -> None:
     link = FakeLink(TransportSettings(congestion="delay", flow_control=flow_control), dilation=1000)
     link.transfer(5_000)
     link.run()
@@ -84,12 +83,12 @@ def test_beside_any_flow_control(flow_control: str) -> None:
     assert all(sample.one_way_delay_ns for sample in DelayTarget.samples)
 
 
-def test_it_steers() -> None:
-    """Three senders at line rate into one: the queue that the target allows, not the one that three windows make."""
+def test_the_control_keeps_the_queue_short() -> None:
+    """Three senders at line rate share one receiver."""
     settings = TransportSettings(congestion="delay", congestion_parameters={"target_ns": 8_000})
     star = FakeStar(settings, 4, dilation=1000)
     for source in range(3):
         star.transfer(source, 3, 3_000_000)
     star.run(400_000)
-    late = star.mean_depth_bytes(3, 200_000)
-    assert 0 < late < 100_000  # three windows of 125 KB would hold 250 KB
+    mean_depth_bytes = star.mean_depth_bytes(3, 200_000)
+    assert 0 < mean_depth_bytes < 100_000  # three full windows of 125 KB would queue 250 KB

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""HPCC against sequences computed by hand from docs/sources.md#hpcc, and on a bottleneck that writes telemetry."""
+"""Tests of HPCC with sequences computed by hand from docs/sources.md#hpcc, and with a bottleneck with telemetry."""
 
 from typing import Any
 
@@ -18,23 +18,23 @@ PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
 
 
 def control(**parameters: Any) -> Hpcc:
-    """At 100 Gb/s, base RTT 10 us, W_init 125 000 B."""
+    """Return an HPCC control at 100 Gb/s with a base RTT of 10 us and W_init of 125 000 B."""
     return Hpcc(Hpcc.resolve(Hpcc.Parameters(**parameters), PATH), PATH)
 
 
 def ack(hpcc: Hpcc, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> int:
-    """One acknowledgement; returns the rate after it."""
+    """Process one acknowledgement and return the rate after it."""
     hpcc.on_ack(AckSample(0, 0, None, False, None, hops, acked, sent), 0)
     return hpcc.rate_bps
 
 
 def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) -> HopTelemetry:
-    """A record of a port."""
+    """Return the telemetry record of a port."""
     return HopTelemetry(gbps * GBPS, time_us * 1000, sent_bytes, queue_bytes)
 
 
-def test_a_slower_nic_has_the_networks_window() -> None:
-    """W_init is the largest BDP of any pair: at 50 Gb/s, too, 125 000 B, of which 12 500 B queued are a tenth."""
+def test_a_slower_nic_uses_the_largest_bdp_of_the_network() -> None:
+    """W_init is 125 000 B at 50 Gb/s too, so a queue of 12 500 B is a tenth of it."""
     path = PathContext(50 * GBPS, 10_000, 1000, 125_000)
     hpcc = Hpcc(Hpcc.resolve(Hpcc.Parameters(), path), path)
     assert hpcc.window_bytes == 125_000
@@ -44,14 +44,15 @@ def test_a_slower_nic_has_the_networks_window() -> None:
 
 
 def test_rates_follow_the_hand_computed_sequence() -> None:
-    """A first, a full, a fast-reacting and again a full update, over two hops of 100 and 50 Gb/s.
+    """Process a first, a full, a fast-reacting and again a full update, over two hops of 100 and 50 Gb/s.
 
     1. Stored only: R = R_c = 100, W = 125000, lastUpdateSeq = 2000.
-    2. 1 us on, hop 1 sent 12500 B = 100 Gb/s, min(q) = 12500 B = 0.1 BDP: u = 1.1; hop 2 idle. tau = 1 us, U = 1.01,
-       R = 100 / (1.01 / 0.95) + 0.04 = 94.099406; W = 117624; ack.seq 3000 > 2000, so R_c = R.
-    3. 2 us on, hop 1 at 20 Gb/s: 0.2; hop 2 sent 10000 B = 40 of 50 Gb/s, min(q) 6250 B = 0.1: u = 0.9.
-       U = 0.8 x 1.01 + 0.2 x 0.9 = 0.988; ack.seq 4000 <= 5000: R = R_c / (0.988 / 0.95) + 0.04 = 90.520198; R_c stays.
-    4. 20 us on (tau = T), hop 1 at 50 Gb/s: U = 0.5, ack.seq 6000: R = 94.099406 x 1.9 + 0.04, cut to 100.
+    2. 1 us later, hop 1 sent 12500 B = 100 Gb/s, min(q) = 12500 B = 0.1 BDP: u = 1.1; hop 2 is idle. tau = 1 us,
+       U = 1.01, R = 100 / (1.01 / 0.95) + 0.04 = 94.099406; W = 117624; ack.seq 3000 > 2000, so R_c = R.
+    3. 2 us later, hop 1 at 20 Gb/s: 0.2; hop 2 sent 10000 B = 40 of 50 Gb/s, min(q) 6250 B = 0.1: u = 0.9.
+       U = 0.8 x 1.01 + 0.2 x 0.9 = 0.988; ack.seq 4000 <= 5000: R = R_c / (0.988 / 0.95) + 0.04 = 90.520198; R_c is
+       unchanged.
+    4. 20 us later (tau = T), hop 1 at 50 Gb/s: U = 0.5, ack.seq 6000: R = 94.099406 x 1.9 + 0.04, limited to 100.
     """
     hpcc = control()
     assert ack(hpcc, hop(0, 0, 25_000), hop(0, 0, 12_500, 50), acked=1_000, sent=2_000) == 100 * GBPS
@@ -68,8 +69,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
     assert hpcc.utilization == pytest.approx(0.5)
 
 
-def test_stages_of_additive_increase() -> None:
-    """maxStage 2: below eta twice R_AI is added, the third time U decides, then it begins anew."""
+def test_max_stage_additive_steps_precede_a_multiplicative_one() -> None:
     hpcc = control(max_stage=2, additive_bps=GBPS)
     ack(hpcc, hop(0, 0))
     assert ack(hpcc, hop(10, 250_000), acked=1, sent=1) == pytest.approx((47.5 + 1) * GBPS)  # U = 2: multiplicative
@@ -77,8 +77,8 @@ def test_stages_of_additive_increase() -> None:
     assert rates == pytest.approx([49.5 * GBPS, 50.5 * GBPS, (50.5 * 1.9 + 1) * GBPS])
 
 
-def test_without_fast_reaction_only_full_updates_count() -> None:
-    """An acknowledgement within the round trip changes nothing, not even the telemetry remembered."""
+def test_without_fast_react_only_full_updates_change_the_rate() -> None:
+    """Other acknowledgements do not even change the stored telemetry."""
     hpcc = control(fast_react=False)
     ack(hpcc, hop(0, 0), acked=1, sent=10)
     assert ack(hpcc, hop(5, 125_000), acked=5, sent=11) == 100 * GBPS
@@ -86,8 +86,8 @@ def test_without_fast_reaction_only_full_updates_count() -> None:
     assert hpcc.utilization == pytest.approx(2.0)
 
 
-def test_what_is_no_measurement_changes_nothing() -> None:
-    """No telemetry; no time passed; an older packet; a hop without a rate. The next good sample spans the gap."""
+def test_unusable_telemetry_is_skipped() -> None:
+    """The next usable sample spans the time since the last usable one."""
     hpcc = control()
     assert ack(hpcc) == 100 * GBPS
     ack(hpcc, hop(5, 0))
@@ -97,8 +97,8 @@ def test_what_is_no_measurement_changes_nothing() -> None:
     assert hpcc.utilization == pytest.approx(2.0)
 
 
-def test_telemetry_from_the_future_is_forgotten_at_the_next_packet() -> None:
-    """A forged stamp, minutes ahead, would have made every true one too old to count."""
+def test_a_forged_time_stamp_from_the_future_is_replaced_by_the_next_packet() -> None:
+    """Otherwise every correct time stamp would be too old for minutes."""
     hpcc = control()
     ack(hpcc, hop(5, 0))
     forged_bps = ack(hpcc, HopTelemetry(1_000, 2_000_000_000_000, 4_000_000_000, 0), acked=5, sent=20)
@@ -108,23 +108,20 @@ def test_telemetry_from_the_future_is_forgotten_at_the_next_packet() -> None:
     assert hpcc.rate_bps == 100 * GBPS
 
 
-def test_clocks_and_counters_wrap() -> None:
-    """32 bits each."""
+def test_time_stamps_and_counters_wrap_at_32_bits() -> None:
     hpcc = control()
     ack(hpcc, HopTelemetry(100 * GBPS, STAMP_MODULUS_NS - 4_000, (1 << 32) - 50_000, 0))
     ack(hpcc, hop(6, 75_000), acked=5)
     assert hpcc.utilization == pytest.approx(1.0)
 
 
-def test_another_path_starts_a_new_measurement() -> None:
-    """Other hops cannot be compared."""
+def test_another_number_of_hops_starts_a_new_measurement() -> None:
     hpcc = control()
     ack(hpcc, hop(0, 0))
     assert ack(hpcc, hop(1, 99_999), hop(1, 5), acked=5) == 100 * GBPS
 
 
-def test_the_rate_never_falls_below_its_floor() -> None:
-    """And the window never below a byte, with which one packet may still fly."""
+def test_rate_and_window_have_a_minimum() -> None:
     hpcc = control()
     ack(hpcc, hop(0, 0, 10**9))
     for number in range(1, 50):
@@ -135,7 +132,7 @@ def test_the_rate_never_falls_below_its_floor() -> None:
 
 @pytest.mark.parametrize("max_stage", [0, 5])
 def test_two_long_flows_share_a_bottleneck(max_stage: int) -> None:
-    """The second joins 100 us late; from 0.5 to 1.5 ms: Jain's index, utilization near eta, hardly a queue."""
+    """The second flow starts 100 us late; check Jain's index, link utilization and queue from 0.5 to 1.5 ms."""
     settings = TransportSettings(congestion="hpcc", congestion_parameters={"max_stage": max_stage})
     star = FakeStar(settings, 3, with_telemetry=True)
     star.transfer(0, 2, 100_000_000)
@@ -151,7 +148,6 @@ def test_two_long_flows_share_a_bottleneck(max_stage: int) -> None:
 
 
 def test_messages_with_telemetry_complete() -> None:
-    """Shims stripped, checksums right, all acknowledged; nothing malformed anywhere."""
     star = FakeStar(TransportSettings(congestion="hpcc"), 3, with_telemetry=True)
     for source in (0, 1):
         star.transfer(source, 2, 50_001)

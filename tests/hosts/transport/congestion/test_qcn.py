@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""QCN's reaction point against sequences computed by hand (docs/sources.md#qcn), and what a NIC does with feedback."""
+"""Tests of QCN's reaction point with sequences computed by hand (docs/sources.md#qcn), and of feedback at a NIC."""
 
 from itertools import pairwise
 from typing import Any
@@ -21,12 +21,12 @@ TIMER_NS = 1_500_000
 
 
 def control(**parameters: Any) -> Qcn:
-    """At 100 Gb/s, the defaults unless said."""
+    """Return a QCN control at 100 Gb/s, with default parameters unless given."""
     return Qcn(Qcn.resolve(Qcn.Parameters(**parameters), PATH), PATH)
 
 
 def cycles(qcn: Qcn, count: int, size_bytes: int = CYCLE_BYTES) -> list[float]:
-    """The rate (Gb/s) after each of so many runs of the byte counter."""
+    """Let the byte counter expire `count` times and return the rate (Gb/s) after each."""
     rates = []
     for _ in range(count):
         qcn.on_sent(size_bytes, 0)
@@ -34,15 +34,16 @@ def cycles(qcn: Qcn, count: int, size_bytes: int = CYCLE_BYTES) -> list[float]:
     return rates
 
 
-def test_feedback_cuts_and_bytes_recover() -> None:
-    """Two cuts in a row keep R_T at line rate, one after an increase sets it; then five halvings, then R_AI of 50 Mb/s.
+def test_feedback_cuts_the_rate_and_sent_bytes_raise_it() -> None:
+    """Two consecutive cuts keep R_T at line rate, and a cut after an increase sets R_T to the rate before it.
 
-    100 (1 - 32/128) = 75; 75 (1 - 63/128) = 38.0859; the mean with 100 is 69.0430; times 1 - 16/128 is 60.4126. The
-    distance of 8.6304 to 69.0430 is halved five times, to 0.2697; then the mean of 68.7733 and 69.0930.
+    Five increases then halve the distance to R_T, and the next adds R_AI of 50 Mb/s. 100 (1 - 32/128) = 75;
+    75 (1 - 63/128) = 38.0859; the mean with 100 is 69.0430; times 1 - 16/128 is 60.4126. The distance of 8.6304 to
+    69.0430 is halved five times, to 0.2697; then the mean of 68.7733 and 69.0930.
     """
     qcn = control()
     qcn.on_sent(10 * CYCLE_BYTES, 0)
-    assert qcn.rate_bps == 100 * GBPS, "nothing happens before the first feedback"
+    assert qcn.rate_bps == 100 * GBPS, "there is no limit before the first feedback"
     qcn.on_feedback(32, 0)
     assert qcn.rate_bps == 75 * GBPS
     qcn.on_feedback(63, 0)
@@ -56,8 +57,8 @@ def test_feedback_cuts_and_bytes_recover() -> None:
     assert cycles(qcn, 1, CYCLE_BYTES // 2) == [pytest.approx(68.93311920)]
 
 
-def test_the_timer_recovers_a_flow_that_hardly_sends_and_ends_at_line_rate() -> None:
-    """Every 1.5 ms, every 0.75 ms after five; once the flow is at line rate it is not limited any more."""
+def test_the_timer_raises_the_rate_up_to_the_line_rate() -> None:
+    """The timer expires every 1.5 ms five times, then every 0.75 ms, and stops at the line rate."""
     qcn = control()
     assert qcn.next_timer_ns() is None
     qcn.on_feedback(32, 1_000)
@@ -72,8 +73,8 @@ def test_the_timer_recovers_a_flow_that_hardly_sends_and_ends_at_line_rate() -> 
     assert qcn.rate_bps == 75 * GBPS
 
 
-def test_when_both_are_past_fast_recovery_the_target_leaps() -> None:
-    """R_HAI of 500 Mb/s times the cycles beyond the fifth of the slower one."""
+def test_the_target_gains_r_hai_when_byte_counter_and_timer_are_past_fast_recovery() -> None:
+    """R_HAI is 500 Mb/s, times the cycles of the slower one beyond the threshold."""
     qcn = control()
     qcn.on_feedback(63, 0)
     cycles(qcn, 1)
@@ -90,8 +91,8 @@ def test_when_both_are_past_fast_recovery_the_target_leaps() -> None:
     assert gains == [500_000_000, 1_000_000_000]
 
 
-def test_a_target_far_above_the_rate_is_taken_down_first() -> None:
-    """After a burst of cuts from 100 Gb/s to 0.87 Gb/s the first increase aims at an eighth, 12.5 Gb/s."""
+def test_a_target_far_above_the_rate_is_divided_by_8_first() -> None:
+    """Cuts lower the rate from 100 Gb/s to 0.87 Gb/s, so the first increase uses a target of 12.5 Gb/s."""
     qcn = control()
     for _ in range(7):
         qcn.on_feedback(63, 0)
@@ -100,8 +101,7 @@ def test_a_target_far_above_the_rate_is_taken_down_first() -> None:
     assert qcn.target_bps == 12.5 * GBPS
 
 
-def test_the_rate_has_a_floor_whatever_the_feedback() -> None:
-    """One feedback halves at most, and a 2000th of the line rate is left."""
+def test_one_feedback_at_most_halves_the_rate_and_the_rate_has_a_minimum() -> None:
     qcn = control()
     qcn.on_feedback(0xFFFF_FFFF, 0)
     assert qcn.rate_bps == 50 * GBPS
@@ -111,8 +111,8 @@ def test_the_rate_has_a_floor_whatever_the_feedback() -> None:
 
 
 @pytest.mark.parametrize(("congestion", "verdict"), [("qcn", "obeyed"), ("none", "flow_control_off")])
-def test_a_nic_hands_feedback_to_its_congestion_control(congestion: str, verdict: str) -> None:
-    """It paces the flow and pauses nothing; without QCN it is counted and ignored, also under SFC."""
+def test_a_nic_passes_feedback_to_its_congestion_control(congestion: str, verdict: str) -> None:
+    """Feedback paces the flow and pauses nothing; without QCN it is counted and ignored, even with SFC."""
     link = FakeLink(TransportSettings(congestion=congestion, flow_control="sfc"))
     link.transfer(100_000)
     link.inject(2_000, link.a, link.bts(1, 63, cause=BtsCause.FEEDBACK))

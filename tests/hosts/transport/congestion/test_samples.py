@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What an acknowledgement says of packets: the round trip of the one it is about, and the telemetry it echoes."""
+"""Tests of samples from acknowledgements: the RTT of the acknowledged packet and the echoed telemetry."""
 
 from __future__ import annotations
 
@@ -25,33 +25,32 @@ _STEPS = st.lists(
 
 
 @given(_STEPS, st.integers(0, 100))
-def test_a_round_trip_is_known_once_and_only_of_what_was_sent_once(steps: list[tuple[str, int]], first: int) -> None:
-    """Whichever packets are acknowledged, in whatever order, however many are on their way."""
+def test_the_rtt_is_measured_once_and_only_for_packets_sent_once(steps: list[tuple[str, int]], first: int) -> None:
     samples = AckSamples()
-    left_ns: dict[int, int] = {}
-    cumulative = following = first
-    for now_ns, (what, offset) in enumerate(steps):
+    departures_ns: dict[int, int] = {}
+    cumulative = next_index = first
+    for now_ns, (kind, offset) in enumerate(steps):
         index = cumulative + offset
-        if what == "sent":
-            samples.sent(following, 1000, now_ns)
-            left_ns[following] = now_ns
-            following += 1
-        elif index > following or (index == following and what != "cumulative"):
+        if kind == "sent":
+            samples.sent(next_index, 1000, now_ns)
+            departures_ns[next_index] = now_ns
+            next_index += 1
+        elif index > next_index or (index == next_index and kind != "cumulative"):
             continue
-        elif what == "again":
+        elif kind == "again":
             samples.sent_again(index)
-            left_ns.pop(index, None)
+            departures_ns.pop(index, None)
         else:
-            about = index if what == "selective" else index - 1
-            cumulative = cumulative if what == "selective" else index
-            sample = samples.take(cumulative, index if what == "selective" else -1, 0, 0, False, b"", now_ns)
-            sent_ns = left_ns.pop(about, None)
+            acknowledged = index if kind == "selective" else index - 1
+            cumulative = cumulative if kind == "selective" else index
+            sample = samples.take(cumulative, index if kind == "selective" else -1, 0, 0, False, b"", now_ns)
+            sent_ns = departures_ns.pop(acknowledged, None)
             assert sample.rtt_ns == (None if sent_ns is None else now_ns - sent_ns)
-            left_ns = {each: when for each, when in left_ns.items() if each >= cumulative}
+            departures_ns = {packet: time_ns for packet, time_ns in departures_ns.items() if packet >= cumulative}
 
 
-def test_indices_may_leap() -> None:
-    """As the first of a queue pair that had idled does: what came before is none of its packets."""
+def test_indices_may_skip_numbers() -> None:
+    """The first packet of a queue pair that was idle does not follow the packets before."""
     samples = AckSamples()
     for index in range(40):
         samples.sent(index, 1000, index)
@@ -61,11 +60,11 @@ def test_indices_may_leap() -> None:
 
 
 @given(st.lists(_RECORDS, max_size=5), st.none() | _RECORDS)
-def test_an_echo_is_read_as_it_was_written(hops: list[HopRecord], stamp: HopRecord | None) -> None:
-    """Hops in the order of the path, their numbers in ns and bit/s; the stamp gives the delay."""
+def test_echoed_telemetry_is_parsed(hops: list[HopRecord], stamp: HopRecord | None) -> None:
+    """Hops are in the order of the path, with values in ns and bit/s; the stamp gives the delay."""
     shim = pack(Telemetry(True, tuple(hops), stamp))
-    delay_ns, found = telemetry_of(shim)
+    delay_ns, parsed = telemetry_of(shim)
     assert delay_ns == (None if stamp is None else stamp.tx_bytes * 1000)
-    assert [(each.rate_bps, each.stamp_ns, each.sent_bytes, each.queue_bytes) for each in found] == [
+    assert [(hop.rate_bps, hop.stamp_ns, hop.sent_bytes, hop.queue_bytes) for hop in parsed] == [
         (hop.rate_kbps * 1000, hop.time_us * 1000, hop.tx_bytes, hop.queue_bytes) for hop in reversed(unpack(shim).hops)
     ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The reconstructed OnRamp: one-way delays on the wire, the two rules, and what Fig. 1 of the SFC paper shows of it."""
+"""Tests of the reconstructed OnRamp: one-way delays on the wire, both rules, and Fig. 1 of the SFC paper."""
 
 import pytest
 
@@ -19,12 +19,12 @@ MB = 1_000_000
 
 
 def sample(delay_ns: int | None, rtt_ns: int | None = 45_000, in_flight_bytes: int = 0) -> AckSample:
-    """Of an acknowledgement."""
+    """Return the sample of an acknowledgement."""
     return AckSample(1000, in_flight_bytes, rtt_ns, False, delay_ns, (), 0, 0)
 
 
 def test_the_straw_man_pauses_for_the_excess_delay() -> None:
-    """O - T from the acknowledgement on, replaced by the next that exceeds T, bounded."""
+    """The pause O - T is replaced by the next one with O > T, and it is bounded."""
     control = OnRampStrawMan(OnRampParameters(threshold_ns=10_000), PATH, 100_000)
     control.on_ack(sample(40_000), 1_000)
     assert control.earliest_send_ns(1_000) == 31_000
@@ -37,10 +37,10 @@ def test_the_straw_man_pauses_for_the_excess_delay() -> None:
     assert control.earliest_send_ns(4_000) == 104_000
 
 
-def test_the_corrected_rule_allows_for_holds_the_delay_has_not_seen() -> None:
+def test_the_final_rule_subtracts_recent_holds_from_the_delay() -> None:
     """RTT 45 us, O = 40, T = 10, 25 us worth in flight. No hold yet: 40 > 10 + 0, hold for (O - T) 25 / 45.
 
-    After 35 us of holds within the round trip 40 < 10 + 35: 5 us worth (62.5 kB) may go, then it is held again.
+    After 35 us of holds within the round trip 40 < 10 + 35: 5 us worth (62.5 kB) may be sent before the next hold.
     """
     control = OnRamp(OnRamp.resolve(OnRampParameters(gain_exponent=1.0), PATH), PATH, 10**9)
     busy = sample(40_000, in_flight_bytes=312_500)
@@ -58,15 +58,15 @@ def test_the_corrected_rule_allows_for_holds_the_delay_has_not_seen() -> None:
     assert control.earliest_send_ns(38_000) == 38_000 + hold_ns
 
 
-def test_what_a_window_held_back_is_no_hold() -> None:
-    """A flow that has one BDP in flight and waits for acknowledgements is held once the queue is deep."""
+def test_time_blocked_by_a_window_is_no_hold() -> None:
+    """A flow with one BDP in flight that waits for acknowledgements is held once the queue is deep."""
     control = OnRamp(OnRamp.resolve(OnRampParameters(gain_exponent=1.0), PATH), PATH, 10**9)
     control.on_ack(sample(40_000, in_flight_bytes=125_000), 50_000)
     assert control.earliest_send_ns(50_000) > 50_000
 
 
-def test_a_short_delay_holds_nothing() -> None:
-    """Below T the flow is free, whatever it sends; a resent packet changes nothing."""
+def test_a_flow_with_a_delay_below_the_threshold_is_not_held() -> None:
+    """Samples of resent packets change nothing."""
     control = OnRamp(OnRamp.resolve(OnRampParameters(), PATH), PATH, 10**9)
     control.on_ack(sample(9_999, in_flight_bytes=10**6), 5_000)
     control.on_sent(10**6, 6_000)
@@ -75,13 +75,13 @@ def test_a_short_delay_holds_nothing() -> None:
     assert control.earliest_send_ns(8_000) <= 8_000
 
 
-def test_packets_are_stamped_and_acknowledgements_bring_the_delay() -> None:
-    """In wall us: from the start of the packet on the wire to its arrival; switches are told to append nothing."""
+def test_packets_have_time_stamps_and_acknowledgements_echo_the_delay() -> None:
+    """Delays are in wall us, from the start on the wire to the arrival; switches add no records."""
     link = FakeLink(TransportSettings(flow_control="onramp"), dilation=1000)
     link.transfer(2_000)
     link.run()
     decoder = RoceDecoder()
-    seen = {}
+    packets = {}
     for end_ns, name, frame in link.sent:
         stripped = strip(frame)
         assert stripped is not None
@@ -91,13 +91,13 @@ def test_packets_are_stamped_and_acknowledgements_bring_the_delay() -> None:
         assert header.icrc_is_right(stripped[0])
         assert telemetry.stamp is not None
         assert telemetry.is_echo
-        seen[name, telemetry.stamp.time_us] = (header.opcode, telemetry.stamp.tx_bytes, end_ns)
-    (_, _, end_ns), second = seen["a", 0], seen["b", 0]
+        packets[name, telemetry.stamp.time_us] = (header.opcode, telemetry.stamp.tx_bytes, end_ns)
+    (_, _, end_ns), second = packets["a", 0], packets["b", 0]
     assert second[:2] == (Opcode.ACKNOWLEDGE, (end_ns + 5_000_000) // 1000)
 
 
-def test_a_bts_names_the_port_that_the_flow_uses() -> None:
-    """49792 for flows with telemetry, 4791 for the others."""
+def test_a_bts_must_name_the_udp_port_of_the_flow() -> None:
+    """The port is 49792 for flows with telemetry and 4791 for others."""
     assert INT_UDP_PORT == 49792
     for congestion, right, wrong in (("hpcc", 49792, 4791), ("none", 4791, 49792)):
         link = FakeLink(TransportSettings(flow_control="sfc", congestion=congestion))
@@ -110,7 +110,7 @@ def test_a_bts_names_the_port_that_the_flow_uses() -> None:
 
 
 def incast(flow_control: str) -> FakeStar:
-    """Fig. 1: 63:1 without rate control, 206 kB in flight a sender at most; 2.5 ms."""
+    """Run the 63:1 incast of Fig. 1 for 2.5 ms, without rate control and with at most 206 kB in flight per sender."""
     settings = TransportSettings(
         congestion="window",
         congestion_parameters={"window_bytes": 206_000},
@@ -125,30 +125,29 @@ def incast(flow_control: str) -> FakeStar:
 
 
 def depths(star: FakeStar, since_ns: int) -> list[int]:
-    """Of the bottleneck from a model time on."""
+    """Return the queue depths of the bottleneck from model time `since_ns` on."""
     return [depth for time, depth in star.ports[63].depths if time >= star.dilation.wall_ns(since_ns)]
 
 
 @pytest.mark.long
-def test_the_corrected_variant_settles_near_13_megabytes() -> None:
-    """Within 2 ms and with the link busy, as the SFC paper has it."""
+def test_the_queue_settles_near_13_megabytes_with_the_final_rule() -> None:
+    """The SFC paper shows this within 2 ms, with the link fully used."""
     star = incast("onramp")
-    settled = depths(star, 2_000_000)
-    assert 0.75 * 13 * MB < sum(settled) / len(settled) < 1.25 * 13 * MB
-    assert max(settled) - min(settled) < 3 * MB
+    settled_depths = depths(star, 2_000_000)
+    assert 0.75 * 13 * MB < sum(settled_depths) / len(settled_depths) < 1.25 * 13 * MB
+    assert max(settled_depths) - min(settled_depths) < 3 * MB
     assert star.ports[63].sent_bytes * 8 / 2.5e-3 / 100e9 > 0.99
 
 
-def test_the_straw_man_oscillates_and_wastes_the_link() -> None:
-    """It pauses for delays that its pauses have already answered."""
+def test_the_straw_man_oscillates_and_underuses_the_link() -> None:
     star = incast("onramp-straw-man")
     assert min(depths(star, 500_000)) < MB < 10 * MB < max(depths(star, 500_000))
     assert star.ports[63].sent_bytes * 8 / 2.5e-3 / 100e9 < 0.8
 
 
 @pytest.mark.parametrize("congestion", ["hpcc", "dcqcn"])
-def test_it_composes_with_congestion_control(congestion: str) -> None:
-    """Stamp and telemetry travel in one packet; everything arrives whole."""
+def test_onramp_can_be_combined_with_congestion_control(congestion: str) -> None:
+    """Packets carry time stamp and telemetry together."""
     settings = TransportSettings(congestion=congestion, flow_control="onramp")
     star = FakeStar(settings, 5, with_telemetry=True, ecn_threshold_bytes=125_000)
     for source in range(4):
@@ -156,5 +155,5 @@ def test_it_composes_with_congestion_control(congestion: str) -> None:
     star.run()
     assert star.nics[4].statistics().messages_received == 4
     assert sum(nic.statistics().malformed + nic.statistics().messages_corrupted for nic in star.nics) == 0
-    rates = star.nics[0].statistics()
-    assert rates.messages_completed == 1
+    statistics = star.nics[0].statistics()
+    assert statistics.messages_completed == 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Signals: which BTS are obeyed, for how long, and what pauses do not do."""
+"""Tests of signals: which BTS are obeyed, for how long, and what a pause does not affect."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SFC = TransportSettings(flow_control="sfc", congestion="window")
 
 
 def one_signal(settings: TransportSettings = SFC, at_ns: int = 3_000, pause_us: int = 50, **changes: Any) -> FakeLink:
-    """A 100 kB flow that gets one BTS."""
+    """Return a link after a 100 kB flow that got one BTS."""
     link = FakeLink(settings)
     link.transfer(100_000)
     link.inject(at_ns, link.a, link.bts(1, pause_us, **changes))
@@ -23,37 +23,34 @@ def one_signal(settings: TransportSettings = SFC, at_ns: int = 3_000, pause_us: 
     return link
 
 
-def test_a_bts_pauses_the_flow_it_names() -> None:
-    """From its arrival, for the pause time; the event says so."""
+def test_a_bts_pauses_its_flow_from_its_arrival() -> None:
     link = one_signal(switch_id=7, queue_depth_bytes=5)
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.reason, event.flow_id, event.paused_until_ns) == (True, "obeyed", 1, 53_000)
     assert (event.signal.switch_id, event.signal.queue_depth_bytes, event.received_ns) == (7, 5, 3_000)
     assert not [start for start, *_ in link.data_sent() if 3_000 <= start < 53_000]
-    (done,) = link.of(MessageCompleted, "a")
-    assert done.report.paused_ns == 50_000
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.report.paused_ns == 50_000
 
 
-def test_the_first_packet_after_a_pause_leaves_at_its_end() -> None:
-    """Not a nanosecond later: no time is lost to the pause."""
+def test_the_first_packet_after_a_pause_leaves_exactly_at_its_end() -> None:
     link = one_signal()
     assert min(start for start, *_ in link.data_sent() if start > 3_000) == 53_000
 
 
-def test_a_newer_bts_shortens_the_pause_too() -> None:
-    """The new end replaces the old one (paper §3.2), it is not the later of both."""
+def test_a_newer_bts_can_shorten_the_pause() -> None:
+    """The new end replaces the old one, even if it is earlier (paper §3.2)."""
     link = FakeLink(SFC)
     link.transfer(100_000)
     link.inject(3_000, link.a, link.bts(1, 500))
     link.inject(10_000, link.a, link.bts(1, 5))
     link.run()
     assert min(start for start, *_ in link.data_sent() if start > 3_000) == 15_000
-    (done,) = link.of(MessageCompleted, "a")
-    assert done.report.paused_ns == 12_000
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.report.paused_ns == 12_000
 
 
-def test_a_pause_of_zero_resumes() -> None:
-    """The queue has drained."""
+def test_a_pause_of_zero_resumes_the_flow() -> None:
     link = FakeLink(SFC)
     link.transfer(100_000)
     link.inject(3_000, link.a, link.bts(1, 500))
@@ -62,15 +59,13 @@ def test_a_pause_of_zero_resumes() -> None:
     assert min(start for start, *_ in link.data_sent() if start > 3_000) == 10_000
 
 
-def test_obedience_is_bounded() -> None:
-    """A forged pause of an hour holds a flow for max_pause only."""
+def test_a_pause_is_limited_to_max_pause() -> None:
     link = one_signal(TransportSettings(flow_control="sfc", max_pause_ns=80_000), pause_us=2**32 - 1)
     (event,) = link.of(BtsReceived, "a")
     assert event.paused_until_ns == 83_000
 
 
-def test_other_flows_go_on() -> None:
-    """A BTS stops one flow, not its neighbours to the same host."""
+def test_other_flows_are_not_paused() -> None:
     link = FakeLink(SFC)
     link.transfer(100_000)
     link.transfer(100_000)
@@ -85,8 +80,7 @@ def test_other_flows_go_on() -> None:
     [{"destination_qpn": 77}, {"destination_qpn": 0}, {"destination_port": 80}, {"protocol": 6}],
     ids=["other QP", "not RoCE", "other port", "TCP"],
 )
-def test_a_bts_for_a_flow_we_do_not_have_is_ignored_and_counted(changes: dict[str, Any]) -> None:
-    """Obeyed only for a flow of this host."""
+def test_a_bts_for_an_unknown_flow_is_ignored_and_counted(changes: dict[str, Any]) -> None:
     link = one_signal(**changes)
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.reason, event.flow_id) == (False, "unknown_flow", None)
@@ -95,7 +89,7 @@ def test_a_bts_for_a_flow_we_do_not_have_is_ignored_and_counted(changes: dict[st
 
 
 def test_a_bts_whose_outer_port_differs_is_malformed() -> None:
-    """Outer source port and inner flow port are the same number."""
+    """The outer source port must equal the source port of the named flow."""
     link = FakeLink(SFC)
     link.transfer(100_000)
     frame = bytearray(link.bts(1, 50))
@@ -107,23 +101,20 @@ def test_a_bts_whose_outer_port_differs_is_malformed() -> None:
 
 
 def test_a_bts_for_a_finished_flow_is_recorded_but_not_obeyed() -> None:
-    """It names the flow all the same."""
     link = one_signal(at_ns=1_000_000)
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.reason, event.flow_id) == (False, "flow_idle", 1)
 
 
 @pytest.mark.parametrize("flow_control", ["none", "pfc"])
-def test_flow_controls_that_do_not_listen_leave_bts_alone(flow_control: str) -> None:
-    """Recorded with the flow's number, not obeyed."""
+def test_flow_controls_without_signals_record_and_ignore_bts(flow_control: str) -> None:
     link = one_signal(TransportSettings(flow_control=flow_control))
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.reason, event.flow_id) == (False, "flow_control_off", 1)
     assert link.of(MessageCompleted, "a")[0].report.paused_ns == 0
 
 
-def test_switch_time_counts_from_the_epoch() -> None:
-    """sent_us is the switch's clock."""
+def test_the_time_of_the_switch_counts_from_the_epoch() -> None:
     link = FakeLink(SFC, epoch_ns=500)
     link.transfer(100_000)
     link.inject(3_000, link.a, link.bts(1, 1, sent_us=2))
@@ -143,18 +134,18 @@ def test_switch_time_counts_from_the_epoch() -> None:
     ],
     ids=["go-back-n", "irn"],
 )
-def test_paused_time_does_not_run_the_retransmission_timer(settings: TransportSettings) -> None:
-    """A pause far longer than the timeout resends nothing, though the last packets before it were lost."""
+def test_paused_time_does_not_count_towards_the_timeout(settings: TransportSettings) -> None:
+    """A pause far longer than the timeout causes no retransmission."""
     link = FakeLink(settings, delay_ns=20_000)
     link.transfer(100_000)
     link.inject(3_000, link.a, link.bts(1, 5_000))
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (0, 0)
+    (completed,) = link.of(MessageCompleted, "a")
+    assert (completed.report.counts.timeouts, completed.report.counts.packets_resent) == (0, 0)
 
 
-def test_the_timer_runs_on_after_the_pause() -> None:
-    """What it had counted before is kept: the lost first packet is resent one timeout of unpaused time later."""
+def test_the_timeout_continues_after_the_pause() -> None:
+    """The lost first packet is resent after one timeout of unpaused time, including the time before the pause."""
     link = FakeLink(TransportSettings(flow_control="sfc", rto_ns=50_000), drop=lambda number, name, frame: number == 0)
     link.transfer(1_000)
     link.inject(10_000, link.a, link.bts(1, 1_000))
@@ -164,8 +155,8 @@ def test_the_timer_runs_on_after_the_pause() -> None:
     assert second[0] == 50_000 + 1_000_000
 
 
-def test_pfc_stops_and_resumes_the_data_class() -> None:
-    """All flows together; quanta count at line rate; zero quanta resume at once."""
+def test_pfc_pauses_and_resumes_the_data_class() -> None:
+    """Quanta count at line rate, and zero quanta resume all flows immediately."""
     link = FakeLink(TransportSettings(flow_control="pfc", congestion="window"))
     link.transfer(100_000)
     link.transfer(100_000)
@@ -175,13 +166,12 @@ def test_pfc_stops_and_resumes_the_data_class() -> None:
     link.run()
     starts = [start for start, *_ in link.data_sent()]
     assert not [start for start in starts if 2_000 <= start < 2_000 + quanta_ns(1_000, 100_000_000_000)]
-    for done in link.of(MessageCompleted, "a"):
-        assert done.report.paused_ns == pytest.approx(5_120, abs=2)
+    for completed in link.of(MessageCompleted, "a"):
+        assert completed.report.paused_ns == pytest.approx(5_120, abs=2)
     assert link.a.statistics().pauses == 2
 
 
-def test_pfc_for_another_class_stops_nothing() -> None:
-    """Class 0 is not ours."""
+def test_pfc_for_another_class_pauses_nothing() -> None:
     link = FakeLink(TransportSettings(flow_control="pfc"))
     link.transfer(100_000)
     link.inject(2_000, link.a, pack_frame(MAC_B, {0: 65_535}))
@@ -190,7 +180,6 @@ def test_pfc_for_another_class_stops_nothing() -> None:
 
 
 def test_pfc_holds_messages_that_start_during_the_pause() -> None:
-    """A class is paused, not the flows of the moment."""
     link = FakeLink(TransportSettings(flow_control="pfc"))
     link.inject(100, link.a, pack_frame(MAC_B, {3: 10_000}))
     link.transfer(1_000, ready_ns=1_000)
@@ -199,7 +188,7 @@ def test_pfc_holds_messages_that_start_during_the_pause() -> None:
 
 
 def test_pfc_for_the_control_class_holds_acknowledgements() -> None:
-    """Class 6 carries them; data of class 3 goes on."""
+    """Class 6 carries acknowledgements; data in class 3 continues."""
     link = FakeLink(TransportSettings(flow_control="pfc"))
     link.transfer(1_000, backwards=True)
     link.transfer(50_000)
@@ -211,8 +200,7 @@ def test_pfc_for_the_control_class_holds_acknowledgements() -> None:
 
 
 @pytest.mark.parametrize("flow_control", ["none", "sfc"])
-def test_without_pfc_class_pauses_are_counted_and_ignored(flow_control: str) -> None:
-    """Only the pfc row obeys them."""
+def test_other_flow_controls_count_and_ignore_class_pauses(flow_control: str) -> None:
     link = FakeLink(TransportSettings(flow_control=flow_control))
     link.transfer(100_000)
     link.inject(2_000, link.a, pack_frame(MAC_B, {3: 65_535}))

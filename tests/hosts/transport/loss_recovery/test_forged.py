@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Forged answers with a right ICRC: once they end, a flow completes or is given up within a bound; nothing raises."""
+"""Tests of forged answers with a correct ICRC: afterwards a flow completes or is given up in bounded time."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Forgery = Callable[[FakeLink], bytes]
 
 
 def pull(number: int) -> bytes:
-    """By which QP 101 of NIC b would ask QP 1 of NIC a for a packet."""
+    """Return a pull from QP 101 of NIC b for QP 1 of NIC a."""
     return _framer().frame(Opcode.PULL, bytes(4), number.to_bytes(4, "big"))
 
 
 def returned(psn: int) -> bytes:
-    """What a switch would send back of a packet of that flow."""
+    """Return a trimmed packet of that flow that a switch sends back."""
     framer = RoceFramer(
         destination_mac=MAC_B,
         source_mac=MAC_A,
@@ -55,7 +55,7 @@ def returned(psn: int) -> bytes:
 
 
 def answer(psn: int, syndrome: int, selective: int | None = None, *, msn: int = 0, shim: bytes = b"") -> bytes:
-    """What QP 101 of NIC b would say to QP 1 of NIC a."""
+    """Return an acknowledgement from QP 101 of NIC b for QP 1 of NIC a."""
     body = pack_aeth(syndrome, msn) + (b"" if selective is None else pack_selective(selective & PSN_MASK))
     return _framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(psn & PSN_MASK), body, shim=shim)
 
@@ -73,7 +73,7 @@ def _framer() -> RoceFramer:
 
 
 class WatchedLink(FakeLink):
-    """Holds the invariants of the sender after every step."""
+    """A link that checks the invariants of the sender after every step."""
 
     def _step(self) -> None:
         super()._step()
@@ -90,14 +90,13 @@ def is_data(number: int, name: str, frame: bytes) -> bool:
 
 
 def outcome(link: FakeLink) -> tuple[int, int, int]:
-    """Messages completed and given up at the sender, received whole at the receiver."""
+    """Return the numbers of messages completed and given up at the sender, and received whole at the receiver."""
     whole = sum(not event.corrupted for event in link.of(MessageReceived, "b"))
     return len(link.of(MessageCompleted, "a")), len(link.of(MessageFailed, "a")), whole
 
 
-@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
-def test_a_peer_that_never_answers_is_given_up_after_the_limit(transport: TransportSettings) -> None:
-    """So many timeouts and one more, then the message has failed and nothing is left to do."""
+@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda settings: settings.loss_recovery)
+def test_a_message_fails_after_the_retry_limit_without_answers(transport: TransportSettings) -> None:
     link = WatchedLink(transport, drop=is_data)
     link.transfer(10_000)
     link.run()
@@ -108,13 +107,13 @@ def test_a_peer_that_never_answers_is_given_up_after_the_limit(transport: Transp
     assert link.a.unfinished_messages() == []
 
 
-def test_an_answer_in_time_starts_the_count_anew() -> None:
-    """Every sixth data packet is let through: all are acknowledged within the limit, however many timeouts it takes."""
-    seen = {"a": 0}
+def test_an_answer_resets_the_number_of_consecutive_timeouts() -> None:
+    """Every sixth data packet is delivered, so that each is acknowledged just within the limit."""
+    count = {"a": 0}
 
     def drop(number: int, name: str, frame: bytes) -> bool:
-        seen["a"] += name == "a"
-        return name == "a" and seen["a"] % (RETRY_LIMIT + 1) != 0
+        count["a"] += name == "a"
+        return name == "a" and count["a"] % (RETRY_LIMIT + 1) != 0
 
     link = WatchedLink(replace(IRN, loss_recovery_parameters={"cap_packets": 1}), drop=drop)
     link.transfer(10_000)
@@ -123,9 +122,9 @@ def test_an_answer_in_time_starts_the_count_anew() -> None:
     assert link.a.statistics().timeouts == 10 * RETRY_LIMIT
 
 
-@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
+@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda settings: settings.loss_recovery)
 def test_a_forged_acknowledgement_of_lost_packets_does_not_hang_the_flow(transport: TransportSettings) -> None:
-    """The receiver misses packet 5 for ever, the sender believes that it is there: the flow is given up and counted."""
+    """Packet 5 is lost but acknowledged by the forgery, so the flow is given up and counted."""
     link = WatchedLink(transport, drop=lambda number, name, frame: name == "a" and number == 5)
     link.transfer(PACKETS * 1_000)
     link.inject(3_000, link.a, answer(19, ACK))
@@ -133,8 +132,8 @@ def test_a_forged_acknowledgement_of_lost_packets_does_not_hang_the_flow(transpo
     assert outcome(link) == (0, 1, 0)
 
 
-def test_a_forged_selective_acknowledgement_is_found_out() -> None:
-    """Packets 5 and 6 are lost and said to be there. Once the receiver misses 5 first, no selective one is believed."""
+def test_a_forged_selective_acknowledgement_is_detected() -> None:
+    """All selective acknowledgements are discarded when the receiver reports packet 5 as missing."""
     lost = {5, 6}
     link = WatchedLink(IRN, drop=lambda number, name, frame: name == "a" and number in lost)
     link.transfer(PACKETS * 1_000)
@@ -144,8 +143,8 @@ def test_a_forged_selective_acknowledgement_is_found_out() -> None:
     assert outcome(link) == (1, 0, 1)
 
 
-def test_after_giving_up_a_queue_pair_takes_no_message() -> None:
-    """The receiver's numbering is not known any more: what is sent later fails at once, on other QPs it does not."""
+def test_later_messages_of_a_failed_queue_pair_fail() -> None:
+    """The numbering of the receiver is unknown after a failure. Messages of other queue pairs do not fail."""
     transport = replace(IRN, flow_control="sfc")
     link = WatchedLink(transport, drop=lambda number, name, frame: name == "a" and link.now_ns < 10_000_000)
     link.transfer(5_000, qpn=1)
@@ -179,22 +178,21 @@ def test_after_giving_up_a_queue_pair_takes_no_message() -> None:
         answer(2, TRIMMED),
     ],
     ids=[
-        "beyond what was sent",
-        "far beyond",
-        "before the first packet",
-        "far before",
-        "misses what was never sent",
-        "has what was never sent",
-        "misses what it has",
-        "has only what lies before",
-        "selective but positive",
-        "misses what lies before the first packet",
-        "got a header, though it does not pull",
+        "ACK of the first unsent packet",
+        "ACK far after the last packet",
+        "ACK before the first packet",
+        "ACK far before the first packet",
+        "NAK of an unsent packet",
+        "selective ACK of an unsent packet",
+        "selective ACK of the missing packet",
+        "selective ACK before the missing packet",
+        "selective ACK without a NAK",
+        "NAK before the first packet",
+        "trimmed packet without pulls",
     ],
 )
-@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda each: each.loss_recovery)
-def test_what_no_receiver_can_say_is_refused_and_changes_nothing(transport: TransportSettings, frame: bytes) -> None:
-    """Counted, and the same packets leave at the same times as without it."""
+@pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda settings: settings.loss_recovery)
+def test_an_impossible_answer_is_counted_and_changes_nothing(transport: TransportSettings, frame: bytes) -> None:
     links = [WatchedLink(transport) for _ in range(2)]
     for link in links:
         link.transfer(PACKETS * 1_000)
@@ -206,8 +204,7 @@ def test_what_no_receiver_can_say_is_refused_and_changes_nothing(transport: Tran
     assert links[0].a.statistics().acknowledgements_refused == 0
 
 
-def test_the_message_number_of_an_answer_is_not_believed() -> None:
-    """MSNs of the past and the future change nothing."""
+def test_the_message_number_of_an_answer_is_ignored() -> None:
     link = WatchedLink(IRN)
     link.transfer(PACKETS * 1_000)
     for msn in (0, 1, 1 << 23, (1 << 24) - 1):
@@ -216,8 +213,7 @@ def test_the_message_number_of_an_answer_is_not_believed() -> None:
     assert outcome(link) == (1, 0, 1)
 
 
-def test_answers_for_a_queue_pair_that_is_not_there_are_counted() -> None:
-    """Of another number or from another peer."""
+def test_answers_for_an_unknown_queue_pair_are_counted() -> None:
     link = WatchedLink(IRN)
     link.inject(0, link.a, answer(0, ACK))
     link.run()
@@ -248,7 +244,7 @@ def _always(frame: bytes) -> Forgery:
 
 FORGERIES: st.SearchStrategy[Forgery] = st.one_of(
     st.builds(lambda psn, msn, shim: _always(answer(psn, ACK, msn=msn, shim=shim)), PSNS, st.integers(0, 9), SHIMS),
-    st.builds(lambda psn, which, shim: _always(answer(psn, NAK, which, shim=shim)), PSNS, PSNS | st.none(), SHIMS),
+    st.builds(lambda psn, sack, shim: _always(answer(psn, NAK, sack, shim=shim)), PSNS, PSNS | st.none(), SHIMS),
     PSNS.map(lambda psn: _always(answer(psn, TRIMMED))),
     PSNS.map(lambda psn: _always(returned(psn))),
     WORDS.map(lambda number: _always(pull(number))),
@@ -263,24 +259,24 @@ TIMES = st.integers(0, LAST_FORGERY_NS)
     recovery=st.sampled_from(sorted(LOSS_RECOVERIES)),
     congestion=st.sampled_from(sorted(CONGESTION_CONTROLS)),
     flow_control=st.sampled_from(sorted(FLOW_CONTROLS)),
-    forged=st.lists(st.tuples(TIMES, FORGERIES), min_size=1, max_size=25),
+    forgeries=st.lists(st.tuples(TIMES, FORGERIES), min_size=1, max_size=25),
     loss=st.sampled_from([0.0, 0.05, 0.3]),
     seed=st.integers(0, 1 << 16),
 )
 @settings(max_examples=60, deadline=None)
-def test_after_any_forgeries_a_flow_ends_within_the_bound(
+def test_after_any_forgeries_a_flow_ends_in_bounded_time(
     recovery: str,
     congestion: str,
     flow_control: str,
-    forged: list[tuple[int, Forgery]],
+    forgeries: list[tuple[int, Forgery]],
     loss: float,
     seed: int,
 ) -> None:
-    """Completed or given up, not both; at the latest a pause and the limit's timeouts after the last progress."""
+    """The flow either completes or fails, at the latest a longest pause and all timeouts after the last progress."""
     transport = replace(SETTINGS, loss_recovery=recovery, congestion=congestion, flow_control=flow_control)
     link = WatchedLink(transport, loss=loss, seed=seed)
     link.transfer(PACKETS * 1_000)
-    for time_ns, forgery in forged:
+    for time_ns, forgery in forgeries:
         link.inject(time_ns, link.a, forgery(link))
     link.run(max_steps=200_000)
     completed, failed, _ = outcome(link)
@@ -292,15 +288,14 @@ def test_after_any_forgeries_a_flow_ends_within_the_bound(
     assert link.now_ns <= ends_ns
 
 
-@given(forged=st.lists(st.tuples(TIMES, PSNS, PSNS), max_size=60), seed=st.integers(0, 1 << 16))
+@given(forgeries=st.lists(st.tuples(TIMES, PSNS, PSNS), max_size=60), seed=st.integers(0, 1 << 16))
 @settings(max_examples=30, deadline=None)
-def test_forged_selective_acknowledgements_alone_never_end_a_flow(
-    forged: list[tuple[int, int, int]], seed: int
+def test_forged_selective_acknowledgements_alone_do_not_stop_irn(
+    forgeries: list[tuple[int, int, int]], seed: int
 ) -> None:
-    """NAKs that move nothing forward: IRN delivers all, whatever they claim to have arrived."""
     link = WatchedLink(replace(IRN, retry_limit=1_000), loss=0.1, seed=seed)
     link.transfer(PACKETS * 1_000)
-    for time_ns, _, selective in forged:
+    for time_ns, _, selective in forgeries:
         link.inject(time_ns, link.a, answer(0, NAK, selective))
     link.run(max_steps=200_000)
     assert outcome(link) == (1, 0, 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Go-back-N: one NAK a gap, rewind, timeout, duplicates."""
+"""Tests of go-back-N: one NAK per gap, rewinding, timeouts and duplicates."""
 
 import pytest
 
@@ -15,7 +15,7 @@ PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 
 
 def sender(sent: int = 10) -> GoBackN:
-    """Has sent packets 0..sent-1 at time 0."""
+    """Return a sender that has sent packets 0..sent-1 at time 0."""
     recovery = GoBackN(GoBackNParameters(), PATH, 4_000, 0)
     for index in range(sent):
         assert recovery.next_packet() == index
@@ -23,8 +23,7 @@ def sender(sent: int = 10) -> GoBackN:
     return recovery
 
 
-def test_a_nak_rewinds_to_the_gap_and_acknowledges_what_is_before() -> None:
-    """Everything from the gap on is sent again."""
+def test_a_nak_rewinds_to_the_gap_and_acknowledges_the_packets_before() -> None:
     recovery = sender()
     assert recovery.on_ack(4, -1, True, 100) == 6
     assert (recovery.cumulative, recovery.next_packet(), recovery.in_flight()) == (4, 4, 0)
@@ -32,16 +31,14 @@ def test_a_nak_rewinds_to_the_gap_and_acknowledges_what_is_before() -> None:
     assert (recovery.next_packet(), recovery.in_flight()) == (5, 1)
 
 
-def test_acknowledgements_of_the_first_sending_move_the_cursor_on() -> None:
-    """After a rewind, what arrives after all need not be sent again."""
+def test_packets_acknowledged_after_a_rewind_are_not_resent() -> None:
     recovery = sender()
     recovery.on_ack(2, -1, True, 100)
     recovery.on_ack(8, -1, False, 120)
     assert recovery.next_packet() == 8
 
 
-def test_the_timer_restarts_with_progress_and_stops_when_all_is_acknowledged() -> None:
-    """It covers the oldest packet in flight."""
+def test_the_timer_restarts_with_progress_and_stops_at_the_end() -> None:
     recovery = sender()
     assert recovery.deadline_ns == 4_000
     recovery.on_ack(3, -1, False, 1_000)
@@ -52,8 +49,7 @@ def test_the_timer_restarts_with_progress_and_stops_when_all_is_acknowledged() -
     assert recovery.deadline_ns == NEVER
 
 
-def test_a_timeout_goes_back_to_the_first_unacknowledged_packet() -> None:
-    """And the timer runs again once something is sent."""
+def test_a_timeout_rewinds_to_the_first_unacknowledged_packet() -> None:
     recovery = sender()
     assert recovery.on_timer(4_000) == 10
     assert (recovery.next_packet(), recovery.deadline_ns) == (0, NEVER)
@@ -61,8 +57,8 @@ def test_a_timeout_goes_back_to_the_first_unacknowledged_packet() -> None:
     assert recovery.deadline_ns == 8_100
 
 
-def test_the_receiver_reports_a_gap_once_until_the_interval_is_over() -> None:
-    """Silent after the NAK until the expected packet comes (IBTA), but not for ever."""
+def test_the_receiver_reports_a_gap_once_per_interval() -> None:
+    """IBTA reports a gap only once; the repetition recovers a lost NAK."""
     order = InOrderOnly(GoBackNParameters(nak_interval_ns=500))
     assert order.on_packet(0, 0, b"", 0) == Arrival.IN_ORDER
     assert order.on_packet(2, 0, b"", 10) == Arrival.NEGATIVE
@@ -75,37 +71,35 @@ def test_the_receiver_reports_a_gap_once_until_the_interval_is_over() -> None:
 
 
 def test_one_lost_packet_costs_one_nak_and_no_timeout() -> None:
-    """The rest of the window is sent again."""
     link = FakeLink(TransportSettings(congestion="window"), drop=lambda number, name, frame: number == 20)
     link.transfer(300_000)
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.counts.naks, done.report.counts.timeouts) == (1, 0)
-    assert 100 < done.report.counts.packets_resent <= 126
+    (completed,) = link.of(MessageCompleted, "a")
+    assert (completed.report.counts.naks, completed.report.counts.timeouts) == (1, 0)
+    assert 100 < completed.report.counts.packets_resent <= 126
 
 
 @pytest.mark.parametrize("lost", [0, 99], ids=["first", "last"])
-def test_a_lost_end_of_a_message_is_found(lost: int) -> None:
-    """The tail by the timeout; the head by the gap."""
-    seen = {"a": 0, "b": 0}
+def test_a_lost_first_or_last_packet_is_recovered(lost: int) -> None:
+    """A NAK recovers the first packet, a timeout the last one."""
+    frame_counts = {"a": 0, "b": 0}
 
     def drop(number: int, name: str, frame: bytes) -> bool:
-        seen[name] += 1
-        return name == "a" and seen[name] == lost + 1
+        frame_counts[name] += 1
+        return name == "a" and frame_counts[name] == lost + 1
 
     link = FakeLink(TransportSettings(rto_ns=100_000), drop=drop)
     link.transfer(100_000)
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert done.report.counts.timeouts == (1 if lost == 99 else 0)
-    assert done.finish_ns < 130_000
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.report.counts.timeouts == (1 if lost == 99 else 0)
+    assert completed.finish_ns < 130_000
 
 
-def test_a_lost_last_acknowledgement_does_not_hang_the_flow() -> None:
-    """The duplicate is acknowledged again."""
+def test_a_duplicate_is_acknowledged_again_after_a_lost_acknowledgement() -> None:
     link = FakeLink(TransportSettings(rto_ns=50_000), drop=lambda number, name, frame: number == 1)
     link.transfer(500)
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.counts.timeouts, done.report.counts.packets_sent) == (1, 2)
+    (completed,) = link.of(MessageCompleted, "a")
+    assert (completed.report.counts.timeouts, completed.report.counts.packets_sent) == (1, 2)
     assert link.b.statistics().duplicates_received == 1

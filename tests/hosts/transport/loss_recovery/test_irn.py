@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""IRN: selective retransmission, recovery, timeouts, cap."""
+"""Tests of IRN: selective retransmission, recovery, timeouts and the cap."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ IRN = TransportSettings(loss_recovery="irn")
 
 
 def sender(sent: int = 10, **parameters: int) -> Irn:
-    """Has sent packets 0..sent-1 at time 0."""
+    """Return a sender that has sent packets 0..sent-1 at time 0."""
     recovery = Irn(Irn.resolve(IrnParameters(**parameters), PATH), PATH, 4_000, 0)
     for _ in range(sent):
         recovery.on_sent(recovery.next_packet(), 0)
@@ -30,16 +30,16 @@ def sender(sent: int = 10, **parameters: int) -> Irn:
 
 
 def resend_all(recovery: Irn, now_ns: int = 200) -> list[int]:
-    """Takes everything that waits to be resent."""
-    taken = []
+    """Send all packets that wait to be resent, and return their indices."""
+    resent = []
     while (index := recovery.next_packet()) < recovery.next_new and index >= 0:
-        taken.append(index)
+        resent.append(index)
         recovery.on_sent(index, now_ns)
-    return taken
+    return resent
 
 
-def test_only_packets_below_an_arrival_are_lost() -> None:
-    """The NAK for 5 with 2 missing: 2, 3 and 4 are lost, 6 to 9 are not."""
+def test_only_packets_before_an_arrival_are_lost() -> None:
+    """A NAK for packet 2 caused by packet 5 marks packets 2, 3 and 4 as lost, but not 6 to 9."""
     recovery = sender()
     assert recovery.on_ack(2, 5, True, 100) == 3
     assert recovery.in_flight() == 4
@@ -48,24 +48,21 @@ def test_only_packets_below_an_arrival_are_lost() -> None:
     assert recovery.next_packet() == 10
 
 
-def test_a_gap_that_fills_by_itself_is_not_resent() -> None:
-    """Reordering looks like loss until the packet comes."""
+def test_a_reordered_packet_that_arrives_is_not_resent() -> None:
     recovery = sender()
     recovery.on_ack(2, 5, True, 100)
     recovery.on_ack(2, 3, True, 110)
     assert resend_all(recovery) == [2, 4]
 
 
-def test_a_cumulative_acknowledgement_forgets_what_lies_before() -> None:
-    """Lost and arrived alike."""
+def test_a_cumulative_acknowledgement_clears_earlier_losses() -> None:
     recovery = sender()
     recovery.on_ack(2, 5, True, 100)
     assert recovery.on_ack(6, -1, False, 120) == 0
     assert (recovery.cumulative, recovery.in_flight(), recovery.next_packet()) == (6, 4, 10)
 
 
-def test_later_losses_are_found_by_later_arrivals() -> None:
-    """Each gap is counted once."""
+def test_every_gap_is_counted_once() -> None:
     recovery = sender()
     assert recovery.on_ack(2, 4, True, 100) == 2
     assert recovery.on_ack(2, 8, True, 100) == 3
@@ -74,8 +71,7 @@ def test_later_losses_are_found_by_later_arrivals() -> None:
     assert resend_all(recovery) == [2, 3, 5, 6, 7]
 
 
-def test_the_short_timeout_is_for_few_packets_in_flight() -> None:
-    """RTO_low below three packets, RTO_high from three on, counted from when the timer was started."""
+def test_the_short_timeout_applies_below_three_packets_in_flight() -> None:
     assert sender(2).deadline_ns == 100_000
     many = sender(1)
     many.on_ack(1, -1, False, 0)
@@ -92,7 +88,6 @@ def test_the_short_timeout_is_for_few_packets_in_flight() -> None:
 
 
 def test_a_timeout_resends_the_first_packet_and_known_gaps() -> None:
-    """Not the packets nothing is known of."""
     recovery = sender()
     recovery.on_ack(2, 5, True, 100)
     resend_all(recovery)
@@ -103,8 +98,7 @@ def test_a_timeout_resends_the_first_packet_and_known_gaps() -> None:
     assert resend_all(quiet, 320_000) == [0]
 
 
-def test_after_a_timeout_each_round_trip_recovers_a_packet() -> None:
-    """The acknowledgement of the resent packet, a round trip later, sends the next one: also a short round trip."""
+def test_after_a_timeout_every_acknowledgement_releases_the_next_resend() -> None:
     recovery = sender()
     recovery.on_timer(320_000)
     resend_all(recovery, 320_000)
@@ -113,8 +107,7 @@ def test_after_a_timeout_each_round_trip_recovers_a_packet() -> None:
         assert resend_all(recovery, now_ns) == [index]
 
 
-def test_gaps_resent_by_the_timeout_are_not_resent_by_its_acknowledgements() -> None:
-    """They are on their way already."""
+def test_gaps_resent_by_a_timeout_are_not_resent_twice() -> None:
     recovery = sender()
     recovery.on_ack(2, 5, True, 100)
     resend_all(recovery)
@@ -125,8 +118,8 @@ def test_gaps_resent_by_the_timeout_are_not_resent_by_its_acknowledgements() -> 
     assert resend_all(recovery) == [6]
 
 
-def test_what_the_receiver_has_and_then_misses_first_it_never_had() -> None:
-    """It goes on past what it holds before it answers, so one was forged: all that it was said to hold is resent."""
+def test_contradictory_acknowledgements_discard_all_selective_ones() -> None:
+    """A correct receiver advances past held packets before it answers, so one acknowledgement was forged."""
     recovery = sender()
     recovery.on_ack(0, 1, True, 100)
     recovery.on_ack(0, 4, True, 100)
@@ -137,7 +130,7 @@ def test_what_the_receiver_has_and_then_misses_first_it_never_had() -> None:
 
 
 def test_a_spurious_timeout_resends_nothing_more() -> None:
-    """An acknowledgement sooner than any round trip after the resend is for the first sending."""
+    """An acknowledgement earlier than the shortest RTT after the resend is for the first transmission."""
     recovery = sender()
     recovery.on_timer(320_000)
     resend_all(recovery, 320_000)
@@ -146,8 +139,8 @@ def test_a_spurious_timeout_resends_nothing_more() -> None:
     assert resend_all(recovery) == []
 
 
-def test_the_cap_limits_new_packets_not_resent_ones() -> None:
-    """BDP-FC: 125 packets at 100 Gb/s and 10 us; 0 switches it off."""
+def test_the_cap_limits_only_new_packets() -> None:
+    """The default is 125 packets at 100 Gb/s and 10 us; 0 disables the cap."""
     capped = sender(125)
     assert capped.next_packet() == -1
     capped.on_ack(0, 5, True, 100)
@@ -159,7 +152,7 @@ def test_the_cap_limits_new_packets_not_resent_ones() -> None:
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(-1, 39)), max_size=60))
 @example([*[(0, 0)] * 12, (0, 36), (36, 37), (0, 0)])
 def test_any_acknowledgements_leave_the_sender_consistent(acks: list[tuple[int, int]]) -> None:
-    """In flight is never negative, nothing acknowledged is resent unless acknowledgements contradict each other."""
+    """Acknowledged packets are resent only if acknowledgements contradict each other."""
     recovery = sender(40)
     arrived: set[int] = set()
     for step, (cumulative, selective) in enumerate(acks):
@@ -177,8 +170,7 @@ def test_any_acknowledgements_leave_the_sender_consistent(acks: list[tuple[int, 
             recovery.on_timer(step)
 
 
-def test_the_receiver_keeps_early_packets() -> None:
-    """And gives them out in order when the gap closes."""
+def test_the_receiver_keeps_early_packets_and_delivers_them_in_order() -> None:
     order = SelectiveOrder(IrnParameters(held_packets=3))
     assert order.on_packet(1, 1, b"one", 0) == Arrival.NEGATIVE
     assert order.on_packet(1, 1, b"one", 0) == Arrival.NEGATIVE
@@ -192,12 +184,15 @@ def test_the_receiver_keeps_early_packets() -> None:
 
 
 def test_one_lost_packet_is_resent_alone() -> None:
-    """No timeout, no other packet twice."""
     link = FakeLink(IRN, drop=lambda number, name, frame: number == 20)
     link.transfer(300_000)
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.counts.packets_resent, done.report.counts.bytes_resent, done.report.counts.timeouts) == (
+    (completed,) = link.of(MessageCompleted, "a")
+    assert (
+        completed.report.counts.packets_resent,
+        completed.report.counts.bytes_resent,
+        completed.report.counts.timeouts,
+    ) == (
         1,
         1_000,
         0,
@@ -205,7 +200,7 @@ def test_one_lost_packet_is_resent_alone() -> None:
 
 
 def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
-    """Loses the last packets of a message of 100, once."""
+    """Return a function that drops the last `lost` packets of a message of 100, once."""
     sent = {"a": 0, "b": 0}
 
     def drop(number: int, name: str, frame: bytes) -> bool:
@@ -218,16 +213,16 @@ def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
 @pytest.mark.parametrize("delay_ns", [5_000, 1_000])
 @pytest.mark.parametrize("lost", [1, 5, 50])
 def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
-    """Of the network's longest round trip or of a shorter one: one timeout, then one a round trip."""
+    """Test links with the network's longest round trip and with a shorter one."""
     link = FakeLink(replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
     link.transfer(100_000)
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (1, lost)
+    (completed,) = link.of(MessageCompleted, "a")
+    assert (completed.report.counts.timeouts, completed.report.counts.packets_resent) == (1, lost)
 
 
 def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
-    """A BTS that holds the flow while its resent packet is on its way: the acknowledgement is no sooner for it."""
+    """A BTS holds the flow while a resent packet is in flight."""
     settings = replace(IRN, flow_control="sfc", shortest_rtt_ns=10_000)
     link = FakeLink(settings, drop=tail_dropper(50), delay_ns=5_000)
     link.transfer(100_000)
@@ -236,13 +231,13 @@ def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
         link.run(until_ns=next(steps_ns))
     link.inject(link.now_ns + 1_000, link.a, link.bts(1, 50))
     link.run()
-    (done,) = link.of(MessageCompleted, "a")
-    assert done.report.paused_ns == 50_000
-    assert (done.report.counts.timeouts, done.report.counts.packets_resent) == (1, 50)
+    (completed,) = link.of(MessageCompleted, "a")
+    assert completed.report.paused_ns == 50_000
+    assert (completed.report.counts.timeouts, completed.report.counts.packets_resent) == (1, 50)
 
 
 def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> None:
-    """20 packets fly, all after the first are lost, and the window is one byte from then on, as HPCC's may be."""
+    """All packets after the first are lost, and then the window is one byte, as it may be with HPCC."""
     link = FakeLink(IRN, drop=lambda number, name, frame: name == "a" and number >= 1 and link.now_ns < 50_000)
     link.transfer(20_000)
     link.run(until_ns=60_000)
@@ -255,8 +250,8 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     assert report.counts.timeouts <= 3
 
 
-def test_after_a_timeout_resent_packets_share_the_window_among_themselves() -> None:
-    """Not with what was sent before, nor do new packets gain by it; an acknowledgement makes room for the next."""
+def test_after_a_timeout_only_resent_packets_count_against_the_window_of_resends() -> None:
+    """New packets still count all packets in flight."""
     recovery = sender(10)
     recovery.on_timer(100_000)
     assert recovery.in_flight_before(0) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""NDP at the hosts: an initial window, pulls, headers whose data is sent again, headers that come back, lost pulls."""
+"""Tests of NDP at the hosts: initial window, pulls, trimmed packets, returned headers and lost pulls."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _data_of(name: str, frame: bytes, source: str = "a") -> bool:
 
 def _control(link: FakeLink, name: str, opcode: int, syndrome: int | None = None) -> list[bytes]:
     frames = [frame for _, sender, frame in link.sent if sender == name]
-    found = [frame for frame in frames if (header := parse_header(frame)) is not None and header.opcode == opcode]
-    return found if syndrome is None else [frame for frame in found if frame[54] == syndrome]
+    matches = [frame for frame in frames if (header := parse_header(frame)) is not None and header.opcode == opcode]
+    return matches if syndrome is None else [frame for frame in matches if frame[54] == syndrome]
 
 
-def test_without_a_pull_no_more_leaves_than_the_initial_window() -> None:
-    """One BDP unless set; pulls count up, and one makes up for those lost before it."""
+def test_pulls_release_packets_after_the_initial_window() -> None:
+    """A pull makes up for lost pulls with lower numbers."""
     assert Ndp.resolve(NdpParameters(), PATH).initial_window_packets == WINDOW
     recovery = _recovery()
     assert _send(recovery) == [0, 1, 2, 3]
@@ -63,8 +63,8 @@ def test_without_a_pull_no_more_leaves_than_the_initial_window() -> None:
     assert _send(recovery) == []
 
 
-def test_a_pull_never_gives_more_than_an_initial_window() -> None:
-    """However far its number has advanced; it wraps at 24 bits."""
+def test_a_pull_releases_at_most_an_initial_window() -> None:
+    """The pull number wraps at 24 bits."""
     recovery = _recovery()
     _send(recovery)
     recovery.on_pull(0xFFFFFE, 0)
@@ -74,8 +74,7 @@ def test_a_pull_never_gives_more_than_an_initial_window() -> None:
     assert len(_send(recovery)) == 4
 
 
-def test_what_was_trimmed_goes_again_before_anything_new_and_only_when_pulled() -> None:
-    """In the order of the headers; what has arrived meanwhile does not."""
+def test_trimmed_packets_are_resent_before_new_ones_when_pulled() -> None:
     recovery = _recovery()
     _send(recovery)
     assert [recovery.on_trimmed(index, 0) for index in (2, 1, 2, 9)] == [1, 1, 0, 0]
@@ -86,8 +85,8 @@ def test_what_was_trimmed_goes_again_before_anything_new_and_only_when_pulled() 
     assert _send(recovery) == [1, 4]
 
 
-def test_a_returned_header_waits_for_a_pull_unless_none_will_come() -> None:
-    """The last of a window that came back whole is sent again at once, so that the receiver hears of the flow."""
+def test_a_returned_packet_waits_for_a_pull_unless_none_is_expected() -> None:
+    """If the whole window was returned, one packet is resent at once, so that the receiver learns of the flow."""
     recovery = _recovery()
     _send(recovery)
     for index in (0, 1, 2):
@@ -99,16 +98,15 @@ def test_a_returned_header_waits_for_a_pull_unless_none_will_come() -> None:
     assert _send(recovery) == [1]
 
 
-def test_early_packets_count_as_arrived_and_nothing_as_lost() -> None:
-    """Paths differ: only a header, or silence, says that data is missing."""
+def test_an_early_packet_does_not_mark_others_as_lost() -> None:
+    """Packets may take different paths, so their order carries no information."""
     recovery = _recovery()
     _send(recovery)
     assert recovery.on_ack(0, 3, False, 0) == 0
     assert (recovery.in_flight(), recovery.next_packet()) == (3, -1)
 
 
-def test_silence_sends_all_that_is_under_way_again_from_one_packet_on() -> None:
-    """The pulls that the first one brings do the rest."""
+def test_a_timeout_releases_one_packet_and_pulls_release_the_rest() -> None:
     recovery = _recovery()
     _send(recovery)
     recovery.on_ack(1, 2, False, 5)
@@ -120,8 +118,7 @@ def test_silence_sends_all_that_is_under_way_again_from_one_packet_on() -> None:
     assert _send(recovery) == [3, 4]
 
 
-def test_the_receiver_keeps_what_comes_early() -> None:
-    """And tells a late header from a missing packet."""
+def test_the_receiver_keeps_early_packets() -> None:
     order = KeepingOrder(NdpParameters(held_packets=3))
     verdicts = [order.on_packet(index, 1, b"", 0) for index in (2, 9, 2, 0)]
     assert verdicts == [Arrival.EARLY, Arrival.SILENT, Arrival.EARLY, Arrival.IN_ORDER]
@@ -130,14 +127,14 @@ def test_the_receiver_keeps_what_comes_early() -> None:
 
 
 def _trimming_link(share: int) -> tuple[FakeLink, list[int]]:
-    """It cuts every so-many-th data packet once; their numbers."""
-    seen: set[bytes] = set()
+    """Return a link that trims every `share`-th data packet once, and the list of their frame numbers."""
+    psn_words: set[bytes] = set()
     trimmed: list[int] = []
 
     def change(number: int, name: str, frame: bytes) -> bytes:
-        if _data_of(name, frame) and frame[50:54] not in seen:
-            seen.add(frame[50:54])
-            if len(seen) % share == 0:
+        if _data_of(name, frame) and frame[50:54] not in psn_words:
+            psn_words.add(frame[50:54])
+            if len(psn_words) % share == 0:
                 trimmed.append(number)
                 return cut(frame)
         return frame
@@ -146,8 +143,7 @@ def _trimming_link(share: int) -> tuple[FakeLink, list[int]]:
 
 
 @pytest.mark.parametrize("share", [2, 3, 40])
-def test_trimmed_packets_are_asked_for_again_and_nothing_times_out(share: int) -> None:
-    """Every so-many-th data packet loses its data once: as many NACKs and resent packets, no timeout."""
+def test_trimmed_packets_are_resent_without_a_timeout(share: int) -> None:
     link, trimmed = _trimming_link(share)
     link.transfer(400_000)
     link.run()
@@ -161,8 +157,7 @@ def test_trimmed_packets_are_asked_for_again_and_nothing_times_out(share: int) -
     assert link.a.statistics().pulls_received == len(_control(link, "b", PULL)) > 0
 
 
-def test_headers_are_told_apart_where_packet_numbers_wrap() -> None:
-    """24 bits, then 0 again: each is asked for once."""
+def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
     link, trimmed = _trimming_link(3)
     link.transfer(1_000)
     link.run()
@@ -177,8 +172,7 @@ def test_headers_are_told_apart_where_packet_numbers_wrap() -> None:
     assert len(trimmed) == 20
 
 
-def test_a_message_within_the_initial_window_that_arrives_needs_no_more_pulls_than_packets() -> None:
-    """A lone packet brings none."""
+def test_a_message_of_one_packet_causes_no_pull() -> None:
     link = FakeLink(NDP)
     link.transfer(1_000)
     link.run()
@@ -186,8 +180,7 @@ def test_a_message_within_the_initial_window_that_arrives_needs_no_more_pulls_th
     assert _control(link, "b", PULL) == []
 
 
-def test_a_lost_pull_is_made_up_for_by_the_next() -> None:
-    """Every other one is lost: nothing times out, and nothing is sent twice."""
+def test_the_next_pull_makes_up_for_a_lost_one() -> None:
     pulls = 0
 
     def drop(number: int, name: str, frame: bytes) -> bool:
@@ -204,8 +197,8 @@ def test_a_lost_pull_is_made_up_for_by_the_next() -> None:
     assert (completed.report.counts.packets_resent, completed.report.counts.timeouts) == (0, 0)
 
 
-def test_all_pulls_lost_cost_a_timeout_and_the_flow_goes_on() -> None:
-    """The sender has nothing under way and no leave to send: its timer runs all the same."""
+def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
+    """All pulls are lost until the timeout."""
 
     def drop(number: int, name: str, frame: bytes) -> bool:
         header = parse_header(frame)
@@ -219,14 +212,14 @@ def test_all_pulls_lost_cost_a_timeout_and_the_flow_goes_on() -> None:
     assert completed.finish_ns > RTO_NS
 
 
-def test_headers_that_come_back_are_sent_again() -> None:
-    """The first window bounces whole: the receiver never heard of the flow, and nothing times out."""
-    bounced: list[bytes] = []
+def test_returned_packets_are_resent_without_a_timeout() -> None:
+    """The whole first window is returned, so the receiver does not know of the flow."""
+    returned: list[bytes] = []
 
     def drop(number: int, name: str, frame: bytes) -> bool:
-        if _data_of(name, frame) and len(bounced) < WINDOW:
-            bounced.append(sent_back(frame))
-            link.inject(link.now_ns + 3_000, link.a, bounced[-1])
+        if _data_of(name, frame) and len(returned) < WINDOW:
+            returned.append(sent_back(frame))
+            link.inject(link.now_ns + 3_000, link.a, returned[-1])
             return True
         return False
 
@@ -239,8 +232,8 @@ def test_headers_that_come_back_are_sent_again() -> None:
     assert link.a.statistics().returned_received == WINDOW
 
 
-def test_the_header_of_a_packet_that_came_early_is_answered_as_the_packet_was() -> None:
-    """It was sent again because that answer was lost: the same is said once more."""
+def test_a_trimmed_duplicate_of_a_kept_packet_is_acknowledged_again() -> None:
+    """The packet was resent because its first acknowledgement was lost."""
     data: list[bytes] = []
 
     def drop(number: int, name: str, frame: bytes) -> bool:
@@ -255,8 +248,8 @@ def test_the_header_of_a_packet_that_came_early_is_answered_as_the_packet_was() 
     link.inject(RTO_NS // 2, link.b, cut(data[3]))
     link.run(until_ns=RTO_NS // 2 + 1_000)
     answers = [(parse_header(frame), frame) for frame in _control(link, "b", Opcode.ACKNOWLEDGE)]
-    told = [header.selective_psn(frame) for header, frame in answers if header is not None]
-    assert told == [*range(1, 20), 3]
+    selective_psns = [header.selective_psn(frame) for header, frame in answers if header is not None]
+    assert selective_psns == [*range(1, 20), 3]
 
 
 @pytest.mark.parametrize(
@@ -267,20 +260,20 @@ def test_the_header_of_a_packet_that_came_early_is_answered_as_the_packet_was() 
         ({"psn": 100_000}, "trimmed_received"),
     ],
 )
-def test_a_forged_header_does_nothing_but_be_counted(changes: dict[str, Any], counter: str) -> None:
-    """No ICRC guards it: an unknown queue pair, another DSCP, or a packet that was never sent."""
-    first: list[bytes] = []
+def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes: dict[str, Any], counter: str) -> None:
+    """No ICRC protects trimmed packets."""
+    data_frames: list[bytes] = []
 
-    def note(number: int, name: str, frame: bytes) -> bytes:
+    def record(number: int, name: str, frame: bytes) -> bytes:
         if _data_of(name, frame):
-            first.append(frame)
+            data_frames.append(frame)
         return frame
 
-    links = [FakeLink(NDP, change=note), FakeLink(NDP)]
+    links = [FakeLink(NDP, change=record), FakeLink(NDP)]
     links[0].transfer(300_000)
     links[1].transfer(300_000)
     links[0].run()
-    forged = bytearray(cut(first[0], changes.get("dscp", DSCP_TRIMMED)))
+    forged = bytearray(cut(data_frames[0], changes.get("dscp", DSCP_TRIMMED)))
     forged[47:50] = changes.get("qpn", 101).to_bytes(3, "big")
     forged[51:54] = changes.get("psn", 5).to_bytes(3, "big")
     links[1].inject(9_000, links[1].b, bytes(forged))
@@ -290,8 +283,8 @@ def test_a_forged_header_does_nothing_but_be_counted(changes: dict[str, Any], co
     assert len(links[1].of(MessageCompleted, "a")) == 1
 
 
-def test_a_switch_that_trims_nothing_leaves_the_rate_to_the_pulls() -> None:
-    """After the first window data packets leave no closer than a full packet's time."""
+def test_pulls_determine_the_rate_after_the_first_window() -> None:
+    """Data packets leave at least one full packet's time apart."""
     link = FakeLink(replace(NDP, base_rtt_ns=10_000))
     link.transfer(500_000)
     link.run()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Messages that wait for others: the NIC that sends them knows by itself when they are ready."""
+"""Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
 from hosts.transport.messages import (
     IncomingMessage,
@@ -26,13 +26,12 @@ def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (
 
 
 def _ready_ns(link: FakeLink, name: str) -> dict[int, int]:
-    """Of what a NIC has sent to the end."""
-    done = (event.report.message for event in link.of(MessageCompleted, name))
-    return {message.flow_id: message.ready_ns for message in done}
+    """Return the ready times of the messages that a NIC has completed."""
+    completed = (event.report.message for event in link.of(MessageCompleted, name))
+    return {message.flow_id: message.ready_ns for message in completed}
 
 
-def test_an_answer_waits_for_what_it_answers() -> None:
-    """Until the last byte is there, and a delay longer; its completion time counts from then."""
+def test_a_message_starts_a_delay_after_the_flow_that_it_waits_for() -> None:
     link = FakeLink()
     _announce(link, link.b, 2, after=(1,))
     _announce(link, link.a, 1, ready_ns=700)
@@ -43,8 +42,8 @@ def test_an_answer_waits_for_what_it_answers() -> None:
     assert first_ns == received.received_ns + DELAY_NS
 
 
-def test_a_message_waits_for_the_last_of_several() -> None:
-    """Those that it receives, and its own, which end when they are acknowledged."""
+def test_a_message_waits_for_the_last_of_several_flows() -> None:
+    """Received flows end when they have arrived; sent flows end when they are acknowledged."""
     link = FakeLink()
     _announce(link, link.a, 1, ready_ns=90_000)
     _announce(link, link.b, 2)
@@ -59,8 +58,7 @@ def test_a_message_waits_for_the_last_of_several() -> None:
 
 
 def test_no_message_is_ready_before_its_own_time() -> None:
-    """Whatever it waits for has ended long ago, perhaps before anybody knew of it: then somebody must have said that it
-    will be asked for."""
+    """The flow ends before the waiting message is known, so its end must have been announced as expected."""
     link = FakeLink()
     link.b.expect_ends([1])
     _announce(link, link.a, 1)
@@ -72,8 +70,7 @@ def test_no_message_is_ready_before_its_own_time() -> None:
     assert _ready_ns(link, "b") == {2: received.received_ns + DELAY_NS, 3: 500_000}
 
 
-def test_what_waits_for_a_message_given_up_is_never_sent() -> None:
-    """Nor is it unfinished: it has not begun."""
+def test_a_message_that_waits_for_a_failed_flow_never_begins() -> None:
     link = FakeLink(TransportSettings(retry_limit=1), loss=1.0)
     _announce(link, link.a, 1)
     _announce(link, link.a, 2, after=(1,))

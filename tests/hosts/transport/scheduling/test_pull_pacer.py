@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Pulls of a NIC: one full packet's time apart, connections in turn, none that nobody has a use for."""
+"""Tests of the pulls of a NIC: pacing, turns, and limits per connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANY = 1_000
 
 
 def _pacer() -> tuple[PullPacer, Callable[[str], PullQueue], Callable[[int], list[tuple[str, int]]], WireSchedule]:
-    """Pacer, a maker of named queues, and what was pulled (name, number) up to a time."""
+    """Return a pacer, a factory of named queues, a function that returns the pulls up to a time, and the wire."""
     wire = WireSchedule(RATE_BPS, FRAME_BYTES)
     pulled: list[tuple[str, int]] = []
 
@@ -33,8 +33,8 @@ def _pacer() -> tuple[PullPacer, Callable[[str], PullQueue], Callable[[int], lis
     return PullPacer(wire, FRAME_BYTES, RATE_BPS), queue, until, wire
 
 
-def test_pulls_keep_the_pace_of_full_packets_over_all_senders() -> None:
-    """One at once, then as many as data packets fit on the wire: 1058 B at 100 Gb/s take 84.64 ns."""
+def test_pulls_of_all_connections_are_one_full_packet_apart() -> None:
+    """A data packet of 1058 B takes 84.64 ns at 100 Gb/s."""
     pacer, queue, until, _ = _pacer()
     connections = [queue(str(number)) for number in range(3)]
     for _ in range(50):
@@ -45,7 +45,6 @@ def test_pulls_keep_the_pace_of_full_packets_over_all_senders() -> None:
 
 
 def test_connections_take_turns_and_number_their_pulls() -> None:
-    """One that asked for much does not hold up another."""
     pacer, queue, until, _ = _pacer()
     much, little = queue("much"), queue("little")
     for _ in range(4):
@@ -55,8 +54,8 @@ def test_connections_take_turns_and_number_their_pulls() -> None:
     assert until(1_000) == [("much", 1), ("little", 1), ("much", 2), ("little", 2), ("much", 3), ("much", 4)]
 
 
-def test_a_connection_gets_no_more_than_it_has_a_use_for() -> None:
-    """Requests beyond that are forgotten, and those that wait when a message is complete."""
+def test_a_connection_gets_no_more_pulls_than_it_needs() -> None:
+    """Pulls that wait when a message is complete are cancelled."""
     pacer, queue, until, _ = _pacer()
     connection, other = queue("one"), queue("other")
     for _ in range(5):
@@ -67,8 +66,7 @@ def test_a_connection_gets_no_more_than_it_has_a_use_for() -> None:
     assert until(10_000) == [("one", 1), ("other", 1)]
 
 
-def test_idle_time_saves_up_no_pulls() -> None:
-    """After a pause the next pull goes at once and its successor a packet's time later."""
+def test_pulls_do_not_accumulate_in_idle_time() -> None:
     pacer, queue, until, wire = _pacer()
     connection = queue("one")
     pacer.request(connection, MANY)

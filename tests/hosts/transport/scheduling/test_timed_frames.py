@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Frames in the order of their times."""
+"""Tests of the queue of frames ordered by time, and of the ring buffer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from hosts.transport.scheduling.timed_frames import TimedFrames
 from hosts.transport.scheduling.wire_schedule import Fifo
 
 _STEPS = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=60)
-"""A time is a frame that comes, None takes the first."""
+"""Steps of a test: a number adds a frame with that time, None takes the first frame."""
 
 
 @given(_STEPS)
-def test_the_earliest_goes_first_and_equals_as_they_came(steps: list[int | None]) -> None:
-    """However many are in it meanwhile."""
+def test_frames_are_taken_by_time_and_then_by_order_of_addition(steps: list[int | None]) -> None:
     frames = TimedFrames()
     expected: list[tuple[int, bytes]] = []
     for number, time_ns in enumerate(steps):
         if time_ns is not None:
             frames.add(time_ns, b"%d" % number)
             expected.append((time_ns, b"%d" % number))
-            expected.sort(key=lambda each: each[0])
+            expected.sort(key=lambda item: item[0])
         elif expected:
             assert frames.take() == expected.pop(0)[1]
         assert frames.count == len(expected)
@@ -32,8 +31,7 @@ def test_the_earliest_goes_first_and_equals_as_they_came(steps: list[int | None]
 
 
 @given(_STEPS)
-def test_a_queue_gives_what_it_got(steps: list[int | None]) -> None:
-    """In that order."""
+def test_items_are_taken_in_order_of_addition(steps: list[int | None]) -> None:
     queue: Fifo[int] = Fifo()
     expected: list[int] = []
     for item in steps:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Who is woken next, where everyone stands once."""
+"""Tests of the timer heap, in which every target has at most one entry."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.scheduling.timers import Timers, Wakeable
 
 _STEPS = st.lists(st.one_of(st.none(), st.tuples(st.integers(0, 8), st.integers(0, 9))), max_size=80)
-"""Who is to be woken when; None takes the first."""
+"""Steps of a test: (target, time) sets a timer, None takes the first timer."""
 
 
 @given(_STEPS)
-def test_the_earliest_goes_first_and_equals_as_they_were_set(steps: list[tuple[int, int] | None]) -> None:
-    """Whatever was set anew meanwhile, earlier or later; the last time counts."""
+def test_timers_are_taken_by_time_and_then_by_order_of_setting(steps: list[tuple[int, int] | None]) -> None:
+    """Setting a timer again replaces its time."""
     timers = Timers()
     targets = [Wakeable() for _ in range(9)]
     expected: dict[int, tuple[int, int]] = {}
-    for step, each in enumerate(steps):
-        if each is not None:
-            number, time_ns = each
+    for step, timer in enumerate(steps):
+        if timer is not None:
+            number, time_ns = timer
             timers.set(time_ns, targets[number])
             expected[number] = time_ns, step
         elif expected:
-            number = min(expected, key=lambda waiting: expected[waiting])
+            number = min(expected, key=lambda target_number: expected[target_number])
             assert timers.first() is targets[number]
             assert timers.take() is targets[number]
             del expected[number]
@@ -34,8 +34,8 @@ def test_the_earliest_goes_first_and_equals_as_they_were_set(steps: list[tuple[i
         assert timers.first_ns == (min(expected.values())[0] if expected else NEVER)
 
 
-def test_who_is_paced_a_thousand_times_stands_there_once() -> None:
-    """A timeout far off, and a pace that is set again and again: nothing of it stays behind."""
+def test_setting_a_timer_repeatedly_leaves_no_outdated_entries() -> None:
+    """Set a distant timeout and a nearby pacing time a thousand times."""
     timers, target, other = Timers(), Wakeable(), Wakeable()
     timers.set(500_000, other)
     for now_ns in range(1000):

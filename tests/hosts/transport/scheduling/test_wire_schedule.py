@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One wire: exact times, order of classes, fairness, lateness of the caller."""
+"""Tests of the wire schedule: exact times, order of classes, fairness and late callers."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from wire.roce.packets import Opcode
 
 @given(st.lists(st.integers(60, 1500), min_size=1, max_size=50), st.integers(1_000, 400_000_000_000))
 def test_a_busy_wire_never_drifts(sizes: list[int], rate_bps: int) -> None:
-    """However the rate divides, the last frame ends at total bits / rate, to the nanosecond below."""
+    """The last frame ends at total bits / rate, rounded down to 1 ns, for any rate."""
     schedule = WireSchedule(rate_bps, 1500)
     schedule.clock_ns = 1_000
     for size in sizes:
@@ -31,13 +31,13 @@ def test_a_busy_wire_never_drifts(sizes: list[int], rate_bps: int) -> None:
 
 
 def nic(**changes: object) -> Nic:
-    """NIC a with the given settings."""
+    """Return NIC a with these settings."""
     address = NicAddress("a", MAC_A, IP_A, MAC_B)
     return Nic(address, Algorithms(TransportSettings(**changes), Dilation(1)))  # type: ignore[arg-type]
 
 
 def test_frames_leave_back_to_back_at_line_rate() -> None:
-    """1058-byte frames at 100 Gb/s: one every 84.64 ns."""
+    """A frame of 1058 B takes 84.64 ns at 100 Gb/s."""
     sender = nic()
     sender.send_message(OutgoingMessage(1, 1, 1, IP_B, 100_000, 500))
     frames = sender.frames_to_send(10_000)
@@ -45,18 +45,17 @@ def test_frames_leave_back_to_back_at_line_rate() -> None:
     assert frames[98][0] == 500 + 99 * 1058 * 8 // 100
 
 
-def test_calling_late_changes_nothing() -> None:
-    """Frames and ideal times are the same for a caller that comes once and one that comes every nanosecond."""
+def test_a_late_caller_gets_the_same_frames_and_times_as_a_frequent_one() -> None:
     late, often = nic(), nic()
-    for each in (late, often):
-        each.send_message(OutgoingMessage(1, 1, 1, IP_B, 10_000, 100))
-        each.send_message(OutgoingMessage(2, 2, 2, IP_B, 10_000, 300))
-    gathered = [frame for now_ns in range(0, 3_000) for frame in often.frames_to_send(now_ns)]
-    assert late.frames_to_send(3_000) == gathered
+    for sender in (late, often):
+        sender.send_message(OutgoingMessage(1, 1, 1, IP_B, 10_000, 100))
+        sender.send_message(OutgoingMessage(2, 2, 2, IP_B, 10_000, 300))
+    frames = [frame for now_ns in range(0, 3_000) for frame in often.frames_to_send(now_ns)]
+    assert late.frames_to_send(3_000) == frames
 
 
-def test_a_signal_told_late_still_counts_from_its_arrival() -> None:
-    """Frames due before the BTS arrived leave, frames after it do not, though both are asked for later."""
+def test_a_late_caller_does_not_delay_the_effect_of_a_signal() -> None:
+    """Frames due before the BTS arrived leave; later frames do not."""
     link = FakeLink(TransportSettings(flow_control="sfc"))
     link.transfer(100_000)
     link.a.receive(link.bts(1, 100), 1_000)
@@ -65,8 +64,7 @@ def test_a_signal_told_late_still_counts_from_its_arrival() -> None:
     assert link.a.next_timer_ns() == 101_000
 
 
-def test_nothing_is_due_before_a_message_is_ready() -> None:
-    """The only timer is the message's."""
+def test_the_first_timer_is_the_ready_time_of_the_message() -> None:
     sender = nic()
     assert sender.next_timer_ns() is None
     sender.send_message(OutgoingMessage(1, 1, 1, IP_B, 1, 777))
@@ -80,15 +78,15 @@ def test_acknowledgements_go_before_data() -> None:
     link.transfer(500_000)
     link.transfer(500_000, backwards=True)
     link.run()
-    waits = []
+    wait_times_ns = []
     arrivals = iter(
         [time for time, name, frame in link.delivered if name == "b" and _opcode(frame) != Opcode.ACKNOWLEDGE]
     )
     for end_ns, name, frame in link.sent:
         if name == "b" and _opcode(frame) == Opcode.ACKNOWLEDGE:
-            waits.append(end_ns - next(arrivals))
-    assert len(waits) == 500
-    assert max(waits) <= 2 * 85 + 5
+            wait_times_ns.append(end_ns - next(arrivals))
+    assert len(wait_times_ns) == 500
+    assert max(wait_times_ns) <= 2 * 85 + 5
 
 
 def _opcode(frame: bytes) -> int:
@@ -98,7 +96,6 @@ def _opcode(frame: bytes) -> int:
 
 
 def test_queue_pairs_share_the_wire_by_bytes() -> None:
-    """Flows of small messages get the same bytes as one of large packets."""
     link = FakeLink()
     link.transfer(400_000, qpn=1)
     for _ in range(1000):
@@ -112,8 +109,7 @@ def test_queue_pairs_share_the_wire_by_bytes() -> None:
     assert abs(sent[101] - sent[102]) <= 2 * 1058
 
 
-def test_equal_flows_finish_together() -> None:
-    """Twenty flows, one wire: completions lie within a round of each other."""
+def test_equal_flows_finish_within_one_round() -> None:
     link = FakeLink()
     for _ in range(20):
         link.transfer(100_000)
@@ -123,8 +119,7 @@ def test_equal_flows_finish_together() -> None:
     assert max(finishes) - min(finishes) <= 20 * 85
 
 
-def test_a_quiet_nic_sends_nothing_more_but_still_counts() -> None:
-    """After the end of a run, what arrives is still taken."""
+def test_a_quiesced_nic_sends_nothing_but_counts_arriving_frames() -> None:
     link = FakeLink()
     link.transfer(100_000)
     link.run(until_ns=2_000)
