@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether all flows of a run are done, as every worker must know it after the same round."""
+"""Tracks whether all flows of a run are done, so that every worker knows it after the same round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = 3
 
 
 class SharedFlowEnds:
-    """The ends of flows that one worker saw since the last round, and what is left of all."""
+    """Ends of flows that one worker has seen since the last round, and the state of all flows."""
 
     def __init__(self, flows: int) -> None:
         self._all = FlowEnds(flows)
@@ -22,11 +22,11 @@ class SharedFlowEnds:
 
     @property
     def is_complete(self) -> bool:
-        """As of the last round."""
+        """Whether all flows were done at the end of the last round."""
         return self._all.is_complete
 
     def see(self, record: Record) -> None:
-        """A record of a host of this worker."""
+        """Note a record of one of this worker's hosts."""
         if isinstance(record, FlowReceived):
             self._seen.append(_KINDS * record.flow_id + _RECEIVED)
         elif isinstance(record, FlowSent) and record.gave_up:
@@ -35,7 +35,7 @@ class SharedFlowEnds:
             self._seen.append(_KINDS * record.flow_id + _COMPLETED)
 
     def take(self) -> bytes:
-        """What was seen, for the others; it counts from now on."""
+        """Return the ends seen since the last call, as bytes for the other workers, and count them here."""
         if not self._seen:
             return b""
         seen, self._seen = self._seen.tobytes(), array("q")
@@ -43,10 +43,10 @@ class SharedFlowEnds:
         return seen
 
     def add(self, seen: bytes) -> None:
-        """What another one saw in this round."""
+        """Count the ends that another worker saw in this round."""
         if not seen:
             return
-        tell = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
+        actions = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
         for word in array("q", seen):
             flow_id, kind = divmod(word, _KINDS)
-            tell[kind](flow_id)
+            actions[kind](flow_id)
