@@ -3,7 +3,7 @@
 """The frames of a run over time, counted in a dry run: the same plan in virtual time, or its busiest window.
 
 The dry run has the hosts, scheme, P4 program and faults of the live run, and records nothing. The P4 program runs on
-softswitch, even if the live run uses BMv2; if softswitch cannot run it, the testbed's own program takes its place.
+softswitch, even if the live run uses BMv2; if softswitch cannot run it, the testbed's own program is used instead.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def dry_run(plan: RunPlan) -> Traffic:
 
 
 def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:
-    """Return the places of all flows, or if they are more work than MOST_WORK, of those in the shortest such time."""
+    """Return the indices of all flows, or of the flows in the shortest window with a work of MOST_WORK packets."""
     work = -(-flows.size_bytes // payload_bytes) + _MESSAGE_WORK
     if work.sum() <= MOST_WORK:
         return range(len(work))
@@ -157,7 +157,7 @@ class _SwitchEnds:
 
     def __init__(self, topology: Topology) -> None:
         ports = [topology.ports[switch.name] for switch in topology.switches]
-        ends = [(switch, port.number) for switch, own in enumerate(ports) for port in own]
+        ends = [(switch, port.number) for switch, switch_ports in enumerate(ports) for port in switch_ports]
         self.switch = np.array([switch for switch, _ in ends])
         self._number = np.full((len(ports), 1 + max(number for _, number in ends)), -1)
         self._number[tuple(np.array(ends).T)] = np.arange(len(ends))
@@ -169,5 +169,5 @@ class _SwitchEnds:
 
 
 def _table(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Floats:
-    """Return how often each cell is named."""
+    """Return a table that counts how often each cell is named."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape).astype(float)

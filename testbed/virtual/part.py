@@ -25,7 +25,7 @@ from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
-from testbed.plan.garbage import no_garbage_searched, search_all_objects, search_new_objects_only
+from testbed.plan.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
@@ -61,7 +61,7 @@ class Counts:
 class Part:
     """Switches and NICs of a share, and the frames between them. Hosts are identified by their index in the share."""
 
-    @no_garbage_searched()
+    @without_garbage_collection()
     def __init__(
         self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
     ) -> None:
@@ -86,7 +86,7 @@ class Part:
         self.frames_from_hosts = 0
         """The number of frames that hosts have sent since `log_frames`."""
         self._plugs = plugs
-        search_new_objects_only()
+        collect_new_objects_only()
 
     def log_frames(self) -> None:
         """Log the frames that hosts and switches send from now on, for `logged_frames`."""
@@ -170,7 +170,7 @@ class Part:
             self._capture.close()
         finally:
             self._fabric.close()
-            search_all_objects()
+            collect_all_objects()
 
 
 def lookahead_ns(topology: Topology, dilation: Dilation) -> int:

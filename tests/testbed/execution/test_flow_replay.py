@@ -152,13 +152,13 @@ def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: 
     settings = ("topology.hosts_per_tor=2", "degree=2")
     plan = plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings[:1]))
     assert (len(plan.topology.hosts), plan.config.workload) == (4, {})
-    with pytest.raises(UsageError, match=r"^--set degree: --flows has the flows already, .*; leave it out$"):
+    with pytest.raises(UsageError, match=r"^--set degree: --flows sets the traffic, .*; leave it out$"):
         plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings))
 
 
 def test_a_list_has_no_scale(tmp_path: Path) -> None:
     request = RunRequest(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
-    with pytest.raises(UsageError, match=r"^--scale paper: flows of a file have no size; leave it out"):
+    with pytest.raises(UsageError, match=r"^--scale paper: flows from a file have no scale; leave it out"):
         plan_run(request)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the properties of a machine for which a calibration counts."""
+"""The properties of a machine for which a calibration is valid."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from testbed.system.limits import cores
 
 
 def test_the_machine_has_a_processor_and_cores() -> None:
-    here = this_machine()
-    assert here.cpu_model
-    assert here.cores == cores()
-    assert here == this_machine()
+    current = this_machine()
+    assert current.cpu_model
+    assert current.cores == cores()
+    assert current == this_machine()
 
 
 @pytest.mark.parametrize("change", [{"cores": 3}, {"kernel": "7.0"}, {"cpu_model": "Z80"}, {"quota_cores": 0.25}])
 def test_every_property_changes_the_key(change: dict[str, object]) -> None:
-    here = Machine("6502", 2, None, "6.1")
-    assert replace(here, **change).key != here.key  # type: ignore[arg-type]
+    machine_data = Machine("6502", 2, None, "6.1")
+    assert replace(machine_data, **change).key != machine_data.key  # type: ignore[arg-type]
 
 
 def _groups(folder: Path, own: str, quotas: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> float | None:
-    """Return the quota where /proc/self/cgroup and the control groups have these contents."""
+    """Return the quota for these contents of /proc/self/cgroup and of the control groups."""
     process = folder / "cgroup"
     process.write_text(own)
     for group, files in quotas.items():
