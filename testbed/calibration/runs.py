@@ -170,7 +170,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
 
 def _lateness(lateness: Lateness | None, spacing: Spacing | None) -> WakeupFinding:
     """Return the larger of lateness and spacing error, since a verdict limits both."""
-    summaries = [each for each in (lateness, spacing) if each is not None]
+    summaries = [summary for summary in (lateness, spacing) if summary is not None]
     if not summaries:
         raise RunError("the calibration's run sent no frame")
     return WakeupFinding(

@@ -52,7 +52,7 @@ class Traffic:
     """Frames that each host sends or receives."""
     switches: Floats
     """Frames that each switch sends."""
-    begun: Floats
+    message_starts: Floats
     """Messages that begin at each host; a message counts at both its ends."""
     frames: tuple[Integers, Integers]
     """The row of each frame, and the end of a link that sends the frame: first the hosts, then the switch ports, in the
@@ -146,7 +146,7 @@ def _traffic(log: FrameLog, plan: RunPlan) -> Traffic:
         numbers=numbers,
         hosts=_table(frame_rows[at_host], host_at_end[at_host], of_hosts),
         switches=_table(frame_rows[from_switch], ends.switch[end[from_switch] - host_count], of_switches),
-        begun=_table(flow_rows, columns.src, of_hosts) + _table(flow_rows, columns.dst, of_hosts),
+        message_starts=_table(flow_rows, columns.src, of_hosts) + _table(flow_rows, columns.dst, of_hosts),
         frames=(frame_rows, end),
         end_count=host_count + len(ends.switch),
     )

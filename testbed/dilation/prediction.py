@@ -54,17 +54,19 @@ class LoadModel:
         agents = agent_count(traffic.hosts.shape[1])
         ends = traffic.hosts / 2  # an end of a data packet is two frames: the packet and its acknowledgment
         self._ends = np.stack([ends[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
-        self._begun = np.stack([traffic.begun[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
+        self._message_starts = np.stack(
+            [traffic.message_starts[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1
+        )
         self._forwarded = traffic.switches
 
     def at(self, dilation: float) -> Prediction:
         """Return the prediction for a dilation."""
         bin_s = self._traffic.bin_ns * dilation / NS_PER_S
-        begun = self._begun / bin_s
+        starts_per_s = self._message_starts / bin_s
         message = self._costs.message
-        agents = share_of_core(self._agent, self._ends / bin_s) + message.agent_ns * 1e-9 * begun
+        agents = share_of_core(self._agent, self._ends / bin_s) + message.agent_ns * 1e-9 * starts_per_s
         shares = np.concatenate((agents, share_of_core(self._switch, self._forwarded / bin_s)), axis=1)
-        runner = self._costs.runner_share + message.runner_ns * 1e-9 * begun.sum(axis=1) / 2
+        runner = self._costs.runner_share + message.runner_ns * 1e-9 * starts_per_s.sum(axis=1) / 2
         machine = shares.sum(axis=1) + runner
         late = self._late_bins(machine, USABLE_SHARE * self._costs.capacity_cores)
         for process in shares.T:

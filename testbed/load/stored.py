@@ -169,12 +169,12 @@ def known() -> Known:
     return Known(path, None if calibration.is_outdated else calibration)
 
 
-def store(found: Calibration) -> Path:
+def store(calibration: Calibration) -> Path:
     """Write the file with its owner's rights and return its path. Raises OSError if that fails."""
     path = calibration_path()
     with _as_caller():
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, found.model_dump_json(by_alias=True, indent=2) + "\n")
+        replace_text(path, calibration.model_dump_json(by_alias=True, indent=2) + "\n")
     return path
 
 

@@ -18,7 +18,7 @@ class SharedFlowEnds:
 
     def __init__(self, flows: int) -> None:
         self._all = FlowEnds(flows)
-        self._seen = array("q")
+        self._new_ends = array("q")
 
     @property
     def is_complete(self) -> bool:
@@ -28,25 +28,25 @@ class SharedFlowEnds:
     def see(self, record: Record) -> None:
         """Note a record of one of this worker's hosts."""
         if isinstance(record, FlowReceived):
-            self._seen.append(_KINDS * record.flow_id + _RECEIVED)
+            self._new_ends.append(_KINDS * record.flow_id + _RECEIVED)
         elif isinstance(record, FlowSent) and record.gave_up:
-            self._seen.append(_KINDS * record.flow_id + _GIVEN_UP)
+            self._new_ends.append(_KINDS * record.flow_id + _GIVEN_UP)
         elif isinstance(record, FlowSent) and record.finish_us is not None:
-            self._seen.append(_KINDS * record.flow_id + _COMPLETED)
+            self._new_ends.append(_KINDS * record.flow_id + _COMPLETED)
 
     def take(self) -> bytes:
         """Return the ends seen since the last call, as bytes for the other workers, and count them here."""
-        if not self._seen:
+        if not self._new_ends:
             return b""
-        seen, self._seen = self._seen.tobytes(), array("q")
-        self.add(seen)
-        return seen
+        ends, self._new_ends = self._new_ends.tobytes(), array("q")
+        self.add(ends)
+        return ends
 
-    def add(self, seen: bytes) -> None:
+    def add(self, ends: bytes) -> None:
         """Count the ends that another worker saw in this round."""
-        if not seen:
+        if not ends:
             return
         actions = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
-        for word in array("q", seen):
+        for word in array("q", ends):
             flow_id, kind = divmod(word, _KINDS)
             actions[kind](flow_id)

@@ -29,13 +29,13 @@ _MOST_COLUMNS = 200
 def bts(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if words[:1] != ["-f"]:
         return looking.counted(session, words)
-    seen, _ = session.journal.signals_since(1 << 62)
-    first = seen
+    count, _ = session.journal.signals_since(1 << 62)
+    first = count
     for _ in terminal.until_key(seconds(words[1]) if words[1:] else None, _FOLLOW_EVERY_S):
-        seen, signals = session.journal.signals_since(seen)
+        count, signals = session.journal.signals_since(count)
         for signal in sorted(signals, key=lambda record: record.received_us):
             terminal.say(_signal_line(session, signal))
-    return f"{seen - first} BTS"
+    return f"{count - first} BTS"
 
 
 def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:

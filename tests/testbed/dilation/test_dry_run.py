@@ -85,8 +85,8 @@ def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
     flow_file = tmp_path / "flows.csv"
     flow_file.write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,500,0,a\nh1,h3,90000,0,a\nh2,h3,500,40000,a\n")
     traffic = dry_run(plan_run(RunRequest("incast", scheme="irn", topology="clos", flow_file=flow_file)))
-    assert traffic.begun.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
-    assert traffic.begun.sum(axis=1)[0] == 4
+    assert traffic.message_starts.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
+    assert traffic.message_starts.sum(axis=1)[0] == 4
 
 
 def _columns(starts_ns: list[int], sizes_bytes: list[int]) -> FlowColumns:

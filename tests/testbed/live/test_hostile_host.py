@@ -85,10 +85,10 @@ def test_the_network_is_isolated_from_the_machine(target: str, tmp_path: Path) -
 
 def _frames(network: Any) -> dict[str, Packet]:
     first, second, _ = network.plan.topology.hosts
-    own = json.loads(network.emulation.shell("s1", "ip -json link show s1-eth1"))[0]["address"]
+    switch_mac = json.loads(network.emulation.shell("s1", "ip -json link show s1-eth1"))[0]["address"]
     up = Ether(src=first.mac, dst=first.gateway_mac)
     to_second = IP(src=str(first.ip), dst=str(second.ip))
-    kernel = Ether(src=first.mac, dst=own)
+    kernel = Ether(src=first.mac, dst=switch_mac)
     mac_control = Ether(src=first.mac, dst="01:80:c2:00:00:01", type=0x8808)
     body = Raw(bytes(40))
     return {

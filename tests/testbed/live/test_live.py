@@ -102,7 +102,7 @@ def test_an_unreadable_message_of_an_agent_ends_the_run(tmp_path: Path) -> None:
 
 def _agent(child: subprocess.Popen[bytes], config: str) -> psutil.Process:
     """Return the agent of a run that has a configuration file of this name."""
-    [agent] = [each for each in running.children_of(child.pid) if config in str(each.cmdline())]
+    [agent] = [process for process in running.children_of(child.pid) if config in str(process.cmdline())]
     return agent
 
 

@@ -60,9 +60,9 @@ def container() -> Iterator[FakeContainer]:
 
 
 def _host(container: FakeContainer) -> HostContainer:
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    return HostContainer("h1", "an-image", container, ours)
+    terminal, other_end = socket.socketpair()
+    other_end.close()
+    return HostContainer("h1", "an-image", container, terminal)
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def _check_captures(tmp_path: Path) -> None:
         assert clock.dilation == 10_000
         assert clock.model_us(frames[-1].time_ns) is not None
     sent = [record for record in read_capture(folder / "h1-eth0.pcapng") if record.direction is Direction.OUT]
-    assert sum(len(each.frame) for each in sent) > 2_000, "the message is in it"
+    assert sum(len(record.frame) for record in sent) > 2_000, "the message is missing in the capture"
 
 
 def test_every_verb_is_tried() -> None:

@@ -64,11 +64,11 @@ def test_a_cut_off_message_is_not_sent() -> None:
 def test_each_caller_follows_signals_from_its_own_position() -> None:
     journal = Journal()
     journal.take([SIGNAL, SIGNAL])
-    seen, signals = journal.signals_since(0)
-    assert (seen, len(signals)) == (2, 2)
-    assert journal.signals_since(seen) == (2, [])
+    count, signals = journal.signals_since(0)
+    assert (count, len(signals)) == (2, 2)
+    assert journal.signals_since(count) == (2, [])
     journal.take([SIGNAL])
-    assert journal.signals_since(seen) == (3, [SIGNAL])
+    assert journal.signals_since(count) == (3, [SIGNAL])
 
 
 def test_a_failure_ends_all_waiting() -> None:
