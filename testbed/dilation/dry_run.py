@@ -33,11 +33,11 @@ Integers = NDArray[np.int64]
 
 BINS_PER_RTT = 32
 MOST_WORK = 120_000
-"""Packets of a dry run: at most two to three seconds on one core. Longer runs are cut to their busiest window."""
+"""The most packets of a dry run: two to three seconds on one core. Longer runs are cut to their busiest window."""
 _MESSAGE_WORK = 4
-"""Work of a message besides its packets, in packets."""
+"""The work of a message in addition to its packets, expressed in packets."""
 _MOST_FRAMES = 4 * MOST_WORK
-"""Frames from hosts after which a dry run ends even if it has not finished: a message may be longer than a window."""
+"""The frames from hosts after which an unfinished dry run ends, since a message may be longer than a window."""
 _DILATION = Dilation(1_000)
 
 

@@ -162,8 +162,8 @@ def run_on(
 def in_phase(earliest_ns: int, epoch_ns: int, period_ns: int) -> int:
     """Return the next instant at which a timer with this period, running since `epoch_ns`, resets.
 
-    A period of 0 returns `earliest_ns`. A run begins at this instant, so that the switches' timers reset at its begin,
-    as on the virtual clock. Each BMv2 switch has its own epoch, so its timers are out of phase with the run.
+    A period of 0 returns `earliest_ns`. A run begins at this instant, so that the switches' timers reset when it
+    begins, as on the virtual clock. Each BMv2 switch has its own epoch, so its timers are out of phase with the run.
     """
     return earliest_ns + (epoch_ns - earliest_ns) % period_ns if period_ns else earliest_ns
 

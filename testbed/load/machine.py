@@ -25,7 +25,7 @@ class Machine:
     cores: int
     """Cores that this process may use (`taskset`)."""
     quota_cores: float | None
-    """Processor time that the control groups of this process allow, in cores; None: no visible limit."""
+    """Processor time that the control groups of this process allow, in cores; None without a visible limit."""
     kernel: str
 
     @property

@@ -31,7 +31,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The typed options. If `dilation` or `duration_ms` is None, it is chosen later; if `topology` is, by the scale.
+    """The typed options. A missing `dilation` or `duration_ms` is chosen later; the scale gives a missing `topology`.
 
     The flows come from `flow_file` if there is one, else from the scenario's workload.
     """

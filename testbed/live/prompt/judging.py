@@ -127,7 +127,7 @@ def _packets(counters: RunCounters, *, is_whole: bool) -> str:
 
 
 def _verdict(session: LiveSession, counters: RunCounters, gap: str) -> list[str]:
-    """Return the verdict of a run that would end now, and its reasons."""
+    """Return the verdict that a run would have if it ended now, and the reasons."""
     if not counters.packets.sent:
         return ["no verdict yet: no host has sent a packet"]
     messages = [message for message in session.journal.messages_of_these_nics() if message.is_done]

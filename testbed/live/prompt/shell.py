@@ -99,7 +99,7 @@ class Shell(CLI):  # type: ignore[misc]
         self.failed = subprocess.run(["sh", "-c", 'eval "$1"', "sh", line], check=False).returncode != 0
 
     def do_py(self, line: str) -> None:
-        """py EXPRESSION: evaluates Python; node names, `net` (Mininet) and `session` (ours) may be used"""
+        """py EXPRESSION: evaluates Python; node names, `net` (Mininet's network) and `session` may be used"""
         result = eval(line, {}, self.getLocals())
         if result is not None:
             output(f"{result}\n" if isinstance(result, str) else f"{result!r}\n")

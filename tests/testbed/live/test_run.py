@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The begin of a live run."""
+"""The start time of a live run."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
 def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Objects are frozen only during the run, also if the run fails at its begin."""
+    """Objects are frozen only during the run, also if the run fails at its start."""
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=("degree=2", "message_bytes=3000")))
     execute(plan, tmp_path / "whole", Silent())
     assert gc.get_freeze_count() == 0

@@ -18,10 +18,10 @@ from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
 SMALL = ["--set", "topology.hosts_per_tor=2", "--dilation", "10000"]
-SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders get there
+SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders exceed this
 STAR = ["--topology", "star", "--set", "topology.hosts=3", "--dilation", "10000"]
 
-# Line -> what its output must contain. `-` before a line: it must fail.
+# Pairs of a line and a regular expression for its output. A line that begins with `-` must fail.
 LINES: tuple[tuple[str, str], ...] = (
     ("h1 ping -c 1 -W 5 h4", "1 received"),
     ("pingall", r"(?s)h1 -> h2 h3 h4\n.*0% dropped \(12/12 received\)"),
@@ -48,7 +48,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("-send h1 h9 1KB", "no host 'h9'; there are h1 to h4"),
     ("-send h1 h2 many", "'many' is not a size such as 250KB"),
     ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
-    ("set_rate tor2 h4 10", "10 Gb/s"),  # a queue grows however slow the machine is
+    ("set_rate tor2 h4 10", "10 Gb/s"),  # so that a queue grows even on a slow machine
     ("incast h4 3 250KB 1us wait", "h1, h2, h3 send 250000 B each to h4: 3 of 3 messages are done"),
     ("-incast h4 4 1KB", "4 hosts cannot send to h4: the network has 3 other hosts"),
     ("flows", r"h1 to h4, 250000 B: done in [\d.]+ us \(slowdown [\d.]+, paused [\d.]+ us, \d+ resent\)"),
@@ -138,7 +138,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("pcap tor1 1 on", r"^capturing to /.*/pcaps/tor1-eth1\.pcapng$"),
     ("scenario incast ci degree=2", r"2 of 2 flows done, peak buffer \d+ KB, .*\n.*\nreport: .*report.html"),
     ("pingpair", "0% dropped"),
-    # No figure is above the 100 Gb/s of the links, but the rate that was asked for.
+    # Measured rates are below the links' rate of 100 Gb/s; only the requested rate may exceed it.
     (
         "iperf h1 h4",
         r"Results: h4 received \d?\d\.\d\d Gb/s \([\d.]+ Mbits/sec on the wall clock\) of TCP payload, \d+ ret",
