@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Measures what a machine carries, by short live runs."""
+"""Measures the capacity of this machine with short live runs."""

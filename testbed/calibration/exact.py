@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The exact calibration, `doctor --calibrate`: every target runs several times and medians count, in about a minute.
+"""The exact calibration, `doctor --calibrate`: the medians of several runs per target, in about a minute.
 
-Each target runs at two dilations, which separates the cost of a frame from the cost of waking. softswitch runs once
-more with telemetry, and with messages of one packet, which shows the cost of a message.
+Each target runs at two dilations, which separates the cost of a frame from the cost of waking up. softswitch has extra
+runs with telemetry, and with messages of one packet, which give the cost of a message.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """The paces at which a target runs, and how often."""
+    """The paces of a target's runs, and the number of runs at each pace."""
 
     lone: Pace
     many: Pace
@@ -60,18 +60,18 @@ _SHORT_MESSAGES = Pace(15_000, 1_500, is_short=True)
 
 
 def check_idle(*, is_forced: bool) -> float:
-    """Return how many cores other processes keep busy. UsageError if they are too many, unless forced."""
+    """Return how many cores other processes keep busy. Raises UsageError if they are too many, unless forced."""
     busy = busy_cores(_WATCH_SECONDS)
     if busy > MOST_BUSY_CORES and not is_forced:
         raise UsageError(
-            f"the machine is busy: other processes take {busy:.2f} of its {cores()} cores, and would be measured too; "
-            "wait until it is idle, or add --force"
+            f"the machine is busy: other processes take {busy:.2f} of its {cores()} cores, which distorts the "
+            "measurement; wait until it is idle, or add --force"
         )
     return busy
 
 
 def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibration:
-    """Measure, which takes about a minute. RunError if a run broke; KeyboardInterrupt when it is interrupted."""
+    """Run the calibration, in about a minute. Raises RunError if a run fails, KeyboardInterrupt if interrupted."""
     wakeups = {kind: wakeup_finding(kind) for kind in KINDS}
     capacity_cores = measured_capacity()
     lone, many = {}, {}
@@ -107,14 +107,14 @@ def measured(load_before: float, interrupt: Interrupt, tell: Tell) -> Calibratio
 def _runs(switch: str, scheme: str, pace: Pace, times: int, interrupt: Interrupt, tell: Tell) -> list[Measurement]:
     runs = []
     for number in range(1, times + 1):
-        what = ", short messages" if pace.is_short else ""
-        tell(f"{switch}, {scheme}, dilation {pace.dilation:,}{what}: {number} of {times}")
+        note = ", short messages" if pace.is_short else ""
+        tell(f"{switch}, {scheme}, dilation {pace.dilation:,}{note}: {number} of {times}")
         runs.append(measured_run(switch, scheme, pace, interrupt))
     return runs
 
 
 def _message(runs: Sequence[Measurement], agent: ProcessFinding, runner_share: float) -> MessageFinding:
-    """Return what remains of the time of agents and runner without frames and waking."""
+    """Return the cost of a message: the time of agents and runner minus the cost of frames and of waking up."""
     frames = ProcessCost(agent.frame_ns, agent.lone_frame_ns, agent.fixed_share)
     agent_ns, runner_ns = [], []
     for run in runs:
@@ -126,7 +126,7 @@ def _message(runs: Sequence[Measurement], agent: ProcessFinding, runner_share: f
     )
 
 
-def _ratio(those: Sequence[Load], these: Sequence[Load]) -> float:
-    """Return how many times as much a frame of `those` costs as one of `these`; at least 1."""
-    there, here = (statistics.median(load.frame_ns for load in loads) for loads in (those, these))
-    return max(1.0, there / here)
+def _ratio(loads: Sequence[Load], reference: Sequence[Load]) -> float:
+    """Return the median cost of a frame relative to the cost in `reference`, but at least 1."""
+    frame_ns, reference_ns = (statistics.median(load.frame_ns for load in group) for group in (loads, reference))
+    return max(1.0, frame_ns / reference_ns)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How much processor time the parts of a live run take between its start and its last flow."""
+"""Measures the processor time of a live run's processes between its start and its last flow."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _SWITCH = ("--die-with-parent", "simple_switch")
 
 @dataclass(frozen=True, slots=True)
 class ProcessorTime:
-    """Taken since each process began, all of a kind together, and when that was so."""
+    """Processor time since the start of each process, summed by kind of process, and the time of the reading."""
 
     at_ns: int
     agents_ns: int
     agents: int
     switches_ns: int
-    """With what else forwards frames, such as the wires of a target whose ports do not delay."""
+    """The time of switches and of other processes that forward frames, such as wires that add delays."""
     runner_ns: int
 
     def since(self, before: ProcessorTime) -> ProcessorTime:
-        """What was taken between the two; `at_ns` is how long that was."""
+        """Return the processor time between two readings; `at_ns` becomes the wall time between them."""
         return ProcessorTime(
             self.at_ns - before.at_ns,
             self.agents_ns - before.agents_ns,
@@ -40,7 +40,7 @@ class ProcessorTime:
 
 
 class Watch(Silent):
-    """Progress that looks at the children of this process when all hosts are up and when all flows are done."""
+    """Progress that reads the processor time when all hosts are up and when all flows are done."""
 
     def __init__(self) -> None:
         self.before: ProcessorTime | None = None
@@ -48,22 +48,22 @@ class Watch(Silent):
 
     def hosts_up(self, count: int, total: int) -> None:
         if count == total:
-            self.before = taken()
+            self.before = processor_time()
 
     def flows_done(self, count: int, total: int) -> None:
         if count == total and self.after is None:
-            self.after = taken()
+            self.after = processor_time()
 
 
-def taken() -> ProcessorTime:
-    """By this process and its children so far."""
+def processor_time() -> ProcessorTime:
+    """Return the processor time of this process and its children so far."""
     agents, switches = [], []
     for child in psutil.Process().children(recursive=True):
         try:
             words = child.cmdline()
             if _AGENT in words:
                 agents.append(_of(child))
-            elif any(each in word for word in words for each in _SWITCH):
+            elif any(mark in word for word in words for mark in _SWITCH):
                 switches.append(_of(child))
         except psutil.NoSuchProcess:
             continue
@@ -71,7 +71,7 @@ def taken() -> ProcessorTime:
 
 
 def _of(process: psutil.Process) -> int:
-    """In ns; the kernel counts them where it has scheduler statistics, else ticks of 10 ms."""
+    """Return a process's time in ns, from the scheduler's statistics, or else from ticks of 10 ms."""
     try:
         tasks = list(Path(f"/proc/{process.pid}/task").iterdir())
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
@@ -82,6 +82,6 @@ def _of(process: psutil.Process) -> int:
 
 
 def busy_cores(seconds: float) -> float:
-    """How many cores' worth of work the machine does while this process sleeps."""
+    """Return how many cores the machine keeps busy while this process sleeps for some seconds."""
     share: float = psutil.cpu_percent(interval=seconds)
     return share / 100 * (os.cpu_count() or 1)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The calibration that the first live run on a machine makes by itself: two short runs of the target that it uses.
+"""The quick calibration, made automatically by the first live run on a machine: two short runs of the run's target.
 
-The first run has frames that come alone; where these keep the machine busy, the run is made again, slower. Its cost
-decides how fast the second run may be; its lateness is the least that a live run has here. What messages and telemetry
-cost is not measured, but taken in the proportion to a frame that the built-in costs have.
+In the first run, frames are isolated. If they keep the machine busy nevertheless, the run is repeated more slowly. Its
+cost determines the dilation of the second run; its lateness is the smallest possible lateness here. The costs of
+messages and telemetry are not measured, but derived from the cost of a frame by the ratios of the built-in costs.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _LONE = Pace(100_000, 120)
 _MANY_SECONDS = 0.8
 _FASTEST = {"soft": 1_500, "bmv2": 20_000}
 _LONE_OVER_MANY = 4
-"""The usual cost of a frame that comes alone over that of a frame among many; chooses the second dilation only."""
+"""The usual cost of an isolated frame relative to a frame among many; only used to choose the second dilation."""
 _LOAD = 0.6
-"""The load that the second run may make."""
+"""The target load of the second run."""
 _MOST_LONE_LOAD = 0.3
-"""The load of the first run above which it is made again, slower."""
+"""The load of the first run above which the run is repeated more slowly."""
 _SLOWEST = 1_000_000
 _FEWEST_PACKETS = 40
 
 
 def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | None = None) -> Calibration:
-    """Measure a target, in a few seconds. RunError if a run broke; KeyboardInterrupt when it is interrupted.
+    """Measure a target in a few seconds. Raises RunError if a run fails, KeyboardInterrupt if interrupted.
 
-    `earlier` is a calibration of this machine without this target; the result has its other figures.
+    `earlier` is a calibration of this machine without this target; the result keeps its other figures.
     """
     if earlier is not None:
         lone, many = _two_runs(switch, earlier.capacity_cores, interrupt)
@@ -77,11 +77,11 @@ def quick_calibration(switch: str, interrupt: Interrupt, earlier: Calibration | 
 
 
 def _two_runs(switch: str, capacity_cores: float, interrupt: Interrupt) -> tuple[Measurement, Measurement]:
-    """Return the run whose frames come alone, and the run whose frames come together."""
+    """Return the run with isolated frames and the run with many frames."""
     pace = _LONE
     lone = measured_run(switch, _SCHEME, pace, interrupt)
     load = _load(lone, capacity_cores)
-    if load > _MOST_LONE_LOAD:  # frames wait for each other, which is not the lateness that is to be measured
+    if load > _MOST_LONE_LOAD:  # frames wait for each other, which would count as lateness
         slower = min(_SLOWEST, round(pace.dilation * load / _MOST_LONE_LOAD * 2))
         pace = Pace(slower, max(_FEWEST_PACKETS, pace.packets * pace.dilation // slower))
         lone = measured_run(switch, _SCHEME, pace, interrupt)
@@ -93,6 +93,6 @@ def _two_runs(switch: str, capacity_cores: float, interrupt: Interrupt) -> tuple
 
 
 def _load(run: Measurement, capacity_cores: float) -> float:
-    """Return the load of the machine or of the busiest process, whichever is greater; 1 is all that it can do."""
+    """Return the load of the machine or of the busiest process, whichever is greater; 1 is full load."""
     machine_share = (2 * run.agent.share + (PROCESSES - 2) * run.switch.share) / capacity_cores
     return max(run.agent.share, run.switch.share, machine_share)

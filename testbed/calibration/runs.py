@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Measurements of a calibration: short live runs of two messages, and processes that sleep or compute.
 
-The messages cross a small Clos. In each run one agent serves all senders and another one all receivers where there are
-two agents, so that the mean of an agent is the mean of both ends.
+The messages cross a small Clos network. With two agents, one serves both senders and the other both receivers, so the
+mean of the agents is the mean of both ends.
 """
 
 from __future__ import annotations
@@ -36,61 +36,61 @@ from testbed.system.limits import cores
 _PROCESS_SECONDS = 60.0
 _PAYLOAD_BYTES = 1_000
 PACKET_NS = 100
-"""A little more than a packet takes at 100 Gb/s."""
+"""Slightly more than the duration of a packet at 100 Gb/s."""
 _TOPOLOGY = ("topology.tors=2", "topology.spines=1", "topology.hosts_per_tor=2")
 _PAIRS = (("h1", "h4"), ("h3", "h2"))
 PROCESSES = 5
-"""Agents and switches of such a run that share its work, where there are two agents."""
+"""The number of agents and switches that share the work of such a run, if there are two agents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """A dilation, and the number of packets of each sender."""
+    """A dilation, and the number of packets per sender."""
 
     dilation: int
     packets: int
     is_short: bool = False
-    """Whether each packet is a message of its own, and starts a packet's time after the one before."""
+    """Whether each packet is its own message, which starts one packet time after the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The load of one process."""
+    """The load of a process."""
 
     rate: float
     """Frames per second."""
     share: float
-    """Share of a core."""
+    """The used share of a core."""
 
     @property
     def frame_ns(self) -> float:
-        """Processor time of a frame."""
+        """The processor time per frame."""
         return self.share / self.rate * 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Means of one run."""
+    """Mean values of one run."""
 
     agent: Load
     switch: Load
     runner_ns: int
     watched_ns: int
-    """Wall time during which the processor time was watched."""
+    """The wall time of the measurement of processor time."""
     message_ends: int
     agents: int
     seconds: float
     lateness: Mapping[str, WakeupFinding]
-    """Lateness of the frames of agents and of switches, errors of their spacing included."""
+    """The lateness of frames of agents and switches, or the error of their spacing if that is larger."""
 
     @property
     def runner_share(self) -> float:
-        """Share of a core that the runner took."""
+        """The share of a core that the runner used."""
         return self.runner_ns / self.watched_ns
 
 
 def is_available(switch: str) -> bool:
-    """Whether the target can run here. UsageError if softswitch cannot."""
+    """Return whether the target can run here. Raises UsageError if softswitch cannot."""
     try:
         capabilities.require("real", switch)
     except UsageError:
@@ -101,7 +101,7 @@ def is_available(switch: str) -> bool:
 
 
 def measured_run(switch: str, scheme: str, pace: Pace, interrupt: Interrupt) -> Measurement:
-    """Run once. RunError if the run breaks or does not finish; KeyboardInterrupt when it is interrupted."""
+    """Execute one run. Raises RunError if it fails or does not finish, KeyboardInterrupt if interrupted."""
     with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as folder:
         measurement = _run(_plan(switch, scheme, pace, Path(folder)), Path(folder), interrupt)
     interrupt.stop_if_requested()
@@ -127,7 +127,7 @@ def _plan(switch: str, scheme: str, pace: Pace, folder: Path) -> RunPlan:
 
 
 def _messages(pace: Pace) -> list[FlowRequest]:
-    """Return the messages in the order of their starts."""
+    """Return the messages in the order of their start times."""
     if not pace.is_short:
         return [FlowRequest(src, dst, pace.packets * _PAYLOAD_BYTES, 0, "messages") for src, dst in _PAIRS]
     starts_ns = (number * PACKET_NS for number in range(pace.packets))
@@ -142,24 +142,24 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         with recorder:
             counters = run_live(plan, folder, recorder, watch, interrupt).counters
         if counters.broken:
-            raise RunError(f"the calibration's run broke: {counters.broken[0]}")
+            raise RunError(f"the calibration's run failed: {counters.broken[0]}")
         interrupt.stop_if_requested()
         finish_us = recorder.traces()[0]["finish_us"].max()
     finally:
         recorder.release()
     if watch.before is None or watch.after is None or not isinstance(finish_us, float):
         raise RunError("the calibration's run did not finish")
-    taken = watch.after.since(watch.before)
+    used = watch.after.since(watch.before)
     seconds = plan.dilation.wall_ns(finish_us * 1_000) / 1e9
     frames = counters.packets.sent
     switches = len(plan.topology.switches)
     return Measurement(
-        agent=Load(frames / taken.agents / seconds, taken.agents_ns / 1e9 / taken.agents / seconds),
-        switch=Load(frames / seconds, taken.switches_ns / 1e9 / switches / seconds),
-        runner_ns=taken.runner_ns,
-        watched_ns=taken.at_ns,
+        agent=Load(frames / used.agents / seconds, used.agents_ns / 1e9 / used.agents / seconds),
+        switch=Load(frames / seconds, used.switches_ns / 1e9 / switches / seconds),
+        runner_ns=used.runner_ns,
+        watched_ns=used.at_ns,
         message_ends=2 * len(plan.flows),
-        agents=taken.agents,
+        agents=used.agents,
         seconds=seconds,
         lateness={
             "agent": _lateness(counters.host_lateness, counters.host_spacing),
@@ -169,23 +169,23 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
 
 
 def _lateness(lateness: Lateness | None, spacing: Spacing | None) -> WakeupFinding:
-    """Return the greater of both, since a verdict limits both."""
-    measured = [each for each in (lateness, spacing) if each is not None]
-    if not measured:
+    """Return the larger of lateness and spacing error, since a verdict limits both."""
+    summaries = [summary for summary in (lateness, spacing) if summary is not None]
+    if not summaries:
         raise RunError("the calibration's run sent no frame")
     return WakeupFinding(
-        p50_ns=max(each.p50_ns for each in measured),
-        p99_ns=max(each.p99_ns for each in measured),
-        max_ns=max(each.max_ns for each in measured),
+        p50_ns=max(summary.p50_ns for summary in summaries),
+        p99_ns=max(summary.p99_ns for summary in summaries),
+        max_ns=max(summary.max_ns for summary in summaries),
     )
 
 
 def process_finding(lone: Sequence[Load], many: Sequence[Load]) -> ProcessFinding:
-    """Return the line through two loads: its slope is the cost of a frame among many, its height the cost of waking."""
+    """Fit a line through two loads: its slope is the cost of a frame among many, its height the cost of waking up."""
     slow, fast = _median(lone), _median(many)
     frame = (fast.share - slow.share) / (fast.rate - slow.rate)
     fixed = slow.share - frame * slow.rate
-    if frame <= 0 or fixed < 0:  # the cost of waking does not show
+    if frame <= 0 or fixed < 0:  # the cost of waking up cannot be measured
         frame, fixed = fast.share / fast.rate, 0.0
     frames_ns = [load.frame_ns for load in many]
     return ProcessFinding(
@@ -201,7 +201,7 @@ def _median(loads: Sequence[Load]) -> Load:
 
 
 def wakeup_finding(kind: str) -> WakeupFinding:
-    """Return by how much a sleeping process of this kind wakes too late (`testbed.calibration.sleeper`). RunError."""
+    """Return how late a sleeping process of this kind wakes up (`testbed.calibration.sleeper`). Raises RunError."""
     [late_ns] = _answers(["testbed.calibration.sleeper", kind], 1)
     late_ns = sorted(late_ns)
     return WakeupFinding(
@@ -212,7 +212,7 @@ def wakeup_finding(kind: str) -> WakeupFinding:
 
 
 def measured_capacity(seconds: float = 0.8) -> float:
-    """Return the processor time that processes get together, in cores, while one a core computes. RunError."""
+    """Return the processor time, in cores, that one computing process per core gets in total. Raises RunError."""
     answers = _answers(["testbed.calibration.spinner", str(seconds)], cores())
     shortest_ns = min(answer["shortest_ns"] for answer in answers)
     worked_ns = sum(answer["rounds"] for answer in answers) * shortest_ns
@@ -220,7 +220,7 @@ def measured_capacity(seconds: float = 0.8) -> float:
 
 
 def _answers(module: Sequence[str], count: int) -> list[Any]:
-    """Start `count` processes of a module at once and return the JSON that each prints."""
+    """Start `count` processes of a module at once, and return the JSON that each prints."""
     command = [sys.executable, "-m", *module]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A process that sleeps as agents or switches do: ``python -m testbed.calibration.sleeper agent|switch``.
+"""A process that sleeps like agents or switches: ``python -m testbed.calibration.sleeper agent|switch``.
 
-It prints one line of JSON: by how many ns it woke too late, each time. An agent waits for a timer among descriptors, as
-every process is scheduled; a switch sleeps with the priority of `softswitch --realtime` and without slack.
+It prints one line of JSON with the lateness of each wake-up in ns. An agent waits for a timer among other descriptors,
+with normal scheduling. A switch sleeps with the priority of `softswitch --realtime` and without timer slack.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hosts.io.timer import MonotonicTimer
 
 SLEEPS = 300
 KINDS = ("agent", "switch")
-_APART_NS = 2_000_000
+_INTERVAL_NS = 2_000_000
 _PR_SET_TIMERSLACK = 29
 
 
@@ -48,12 +48,12 @@ def _sleep_as_switch() -> Callable[[int], None]:
 
 
 def main(kind: str) -> None:
-    """Sleeps and reports."""
+    """Sleep repeatedly and print the lateness of the wake-ups."""
     die_with_parent()
     sleep_until = _sleep_as_agent() if kind == "agent" else _sleep_as_switch()
     late_ns = []
     for _ in range(SLEEPS):
-        due_ns = time.monotonic_ns() + _APART_NS
+        due_ns = time.monotonic_ns() + _INTERVAL_NS
         sleep_until(due_ns)
         late_ns.append(max(0, time.monotonic_ns() - due_ns))
     print(json.dumps(late_ns))

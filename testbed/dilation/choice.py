@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The dilation of a live run: the smallest at which this machine is predicted to be on time.
+"""The dilation of a live run: the smallest one at which this machine is predicted to be on time.
 
-A dry run counts the frames over time (`testbed.dilation.dry_run`), a calibration or built-in figures give the cost of
+A dry run counts the frames over time (`testbed.dilation.dry_run`). A calibration or built-in figures give the cost of
 each frame, and `testbed.dilation.prediction` derives from both how late the run will be.
 """
 
@@ -16,14 +16,14 @@ from testbed.plan.fixed_point import largest_fitting
 from testbed.plan.plan import RunPlan
 from testbed.plan.switch_targets import SWITCH_TARGETS
 
-MOST_BY_ITSELF = 1_000_000
+MAX_AUTOMATIC_DILATION = 1_000_000
 """The largest dilation that is chosen automatically: a model millisecond then takes 17 minutes."""
 
 
 def with_dilation(plan: RunPlan) -> RunPlan:
-    """Return the plan with its dilation and what is predicted for it; a plan in virtual time or without flows as it is.
+    """Return the plan with its dilation and the prediction; plans in virtual time or without flows are not changed.
 
-    A dilation that the user typed stays, and the prediction then names one that would be enough.
+    A dilation that the user typed is kept; if it is too small, the prediction also names a sufficient one.
     """
     if plan.config.clock == "virtual" or not plan.flows:
         return plan
@@ -31,7 +31,7 @@ def with_dilation(plan: RunPlan) -> RunPlan:
     target = SWITCH_TARGETS[plan.config.switch]
     switch = costs.switches.get(target.name, target.cost)
     model = LoadModel(dry_run(plan), costs, switch, telemetry=plan.switch_settings.int_telemetry)
-    most = min(MOST_BY_ITSELF, largest_fitting(plan.topology, plan.switch_settings))
+    most = min(MAX_AUTOMATIC_DILATION, largest_fitting(plan.topology, plan.switch_settings))
     automatic, prediction = least_dilation(model, most)
     factor, enough = automatic, None
     if not plan.config.is_dilation_automatic:

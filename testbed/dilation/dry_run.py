@@ -3,7 +3,7 @@
 """The frames of a run over time, counted in a dry run: the same plan in virtual time, or its busiest window.
 
 The dry run has the hosts, scheme, P4 program and faults of the live run, and records nothing. The P4 program runs on
-softswitch, even if the live run uses BMv2; if softswitch cannot run it, the testbed's own program takes its place.
+softswitch, even if the live run uses BMv2; if softswitch cannot run it, the testbed's own program is used instead.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Integers = NDArray[np.int64]
 
 BINS_PER_RTT = 32
 MOST_WORK = 120_000
-"""Packets of a dry run: at most two to three seconds on one core. Longer runs are cut to their busiest window."""
+"""The most packets of a dry run: two to three seconds on one core. Longer runs are cut to their busiest window."""
 _MESSAGE_WORK = 4
-"""Work of a message besides its packets, in packets."""
+"""The work of a message in addition to its packets, expressed in packets."""
 _MOST_FRAMES = 4 * MOST_WORK
-"""Frames from hosts after which a dry run ends even if it has not finished: a message may be longer than a window."""
+"""The frames from hosts after which an unfinished dry run ends, since a message may be longer than a window."""
 _DILATION = Dilation(1_000)
 
 
@@ -52,7 +52,7 @@ class Traffic:
     """Frames that each host sends or receives."""
     switches: Floats
     """Frames that each switch sends."""
-    begun: Floats
+    message_starts: Floats
     """Messages that begin at each host; a message counts at both its ends."""
     frames: tuple[Integers, Integers]
     """The row of each frame, and the end of a link that sends the frame: first the hosts, then the switch ports, in the
@@ -87,7 +87,7 @@ def dry_run(plan: RunPlan) -> Traffic:
 
 
 def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:
-    """Return the places of all flows, or if they are more work than MOST_WORK, of those in the shortest such time."""
+    """Return the indices of all flows, or of the flows in the shortest window with a work of MOST_WORK packets."""
     work = -(-flows.size_bytes // payload_bytes) + _MESSAGE_WORK
     if work.sum() <= MOST_WORK:
         return range(len(work))
@@ -146,7 +146,7 @@ def _traffic(log: FrameLog, plan: RunPlan) -> Traffic:
         numbers=numbers,
         hosts=_table(frame_rows[at_host], host_at_end[at_host], of_hosts),
         switches=_table(frame_rows[from_switch], ends.switch[end[from_switch] - host_count], of_switches),
-        begun=_table(flow_rows, columns.src, of_hosts) + _table(flow_rows, columns.dst, of_hosts),
+        message_starts=_table(flow_rows, columns.src, of_hosts) + _table(flow_rows, columns.dst, of_hosts),
         frames=(frame_rows, end),
         end_count=host_count + len(ends.switch),
     )
@@ -157,7 +157,7 @@ class _SwitchEnds:
 
     def __init__(self, topology: Topology) -> None:
         ports = [topology.ports[switch.name] for switch in topology.switches]
-        ends = [(switch, port.number) for switch, own in enumerate(ports) for port in own]
+        ends = [(switch, port.number) for switch, switch_ports in enumerate(ports) for port in switch_ports]
         self.switch = np.array([switch for switch, _ in ends])
         self._number = np.full((len(ports), 1 + max(number for _, number in ends)), -1)
         self._number[tuple(np.array(ends).T)] = np.arange(len(ends))
@@ -169,5 +169,5 @@ class _SwitchEnds:
 
 
 def _table(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Floats:
-    """Return how often each cell is named."""
+    """Return a table that counts how often each cell is named."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape).astype(float)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How busy and how late a live run will be at a dilation, and the smallest one at which it is neither.
+"""Predicts load and lateness of a live run at a dilation, and finds the smallest dilation with neither too high.
 
-The frames of each bin are work for the agents and switches that serve them. Work that comes faster than it can be done
-waits, and what comes next waits for it: Lindley's recursion gives how long, for the machine as a whole and for each
-process, which has one core at most. All of it is reckoned with a part of the cores, so that some is left.
+The frames of each bin are work for the agents and switches that serve them. Work that exceeds the capacity waits and
+delays later work. Lindley's recursion gives the waiting time, for the machine as a whole and for each process, which
+has at most one core. Only a share of the cores is used in the calculation, as a reserve.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ LATE_SHARE = DEGRADED_ABOVE / 2
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Of a run at one dilation."""
+    """The prediction for a run at one dilation."""
 
     peak_load: float
-    """Share of all cores in the busiest base RTT; above 1 what cannot be done then is done later."""
+    """The load as a share of all cores in the busiest base RTT; above 1, the excess work is done later."""
     late_share: float
-    """P99 lateness as a share of the base RTT, waking up included."""
+    """The P99 lateness as a share of the base RTT, including wake-ups."""
 
     @property
     def is_enough(self) -> bool:
-        """Whether the run will be as true as it is meant to be."""
+        """Whether the predicted lateness is within the limit for a faithful run."""
         return self.late_share <= LATE_SHARE
 
 
@@ -46,7 +46,7 @@ class LoadModel:
     """The work of a run's frames for the processes of this machine."""
 
     def __init__(self, traffic: Traffic, costs: Costs, switch: ProcessCost, *, telemetry: bool) -> None:
-        """`switch`: the cost of a switch process of the run's target."""
+        """`switch` is the cost of a switch process of the run's target."""
         self._costs = costs
         self._traffic = traffic
         self._agent = costs.agent.times(costs.telemetry_agent if telemetry else 1.0)
@@ -54,17 +54,19 @@ class LoadModel:
         agents = agent_count(traffic.hosts.shape[1])
         ends = traffic.hosts / 2  # an end of a data packet is two frames: the packet and its acknowledgment
         self._ends = np.stack([ends[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
-        self._begun = np.stack([traffic.begun[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1)
+        self._message_starts = np.stack(
+            [traffic.message_starts[:, agent::agents].sum(axis=1) for agent in range(agents)], axis=1
+        )
         self._forwarded = traffic.switches
 
     def at(self, dilation: float) -> Prediction:
-        """The prediction for this dilation."""
+        """Return the prediction for a dilation."""
         bin_s = self._traffic.bin_ns * dilation / NS_PER_S
-        begun = self._begun / bin_s
+        starts_per_s = self._message_starts / bin_s
         message = self._costs.message
-        agents = share_of_core(self._agent, self._ends / bin_s) + message.agent_ns * 1e-9 * begun
+        agents = share_of_core(self._agent, self._ends / bin_s) + message.agent_ns * 1e-9 * starts_per_s
         shares = np.concatenate((agents, share_of_core(self._switch, self._forwarded / bin_s)), axis=1)
-        runner = self._costs.runner_share + message.runner_ns * 1e-9 * begun.sum(axis=1) / 2
+        runner = self._costs.runner_share + message.runner_ns * 1e-9 * starts_per_s.sum(axis=1) / 2
         machine = shares.sum(axis=1) + runner
         late = self._late_bins(machine, USABLE_SHARE * self._costs.capacity_cores)
         for process in shares.T:
@@ -74,15 +76,15 @@ class LoadModel:
         return Prediction(float(self._busiest_rtt(machine)) / self._costs.capacity_cores, float(late_share))
 
     def _late_bins(self, share: Floats, capacity: float) -> Floats:
-        """How long what comes in a bin waits for what came before, in bins of wall time."""
-        gone = np.diff(self._traffic.numbers, prepend=self._traffic.numbers[:1] - 1)
-        steps = np.concatenate(([0.0], np.cumsum(share - capacity * gone)))
+        """Return how long the work of each bin waits for earlier work, in bins of wall time."""
+        elapsed = np.diff(self._traffic.numbers, prepend=self._traffic.numbers[:1] - 1)
+        steps = np.concatenate(([0.0], np.cumsum(share - capacity * elapsed)))
         waiting = steps - np.minimum.accumulate(steps)
         late: Floats = waiting[1:] / capacity
         return late
 
     def _p99(self, late: Floats) -> float:
-        """Over all frames that hosts and switches send, each as late as its bin."""
+        """Return the P99 lateness over all frames that hosts and switches send, each as late as its bin."""
         weights = self._ends.sum(axis=1)
         order = np.argsort(late)
         reached = np.cumsum(weights[order])
@@ -97,15 +99,15 @@ class LoadModel:
 
 
 def share_of_core(cost: ProcessCost, frames_per_s: Floats) -> Floats:
-    """What a process takes of a core, at these rates."""
+    """Return the share of a core that a process uses at these rates."""
     many = cost.fixed_share + cost.frame_ns * 1e-9 * frames_per_s
     share: Floats = np.minimum(many, cost.lone_frame_ns * 1e-9 * frames_per_s)
     return share
 
 
 def least_dilation(model: LoadModel, most: int) -> tuple[int, Prediction]:
-    """The smallest step at which the run is on time, or the largest of them."""
+    """Return the smallest step at which the run is on time, or else the largest step, and its prediction."""
     step = 1
-    while not (found := model.at(step)).is_enough and step < most:
+    while not (prediction := model.at(step)).is_enough and step < most:
         step = next_step(step + 1)
-    return step, found
+    return step, prediction

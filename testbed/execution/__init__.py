@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run from plan to folder, what it needs of the machine, and its files for others."""
+"""Executes a plan and stores its results; checks what a run needs of the machine; exports stored runs."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What this machine can do, asked before anything is created. `doctor` prints all of it, a live run needs most."""
+"""Capabilities of this machine, checked before anything is created: `doctor` prints all, runs require some."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from wire.ethernet import ORDINARY_MTU_BYTES
 
 _PROVISION = "run tools/provision.sh"
 _PROVISION_P4 = f"{_PROVISION} p4"
-_OR_VIRTUAL = ", or --clock virtual, which needs none"
+_OR_VIRTUAL = ", or --clock virtual, which does not need root"
 _NODE_SHELL = ("mnexec", "-n", "env", "bash", "--norc", "-c", "ifconfig lo")
 _SHELL_SECONDS = 10.0
 _NO_REALTIME = (
-    "not permitted; it takes CAP_SYS_NICE and, where this kernel shares real-time out among control groups, a share: "
-    "in a container docker run --privileged, and --cpu-rt-runtime if that alone does not do"
+    "not permitted; it takes CAP_SYS_NICE and, if this kernel divides real-time among control groups, a share of it: "
+    "in a container, use docker run --privileged, and --cpu-rt-runtime if that is not enough"
 )
-_CHROOT = "in a chroot its folder must be a mount point (mount --bind FOLDER FOLDER before chroot FOLDER)"
+_CHROOT = "in a chroot, its folder must be a mount point (mount --bind FOLDER FOLDER before chroot FOLDER)"
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A thing that a run may need. `probe` returns None if it is there, else what is missing and what to do."""
+    """A capability that a run may need. `probe` returns None, or what is missing and what to do."""
 
     name: str
     needed_for: str
     probe: Callable[[], str | None]
     needs_root: bool = False
-    """Whether the probe can tell nothing without root."""
+    """Whether the probe needs root to give an answer."""
 
     @property
     def is_unknown(self) -> bool:
-        """Whether this process lacks the rights to tell."""
+        """Whether this process lacks the rights for the probe."""
         return self.needs_root and os.geteuid() != 0
 
 
@@ -73,7 +73,7 @@ def _namespaces() -> str | None:
 
 
 def _veth(mtu_bytes: int = ORDINARY_MTU_BYTES) -> str | None:
-    from hosts.io.links import Links  # pyroute2 is slow to load, and only live runs want it
+    from hosts.io.links import Links  # pyroute2 is slow to import, and only live runs need it
 
     try:
         with private_network(), Links() as links:
@@ -84,7 +84,7 @@ def _veth(mtu_bytes: int = ORDINARY_MTU_BYTES) -> str | None:
 
 
 def _realtime() -> str | None:
-    """By having it for a moment."""
+    """Set real-time priority for a moment, and reset it."""
     policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -95,7 +95,7 @@ def _realtime() -> str | None:
 
 
 def _node_shell() -> str | None:
-    """As Mininet starts it: namespaces of its own, and a shell that answers."""
+    """Start a shell as Mininet does for a node, with its own namespaces."""
     try:
         done = subprocess.run(_NODE_SHELL, capture_output=True, text=True, check=False, timeout=_SHELL_SECONDS)
     except subprocess.TimeoutExpired:
@@ -104,13 +104,13 @@ def _node_shell() -> str | None:
         return f"no {error.filename} on the PATH; {_PROVISION}"
     if done.returncode == 0:
         return None
-    said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+    output = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
     hint = f"; {_CHROOT}" if _is_chroot() else ""
-    return f"the shell of a node ends at once: {said[-1]}{hint}"
+    return f"the shell of a node ends at once: {output[-1]}{hint}"
 
 
 def _is_chroot() -> bool:
-    """Whether the root folder is no mount point, which then cannot be told from a folder by `mount`."""
+    """Return whether the root folder is not a mount point, so that `mount` cannot change its propagation."""
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     return all(line.split()[4] != "/" for line in mounts)
 
@@ -133,7 +133,7 @@ def _tool(name: str, hint: str = _PROVISION) -> Callable[[], str | None]:
 
 def _docker() -> str | None:
     missing = missing_engine()
-    return missing if missing is None or engine_listens() else f"{missing}; apt-get install docker.io brings one"
+    return missing if missing is None or engine_listens() else f"{missing}; apt-get install docker.io installs one"
 
 
 def _mpi() -> str | None:
@@ -177,9 +177,9 @@ def require(
     *,
     has_virtual: bool = True,
 ) -> None:
-    """UsageError that names the first thing a run with this clock, this switch and interfaces of this MTU lacks.
+    """Raise UsageError that names the first missing capability for a run with this clock, switch and MTU.
 
-    `hosts` as in `RunRequest`. `has_virtual`: whether the command could do with `--clock virtual` instead.
+    `hosts` is as in `RunRequest`. `has_virtual` is whether the command could use `--clock virtual` instead.
     """
     needed = [EVERY_RUN]
     if clock == "real":
@@ -193,11 +193,11 @@ def require(
             if missing is not None:
                 is_live = capability.needed_for == LIVE_RUN and not has_virtual
                 needed_for = "a live network" if is_live else capability.needed_for
-                said = missing.removesuffix(_OR_VIRTUAL) if is_live else missing
-                raise UsageError(f"{needed_for} needs {capability.name}: {said}")
+                explanation = missing.removesuffix(_OR_VIRTUAL) if is_live else missing
+                raise UsageError(f"{needed_for} needs {capability.name}: {explanation}")
     refused = _veth(mtu_bytes) if clock == "real" and mtu_bytes > ORDINARY_MTU_BYTES else None
     if refused is not None:
-        raise UsageError(f"{LIVE_RUN} needs interfaces for frames this long: {refused}; lower transport.payload_bytes")
-    lacking = None if hosts is None else missing_image(hosts.partition(":")[2])
-    if lacking is not None:
-        raise UsageError(f"--hosts {hosts}: {lacking}")
+        raise UsageError(f"{LIVE_RUN} needs interfaces for longer frames: {refused}; lower transport.payload_bytes")
+    missing_image_reason = None if hosts is None else missing_image(hosts.partition(":")[2])
+    if missing_image_reason is not None:
+        raise UsageError(f"--hosts {hosts}: {missing_image_reason}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run from plan to folder: makes the folder, runs the plan on its clock, writes result and report."""
+"""Executes a plan: makes the run's folder, runs the plan on its clock, and writes the result and the report."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from testbed.virtual.simulation import simulate
 def _run_live(
     plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt
 ) -> ClockOutcome:
-    """Only this clock needs Mininet, which may not be installed where only the other is used."""
+    """Run the plan on live Mininet; the import is local because Mininet may not be installed."""
     from testbed.live.run import run_live
 
     return run_live(plan, folder, recorder, progress, interrupt)
 
 
 def write_run_report(folder: Path) -> Path:
-    """What draws takes as long to load as a small run does to be drawn."""
+    """Write the report page; the import is local because plotting libraries are slow to import."""
     from analysis.report.pages import write_run_report as write
 
     return write(folder)
 
 
-_PLANNED = "planned"
+_PLANNED_SEGMENTS = "planned"
 _TRACEBACK_FILE = "traceback.txt"
-"""A file in a run's logs: where in the code an exception was raised."""
+"""The file in a run's logs with the traceback of an exception."""
 
 Clock = Callable[[RunPlan, Path, Recorder, Progress, Interrupt], ClockOutcome]
 CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
@@ -61,27 +61,27 @@ CLOCKS: Mapping[str, Clock] = {"real": _run_live, "virtual": simulate}
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run that left a result."""
+    """A run that has a result."""
 
     folder: Path
     result: RunResult
     report: Path | None
-    """None: Ctrl-C came while it was drawn, or nobody asked for it."""
+    """The page of the run; None if it was not requested, or if Ctrl-C interrupted its drawing."""
     interrupted: bool = False
-    """Ctrl-C came before all was done. `result.interrupted` says whether it cut the measurement short."""
+    """Whether Ctrl-C came before everything was done; `result.interrupted` is whether it cut the measurement short."""
 
     @property
     def kept(self) -> str:
-        """After an interruption: what is there, and where."""
-        what = "what was measured until then" if self.result.interrupted else "the whole run"
-        page = "" if self.report is not None else f"; its page is not drawn (./runner.py report {self.folder})"
-        return f"{what} is in {self.folder}{page}"
+        """The content and the place of what is stored after an interruption, as text for messages."""
+        content = "what was measured until then" if self.result.interrupted else "the whole run"
+        page = "" if self.report is not None else f"; `./runner.py report {self.folder}` draws its page"
+        return f"{content} is in {self.folder}{page}"
 
 
 def make_folder(parent: Path, name: str) -> Path:
-    """A new folder, its name made unique by the time and, if need be, a number."""
+    """Make a new folder, with a name made unique by the time and a number if necessary."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    missing = [each for each in (parent, *parent.parents) if not each.exists()]
+    missing = [path for path in (parent, *parent.parents) if not path.exists()]
     for attempt in range(1, 1000):
         folder = parent / (f"{name}-{stamp}" if attempt == 1 else f"{name}-{stamp}-{attempt}")
         try:
@@ -89,8 +89,8 @@ def make_folder(parent: Path, name: str) -> Path:
         except FileExistsError:
             continue
         (folder / "logs").mkdir()
-        for made in missing:
-            _give(made)
+        for created in missing:
+            _give(created)
         return folder
     raise UsageError(f"--out {parent}: there are too many runs named {name}-{stamp}")
 
@@ -103,12 +103,12 @@ def _folder_name(config: RunConfig) -> str:
 def execute(
     plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None, *, page: bool = True
 ) -> StoredRun:
-    """Run a plan. RunError when it broke or ran out of room; its folder then holds what was measured and why.
+    """Run a plan, store its results and return them.
 
-    A run that an exception in the hosts' code ended has an invalid result that says where it was raised. Interrupted
-    when Ctrl-C left no result: nothing stays of a run that had not begun, the traces stay of a run that had no time to
-    end. `clock` runs the plan in place of the clock that the plan names, on a network that is up already. Without a
-    `page` there are the traces and the result; `report` draws the page later.
+    Raises RunError if the run failed or the disk is full; the folder then holds the measurements and the error. If the
+    hosts' code raised an exception, the result is invalid and says where. Raises Interrupted if Ctrl-C left no result:
+    the folder is removed if nothing was measured, else the traces are kept. `clock` replaces the plan's clock, for a
+    network that is up already. With `page=False` the report page is left out; `report` can draw it later.
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
@@ -131,7 +131,7 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
     write_inputs(plan, folder)
     recorder = Recorder(plan, folder)
     try:
-        with recorder, _telling_crashes(folder):
+        with recorder, _describing_crashes(folder):
             outcome = run(plan, folder, recorder, progress, interrupt)
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
@@ -145,8 +145,8 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
 
 
 @contextmanager
-def _telling_crashes(folder: Path) -> Iterator[None]:
-    """Raise Crashed for an exception in the host engine; its traceback goes to a file in the run's logs."""
+def _describing_crashes(folder: Path) -> Iterator[None]:
+    """Raise Crashed for an exception of the host engine, and write its traceback into the run's logs."""
     try:
         yield
     except Exception as error:
@@ -158,14 +158,14 @@ def _telling_crashes(folder: Path) -> Iterator[None]:
 
 
 def _result_of_crash(folder: Path, error: Crashed) -> RunResult:
-    """Write and return the result of a run that an exception ended: what was measured until then, and why it ended."""
+    """Write and return the result of a run that an exception ended, with the measurements until then and the reason."""
     (folder / "logs" / ERROR_FILE).write_text(f"{error}\n", encoding="utf-8")
     finish_run(folder)
     return read_result(folder)
 
 
 def write_inputs(plan: RunPlan, folder: Path) -> None:
-    """All that is needed to repeat the run: its configuration and its flows."""
+    """Write what is needed to repeat the run: its configuration and its flows."""
     replace_text(folder / "config.json", json.dumps(plan.config.model_dump(by_alias=True), indent=2) + "\n")
     replace_text(folder / flow_file.FILE_NAME, flow_file.format_flows(plan.flows, plan.config.measured_window_us))
 
@@ -174,11 +174,11 @@ def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     if interrupt.is_urgent:
         return Interrupted(f"the run was dropped at the second signal; ./runner.py report {folder} finishes its traces")
     shutil.rmtree(folder)
-    return Interrupted("nothing was measured yet, nothing is kept")
+    return Interrupted("nothing was measured yet, so nothing is kept")
 
 
 def _draw(folder: Path) -> Path | None:
-    """The run's page; None if Ctrl-C came meanwhile. What was measured is stored by then."""
+    """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
         return write_run_report(folder)
     except KeyboardInterrupt:
@@ -188,49 +188,49 @@ def _draw(folder: Path) -> Path | None:
 
 @contextmanager
 def _failing_in_one_line(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Iterator[None]:
-    """RunError for what a run met, with what is kept of it; the folder is its caller's in any case."""
+    """Turn errors of a run into a one-line RunError that says what is kept; give the folder to the user in any case."""
     try:
         yield
     except (RunError, CacheRefused) as error:
-        with suppress(OSError):  # there may be no room for it
+        with suppress(OSError):  # the disk may be full
             (folder / "logs" / ERROR_FILE).write_text(f"{error}\n")
         if interrupt.is_requested:
-            raise Interrupted(f"it could not end in order ({error}); see {folder}") from error
+            raise Interrupted(f"the run could not end normally ({error}); see {folder}") from error
         raise RunError(f"{error} (see {folder / 'logs'})") from error
     except (KeyboardInterrupt, Interrupted):
         raise
     except BaseException as error:
-        said = out_of_room(error, [folder])
-        if said is None:
+        full = out_of_room(error, [folder])
+        if full is None:
             raise
         needs = needs_of(plan)
         needed = f"this run needs about {needs.disk_bytes} B and {needs.files} files"
-        raise RunError(f"{said}; {needed}; {_keep_whole(folder)}") from error
+        raise RunError(f"{full}; {needed}; {_remove_partial_files(folder)}") from error
     finally:
         give_to_caller(folder)
 
 
-def _keep_whole(folder: Path) -> str:
-    """Removes what was begun and not finished, or all if nothing was measured; what is kept, in words."""
-    for begun in folder.rglob(".*.partial"):
-        begun.unlink(missing_ok=True)
-    kept = whole_files(folder)
-    told = [path for path in (folder / JOURNAL_FOLDER).glob("*/*") if path.parent.name != _PLANNED]
-    if not told and not any(name.endswith(".parquet") for name in kept):
+def _remove_partial_files(folder: Path) -> str:
+    """Remove unfinished files, or the whole folder if nothing was measured; return what is kept, as text."""
+    for partial in folder.rglob(".*.partial"):
+        partial.unlink(missing_ok=True)
+    complete = whole_files(folder)
+    segments = [path for path in (folder / JOURNAL_FOLDER).glob("*/*") if path.parent.name != _PLANNED_SEGMENTS]
+    if not segments and not any(name.endswith(".parquet") for name in complete):
         shutil.rmtree(folder, ignore_errors=True)
         return "nothing was measured and nothing kept"
-    journal = f"; once there is room, `report {folder}` makes traces of its journal" if has_journal(folder) else ""
-    return f"kept in {folder}: {', '.join(kept)}{journal}"
+    journal = f"; `report {folder}` makes traces of its journal once there is room" if has_journal(folder) else ""
+    return f"kept in {folder}: {', '.join(complete)}{journal}"
 
 
 def give_to_caller(folder: Path) -> None:
-    """A run folder and all in it belong to who called sudo."""
-    if folder.exists():  # nothing stays of a run that had not begun
-        for each in (folder, *folder.rglob("*")):
-            _give(each)
+    """Give a run folder and all its files to the user who called sudo."""
+    if folder.exists():  # the folder of a run without measurements was removed
+        for path in (folder, *folder.rglob("*")):
+            _give(path)
 
 
 def _give(path: Path) -> None:
-    of_sudo = caller()
-    if of_sudo is not None:
-        os.chown(path, *of_sudo, follow_symlinks=False)
+    owner = caller()
+    if owner is not None:
+        os.chown(path, *owner, follow_symlinks=False)

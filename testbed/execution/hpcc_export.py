@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run's flows, sizes and completion times as the HPCC simulator's files, for the tools that people have for them."""
+"""Exports a run's flows, sizes and completion times as files of the HPCC simulator, for that simulator's tools."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _COLUMNS = ("src", "dst", "tag", "number", "size_bytes", "start_us", "fct_us", "
 
 
 def export_hpcc(folder: Path, chosen: Path | None = None) -> list[Path]:
-    """Write flow.txt, fct.txt and, for a run that drew sizes from a distribution, cdf.txt; return their paths.
+    """Write flow.txt, fct.txt and, if the run drew sizes from a distribution, cdf.txt; return their paths.
 
     The files go to the folder `chosen`, or to `hpcc` in the run folder unless `hpcc` is a link (LinkRefused).
 
-    UsageError, before anything is written, for a folder whose configuration, flow list or flow trace cannot be read or
-    whose trace has not all flows, or whose distribution is not there any more; ResultError for one without a result.
+    Raises UsageError, before anything is written, if the configuration, flow list or flow trace cannot be read, if the
+    trace lacks flows, or if the distribution is missing. Raises ResultError for a folder without a result.
     """
     run = load_run(folder)
     try:
@@ -39,7 +39,7 @@ def export_hpcc(folder: Path, chosen: Path | None = None) -> list[Path]:
     except (UsageError, TraceError) as error:
         raise UsageError(f"{folder}: cannot be exported: {error}") from error
     if any_waits(listed.requests):
-        raise UsageError(f"{folder}: cannot be exported: that simulator knows no flows that wait for others")
+        raise UsageError(f"{folder}: cannot be exported: the HPCC simulator has no flows that wait for others")
     if flows.height != len(listed.requests):
         raise UsageError(
             f"{folder}: cannot be exported: {FLOWS.file_name} has {flows.height} of {len(listed.requests)} flows"
@@ -69,7 +69,7 @@ def export_hpcc(folder: Path, chosen: Path | None = None) -> list[Path]:
 
 
 def _drawn_from(config: Mapping[str, object]) -> str | None:
-    """The distribution of the run's sizes; None where its workload has none, or a list of flows took its place."""
+    """Return the name of the run's size distribution; None if its workload has none or its flows came from a list."""
     workload = config.get("workload")
     if config.get("flow_file") is not None or not isinstance(workload, Mapping):
         return None

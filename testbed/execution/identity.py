@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The identity of a run in its result, from its configuration."""
+"""The identity of a run in its result, derived from its configuration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testbed.plan.config import RunConfig
 
 
 def run_identity(config: RunConfig) -> RunIdentity:
-    """Return what a result says about which run it is of."""
+    """Return the fields of a result that identify its run."""
     return RunIdentity(
         scenario=config.scenario,
         scheme=config.scheme,

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a run will take of the machine, reckoned from its plan: room on disk, files, descriptors, memory.
+"""Estimates what a run needs of the machine: disk space, files, descriptors and memory.
 
-Rough, and meant to be too much rather than too little:
+The estimates are rough and on the high side:
 
-- packets = sum over flows of bytes / payload; the run lasts until the last start plus the time that the busiest host's
-  bytes take at its rate, at most the duration asked for: intervals = that time / sampling interval;
-- queue rows = intervals x switches (whole buffers) + the fewer of intervals x ports and packets x links of a path;
-- disk = flows, queue rows, signals (a tenth of the packets, with BTS), goodput rows (at most one a packet) and captured
-  packets, each at its size in a file, + pages and plots + a block for each file; on the real clock also a raw sample
-  for each queue row, and the words that agents and switches are given;
-- descriptors, real clock: 2 a node of Mininet, 3 a switch, 2 an agent and 4 a capture in the runner; 4 a host (6 with
-  programs) in its agent; a port each in a switch; in all of them some for themselves. Virtual clock: one a capture.
+- packets = sum over flows of bytes / payload. The run lasts until the last start plus the time that the busiest host's
+  bytes take at its rate, limited by the requested duration; intervals = that time / sampling interval.
+- queue rows = intervals x switches (whole buffers) + min(intervals x ports, packets x links of a path).
+- disk = flows, queue rows, signals (with BTS, a tenth of the packets), goodput rows (at most one per packet) and
+  captured packets, each at its size in a file, + pages and plots + one block per file. The real clock adds a raw
+  sample per queue row, and the commands for agents and switches.
+- descriptors on the real clock: the runner has 2 per node of Mininet, 3 per switch, 2 per agent and 4 per capture; an
+  agent has 4 per host (6 with programs); a switch has one per port; all have some spare ones. On the virtual clock:
+  one per capture.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from testbed.targets.common.commands import SAMPLE_NS
 
 _BLOCK_BYTES = 4096
 _PAGES_BYTES = 600_000
-"""A page that holds plots of fixed width, and five of them beside it once `report` has drawn them."""
+"""The page of a run with its plots, and the five plot files beside it that `report` draws."""
 _LARGEST_PAGE_BYTES = 300_000
 _COMPARISON_BYTES, _COMPARED_RUN_BYTES = 600_000, 250_000
 _COMPARISON_FILES = 11
-"""The page of a comparison, its two tables and at most seven plots, and their folder."""
+"""The files of a comparison: its page, two tables and at most seven plots, and their folder."""
 _FILES = 24
 _FLOW_BYTES = 48 + 32
 """A row of the trace and a line of the flow list."""
@@ -43,12 +44,12 @@ _GOODPUT_ROW_BYTES = 8
 _CC_ROW_BYTES = 24
 _RAW_SAMPLE_BYTES = 32
 _CAPTURED_HEADERS_BYTES = 224
-"""Of a packet and of its acknowledgement: all that is not payload, and what a file says of each."""
+"""Headers of a packet and of its acknowledgment in a capture, with the file's metadata of both."""
 _LINKS_OF_A_PATH = 4
 _PACKETS_PER_SIGNAL = 10
 _AGENT_HOST_BYTES, _AGENT_FLOW_BYTES = 512, 256
 _COMMANDS_BYTES = 64
-"""A line of a switch's commands: there are some for each host and port."""
+"""A line of a switch's commands; there are several for each host and port."""
 _SPARE_DESCRIPTORS = 40
 _SPARE_OF_CHILDREN = 16
 _ROW_IN_MEMORY_BYTES, _FLOW_IN_MEMORY_BYTES, _SWITCH_IN_MEMORY_BYTES, _HOST_IN_MEMORY_BYTES = (
@@ -61,22 +62,22 @@ _ROW_IN_MEMORY_BYTES, _FLOW_IN_MEMORY_BYTES, _SWITCH_IN_MEMORY_BYTES, _HOST_IN_M
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What one run takes. Descriptors are those of the process that takes most."""
+    """The needs of one run. Descriptors are the number in the process that has most."""
 
     disk_bytes: int
     files: int
     largest_file_bytes: int
     descriptors: int
     memory_bytes: int
-    """Of its own data, besides what every run takes."""
+    """Memory for the run's own data, without the constant part of every run."""
 
     def times(self, count: int) -> Needs:
-        """Of so many runs that follow each other."""
+        """Return the needs of `count` such runs in sequence."""
         return replace(self, disk_bytes=self.disk_bytes * count, files=self.files * count)
 
 
 def needs_of(plan: RunPlan) -> Needs:
-    """The needs of one run, as the top of this file says."""
+    """Return the needs of one run, estimated as described at the top of this file."""
     traces, captured, logs = _trace_bytes(plan), _captured_bytes(plan), _log_bytes(plan)
     files = _FILES + _live_files(plan)
     raw = _RAW_SAMPLE_BYTES * _queue_rows(plan) if plan.config.clock == "real" else 0
@@ -93,24 +94,24 @@ def needs_of(plan: RunPlan) -> Needs:
 
 
 def needs_of_page(runs: int = 1) -> Needs:
-    """Of a comparison of runs that are there, which takes more than any other page that is no run's own."""
+    """Return the needs of a comparison page of `runs` existing runs, the largest page that belongs to no single run."""
     size_bytes = _COMPARISON_BYTES + _COMPARED_RUN_BYTES * runs
     return Needs(size_bytes, _COMPARISON_FILES, size_bytes, descriptors=0, memory_bytes=0)
 
 
 def wall_seconds(plan: RunPlan) -> float:
-    """How long the flows of a live run take at its dilation, as the top of this file says; besides its start."""
+    """Return how long a live run's flows take at its dilation, estimated as at the top of this file."""
     return _intervals(plan) * SAMPLE_NS * plan.dilation.factor / 1e9
 
 
 def sum_of(needs: Sequence[Needs]) -> Needs:
-    """Runs that follow each other: what they leave adds up, what a process holds does not."""
+    """Return the needs of runs in sequence: files and disk space add up, needs of a process are the maximum."""
     return Needs(
-        disk_bytes=sum(each.disk_bytes for each in needs),
-        files=sum(each.files for each in needs),
-        largest_file_bytes=max(each.largest_file_bytes for each in needs),
-        descriptors=max(each.descriptors for each in needs),
-        memory_bytes=max(each.memory_bytes for each in needs),
+        disk_bytes=sum(need.disk_bytes for need in needs),
+        files=sum(need.files for need in needs),
+        largest_file_bytes=max(need.largest_file_bytes for need in needs),
+        descriptors=max(need.descriptors for need in needs),
+        memory_bytes=max(need.memory_bytes for need in needs),
     )
 
 
@@ -124,7 +125,7 @@ def _packets_of_flows(plan: RunPlan) -> Integers:
 
 
 def _intervals(plan: RunPlan) -> int:
-    """Sampling intervals until the busiest host has sent or received all."""
+    """Return the number of sampling intervals until the busiest host has sent or received everything."""
     flows, hosts = plan.columns, plan.topology.hosts
     ends = np.concatenate([flows.src, flows.dst])
     moved = np.bincount(ends, np.concatenate([flows.size_bytes, flows.size_bytes]), len(hosts))
@@ -134,7 +135,7 @@ def _intervals(plan: RunPlan) -> int:
 
 
 def _queue_rows(plan: RunPlan) -> int:
-    ports = sum(len(each) for each in plan.topology.ports.values())
+    ports = sum(len(switch_ports) for switch_ports in plan.topology.ports.values())
     intervals = _intervals(plan)
     busy = min(intervals * ports, _packets(plan) * _LINKS_OF_A_PATH)
     return intervals * len(plan.topology.switches) + busy
@@ -155,40 +156,42 @@ def _trace_bytes(plan: RunPlan) -> int:
 
 
 def _captured_bytes(plan: RunPlan) -> int:
-    """A port that faces a host sees its flows; any other at most those between racks. On the real clock the last one
-    is there twice for a while."""
+    """Return the size of the captures; on the real clock the last one exists twice for a while.
+
+    A port that faces a host captures the host's flows. Other ports capture at most the flows between racks.
+    """
     hosts = plan.topology.hosts
     number = {host.name: place for place, host in enumerate(hosts)}
     racks = {name: place for place, name in enumerate(plan.topology.switch)}
     rack = np.array([racks[host.switch] for host in hosts], dtype=np.int64)
-    seen = np.zeros(len(hosts), dtype=np.int64)
+    captures_of_host = np.zeros(len(hosts), dtype=np.int64)
     uplinks = 0
     for end in plan.captured:
         link = plan.topology.link_at[end]
-        near = next((each.node for each in (link.a, link.b) if each.node in number), None)
+        near = next((link_end.node for link_end in (link.a, link.b) if link_end.node in number), None)
         if near is None:
             uplinks += 1
         else:
-            seen[number[near]] += 1
+            captures_of_host[number[near]] += 1
     src, dst = plan.columns.src, plan.columns.dst
-    times = seen[src] + seen[dst] + uplinks * (rack[src] != rack[dst])
+    times = captures_of_host[src] + captures_of_host[dst] + uplinks * (rack[src] != rack[dst])
     packets = int((_packets_of_flows(plan) * times).sum())
     copies = 2 if plan.config.clock == "real" else 1
     return copies * packets * (plan.transport.payload_bytes + _CAPTURED_HEADERS_BYTES)
 
 
 def _log_bytes(plan: RunPlan) -> int:
-    """Of a live run: what agents and switches are told, and the raw samples that become queue rows."""
+    """Return the size of a live run's logs: commands for agents and switches, and raw samples of queues."""
     if plan.config.clock != "real":
         return 0
     hosts, switches = len(plan.topology.hosts), len(plan.topology.switches)
-    ports = sum(len(each) for each in plan.topology.ports.values())
-    told = _AGENT_HOST_BYTES * hosts + _AGENT_FLOW_BYTES * 2 * len(plan.flows)
-    return told + _COMMANDS_BYTES * (ports + hosts) * switches + _RAW_SAMPLE_BYTES * _queue_rows(plan)
+    ports = sum(len(switch_ports) for switch_ports in plan.topology.ports.values())
+    commands_bytes = _AGENT_HOST_BYTES * hosts + _AGENT_FLOW_BYTES * 2 * len(plan.flows)
+    return commands_bytes + _COMMANDS_BYTES * (ports + hosts) * switches + _RAW_SAMPLE_BYTES * _queue_rows(plan)
 
 
 def _live_files(plan: RunPlan) -> int:
-    """Commands, samples, log and statistics of a switch; words and log of an agent; 5 files a capture."""
+    """Return the number of extra files: 4 per switch, 2 per agent and 5 per capture."""
     captures = len(plan.captured)
     if plan.config.clock != "real":
         return captures
@@ -203,5 +206,5 @@ def _descriptors(plan: RunPlan) -> int:
     agents = agent_count(hosts)
     runner = _SPARE_DESCRIPTORS + 2 * (hosts + switches) + 3 * switches + 2 * (agents + 2 * captures)
     agent = _SPARE_OF_CHILDREN + (6 if plan.has_programs else 4) * -(-hosts // agents)
-    switch = _SPARE_OF_CHILDREN + max(len(each) for each in plan.topology.ports.values())
+    switch = _SPARE_OF_CHILDREN + max(len(switch_ports) for switch_ports in plan.topology.ports.values())
     return max(runner, agent, switch)

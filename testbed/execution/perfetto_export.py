@@ -29,7 +29,7 @@ TIMELINE_FILE = "timeline.pftrace"
 
 @dataclass(frozen=True)
 class ExportedTimeline:
-    """The file that was written, and sentences about the files of the run that could not be read."""
+    """The timeline file, and sentences about files of the run that could not be read."""
 
     path: Path
     problems: list[str]
@@ -38,8 +38,8 @@ class ExportedTimeline:
 def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
     """Write the timeline of a run. A file that cannot be read is left out and becomes a problem.
 
-    UsageError, and no timeline, where the flows cannot be read or the values of a trace are damaged; ResultError for a
-    folder without a result.
+    Raises UsageError, without a timeline, if the flows cannot be read or a trace has damaged values. Raises ResultError
+    for a folder without a result.
     """
     run = load_run(folder)
     try:
@@ -66,7 +66,7 @@ def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
 
 
 def _write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Replace a file in one step by what `write` puts into it."""
+    """Replace a file in one step by what `write` writes."""
 
     def fill(partial: Path) -> None:
         with partial.open("wb") as file:
@@ -82,7 +82,7 @@ def _peers(topology: Topology) -> dict[tuple[str, int], str]:
 
 
 def _captures(folder: Path, words: object, topology: Topology) -> list[CapturedPort]:
-    """Return the captures that a run has according to the words of its `--pcap` option."""
+    """Return the captures of a run, given the words of its `--pcap` option."""
     ends = captured_ports([str(word) for word in words], topology) if isinstance(words, list) else ()
     return [_capture(folder, end, topology) for end in ends]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When a live run is tried again: it was late, and what it measured says which D would have done."""
+"""Decides whether a late live run is repeated, at the dilation that its measurements ask for."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from testbed.errors import UsageError
 from testbed.plan.request import MAX_DILATION, Retry, RunRequest
 
 MOST_RETRIES = 2
-"""Of a run: a machine that is late by more each time is busy with something else."""
+"""The limit per run: a machine that is later each time is busy with other work."""
 
 
 def check_retry(clock: str) -> None:
-    """UsageError where there is nothing to retry."""
+    """Raise UsageError for the virtual clock, which has nothing to retry."""
     if clock == "virtual":
         raise UsageError("--retry: the virtual clock is never late")
 
 
 def retry_of(request: RunRequest, folder: Path, result: RunResult) -> RunRequest | None:
-    """The same at a greater D, whoever chose the smaller one; None for a run that was not late or was cut short."""
+    """Return the request at the larger D that would have been faithful; None if not late, or if interrupted."""
     factor = result.faithful_dilation
     if factor is None or result.interrupted or not result.dilation < factor <= MAX_DILATION:
         return None
@@ -30,7 +30,7 @@ def retry_of(request: RunRequest, folder: Path, result: RunResult) -> RunRequest
 
 
 def told(folder: Path, result: RunResult) -> str:
-    """The line about it."""
-    what = f"{result.scenario} {result.variant}"
-    late = f"{what} was late at D = {result.dilation} ({result.verdict}, kept in {folder})"
-    return f"{late}; once more at D = {result.faithful_dilation}"
+    """Return a line that announces the repetition of a late run."""
+    label = f"{result.scenario} {result.variant}"
+    late = f"{label} was late at D = {result.dilation} ({result.verdict}, kept in {folder})"
+    return f"{late}; repeating it at D = {result.faithful_dilation}"

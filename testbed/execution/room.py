@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether the machine has what runs need (`testbed.execution.needs`), asked before anything is started."""
+"""Checks before a start that the machine has what runs need, as estimated by `testbed.execution.needs`."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _STATE_FILES = 4
 
 
 def check_room(plans: Sequence[RunPlan], out: Path, *, times: int = 1) -> None:
-    """UsageError, one line, unless the runs fit, each of them `times` times: on disk and within the process's limits.
+    """Raise UsageError unless the runs, each of them `times` times, fit on the disk and within the process's limits.
 
-    Raises the limit of open files as far as they need.
+    Raises the limit of open files as far as necessary.
     """
     needs = sum_of([needs_of(plan) for plan in plans]).times(times)
-    what = "the run" if len(plans) * times == 1 else f"the {len(plans) * times} runs"
+    label = "the run" if len(plans) * times == 1 else f"the {len(plans) * times} runs"
     check_process(needs.memory_bytes)
-    check_file_size(needs.largest_file_bytes, what)
-    raise_open_files(needs.descriptors, what)
+    check_file_size(needs.largest_file_bytes, label)
+    raise_open_files(needs.descriptors, label)
     check_output(out, needs)
     for plan in plans:
         if plan.config.clock == "real":
@@ -57,19 +57,19 @@ def _check_switches(plan: RunPlan) -> None:
 def build_programs(plans: Sequence[RunPlan]) -> None:
     """Compile the programs that the runs and their dry runs load, unless they are in the cache.
 
-    UsageError if the system has no room for them, or softswitch cannot run a program that the user gave.
+    Raises UsageError if the disk is full, or if softswitch cannot run the user's program.
     """
-    wanted = {(plan.config.clock, plan.program): None for plan in plans if plan.config.switch == "soft"}
+    builds = {(plan.config.clock, plan.program): None for plan in plans if plan.config.switch == "soft"}
     try:
-        for clock, program in wanted:
+        for clock, program in builds:
             _build(clock, program)
     except CacheRefused as error:
         raise UsageError(str(error)) from error
     except OSError as error:
-        said = out_of_room(error, [cache_dir()])
-        if said is None:
+        full = out_of_room(error, [cache_dir()])
+        if full is None:
             raise
-        raise UsageError(f"the switch's program cannot be compiled: {said}") from error
+        raise UsageError(f"the switch's program cannot be compiled: {full}") from error
 
 
 def _build(clock: str, program: GivenProgram | None) -> None:
@@ -84,25 +84,28 @@ def _build(clock: str, program: GivenProgram | None) -> None:
 
 
 def check_output(parent: Path, needs: Needs | None = None) -> None:
-    """UsageError unless folders can be made there, with room for what is needed, else for a page; leaves nothing."""
-    wanted = needs or needs_of_page()
+    """Raise UsageError unless folders with the needed space can be made in `parent`; remove what the check creates.
+
+    Without `needs`, space for a page is checked.
+    """
+    required = needs or needs_of_page()
     existing = parent
     try:
-        existing = next(each for each in (parent, *parent.absolute().parents) if _is_there(each))
+        existing = next(path for path in (parent, *parent.absolute().parents) if _is_there(path))
         if len(os.fsencode(parent.absolute())) > _LONGEST_PATH_BYTES:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        _try_out(existing, min(wanted.disk_bytes, wanted.largest_file_bytes))
-        _check_free(existing, wanted.disk_bytes, wanted.files)
+        _try_out(existing, min(required.disk_bytes, required.largest_file_bytes))
+        _check_free(existing, required.disk_bytes, required.files)
     except OSError as error:
-        needed = _needed(existing, wanted.disk_bytes, wanted.files) if error.errno in _NO_ROOM else ""
+        needed = _needed(existing, required.disk_bytes, required.files) if error.errno in _NO_ROOM else ""
         raise UsageError(f"--out {parent}: cannot write there: {error.strerror}{needed}") from error
 
 
 def _try_out(place: Path, wanted_bytes: int) -> None:
-    """Make and remove a folder with a file of this size. OSError where that fails.
+    """Make and remove a folder with a file of this size. Raises OSError if that fails.
 
-    The name of the folder is chosen before it is made, and removing it begins anew if it is interrupted: no instant of
-    Ctrl-C leaves the folder there, as it does within `tempfile`.
+    The folder's name is chosen before the folder is made, and an interrupted removal is repeated. So Ctrl-C never
+    leaves the folder behind, as it could with `tempfile`.
     """
     probe = place / f".sfc-testbed-{secrets.token_hex(8)}"
     try:
@@ -117,13 +120,13 @@ def _try_out(place: Path, wanted_bytes: int) -> None:
 
 
 def _take(probe: Path, wanted_bytes: int) -> None:
-    """OSError where one file does not fit, which a quota also decides; the file is the caller's to remove."""
+    """Allocate one file, which also tests a quota; raise OSError if it does not fit. The caller removes the file."""
     with probe.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, wanted_bytes)
 
 
 def _check_free(place: Path, wanted_bytes: int, wanted_files: int) -> None:
-    """OSError where it does not fit."""
+    """Raise OSError if the free space or the free files do not suffice."""
     free = os.statvfs(place)
     if free.f_bavail * free.f_frsize < wanted_bytes or (free.f_files and free.f_favail < wanted_files):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -139,7 +142,7 @@ def _needed(place: Path, wanted_bytes: int, wanted_files: int) -> str:
 
 
 def _check_state(switches: int) -> None:
-    """UsageError unless the state folder of a live run fits: a socket for each switch."""
+    """Raise UsageError unless a live run's state folder, with a socket for each switch, fits on its file system."""
     wanted_bytes = _STATE_BYTES + _STATE_BYTES_PER_SWITCH * switches
     try:
         with state_root() as root:
@@ -151,7 +154,7 @@ def _check_state(switches: int) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """Also where a link leads nowhere: no folder can be made of that name."""
+    """Return whether a path exists; a dangling link counts too, since no folder can be made with its name."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

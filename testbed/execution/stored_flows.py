@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The network and the flows of a stored run, made again from its folder."""
+"""Restores the network and the flows of a stored run from its folder."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from topologies.shapes import shape
 
 
 def stored_flows(folder: Path, config: Mapping[str, object]) -> tuple[Topology, FlowList]:
-    """Return the network and the flow list of a run. UsageError, the end of a sentence, where either is missing or
-    wrong."""
+    """Return the network and the flow list of a run.
+
+    Raises UsageError, worded as the end of a sentence, if either is missing or invalid.
+    """
     topology = stored_topology(config)
     try:
         return topology, read_flows(folder / FILE_NAME, topology)
@@ -27,7 +29,10 @@ def stored_flows(folder: Path, config: Mapping[str, object]) -> tuple[Topology, 
 
 
 def stored_topology(config: Mapping[str, object]) -> Topology:
-    """Return the network of a run. UsageError, the end of a sentence, where its configuration is missing or wrong."""
+    """Return the network of a run.
+
+    Raises UsageError, worded as the end of a sentence, if the configuration is incomplete or invalid.
+    """
     try:
         return shape(str(config["topology"]), config["topology_parameters"]).build()  # type: ignore[arg-type]
     except KeyError as error:

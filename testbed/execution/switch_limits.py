@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a machine and a clock must allow for the switches of a live run: asked of BMv2's (docs/bmv2.md).
+"""Checks limits of BMv2 switches in live runs: memory of the machine, and rates on a slow clock (docs/bmv2.md).
 
-*Memory.* Each `simple_switch` has its own, for every port some, and for every packet that waits 170 KB, whatever its
-size: the parsed headers and metadata of the program (measured with BMv2 1.15.5). What may wait is reckoned too much
-rather than too little: each flow comes at its sender's line rate as if that had no other, at most a window or IRN's cap
-of it, the receivers' links drain them, and the switches hold no more than their buffers.
+*Memory.* Each `simple_switch` needs memory for itself and for each port. Each queued packet of any size needs 170 KB,
+for parsed headers and metadata of the program (measured with BMv2 1.15.5). The estimate of queued bytes is on the high
+side. Each flow arrives at its sender's full line rate, limited to a window or IRN's cap. The receivers' links drain
+the queues, and the switches hold at most their buffers.
 
-*Rates.* BMv2 takes whole packets per second, so that the slowest clocks change the links.
+*Rates.* BMv2 rates are whole packets per second, so very slow clocks change the rates of links.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _BMV2_BYTES = 90_000_000
 _BMV2_PORT_BYTES = 3_000_000
 _BMV2_PACKET_BYTES = 170_000
 _MOST_RATE_ERROR = 0.05
-"""As much as a live run's figures may differ from a virtual one's (docs/fidelity.md)."""
+"""The largest allowed difference between figures of live and virtual runs (docs/fidelity.md)."""
 
 
 def switch_memory_bytes(plan: RunPlan) -> int:
-    """Of all switches together; 0 for those that take next to nothing."""
+    """Return the memory of all the run's switches; 0 for softswitch, which needs very little."""
     if plan.config.switch != "bmv2":
         return 0
-    ports = sum(len(each) for each in plan.topology.ports.values())
-    own = _BMV2_BYTES * len(plan.topology.switches) + _BMV2_PORT_BYTES * ports
-    return own + _BMV2_PACKET_BYTES * (most_waiting_bytes(plan) // plan.transport.payload_bytes)
+    ports = sum(len(switch_ports) for switch_ports in plan.topology.ports.values())
+    base_bytes = _BMV2_BYTES * len(plan.topology.switches) + _BMV2_PORT_BYTES * ports
+    return base_bytes + _BMV2_PACKET_BYTES * (most_waiting_bytes(plan) // plan.transport.payload_bytes)
 
 
 def check_switch_limits(plan: RunPlan) -> None:
-    """UsageError if the machine has less memory free than the run's switches may take, or its links would be others."""
+    """Raise UsageError if the switches may need more than the free memory, or if the rates of links would be wrong."""
     if plan.config.switch != "bmv2":
         return
-    what = f"{len(plan.topology.switches)} switches of --switch bmv2"
-    check_memory(switch_memory_bytes(plan), what, "fewer of them, a smaller switch.buffer_bytes, or --switch soft")
+    label = f"{len(plan.topology.switches)} switches of --switch bmv2"
+    check_memory(switch_memory_bytes(plan), label, "fewer of them, a smaller switch.buffer_bytes, or --switch soft")
     error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
     if error > _MOST_RATE_ERROR:
         raise UsageError(
@@ -55,22 +55,22 @@ def check_switch_limits(plan: RunPlan) -> None:
 
 
 def most_waiting_bytes(plan: RunPlan) -> int:
-    """What may wait in the queues of all switches at most."""
+    """Return an upper bound of the bytes queued in all switches together."""
     flows: dict[str, list[Flow]] = defaultdict(list)
     for flow, start_ns in zip(plan.flows, plan.columns.start_ns.tolist(), strict=True):
         flows[flow.dst].append(replace(flow, start_ns=start_ns) if flow.after else flow)
     rates = {name: host.rate_bps / 8e9 for name, host in plan.topology.host.items()}
     cap_bytes, end_ns = _most_in_flight_bytes(plan), plan.config.duration_ms * 1e6
     waiting = sum(
-        min(_highest_backlog(_arrivals(each, rates, end_ns), rates[name]), _capped(each, cap_bytes))
-        for name, each in flows.items()
+        min(_highest_backlog(_arrivals(receiver_flows, rates, end_ns), rates[name]), _capped(receiver_flows, cap_bytes))
+        for name, receiver_flows in flows.items()
     )
     buffer_bytes = plan.switch_settings.buffer_bytes
     return waiting if buffer_bytes is None else min(waiting, buffer_bytes * len(plan.topology.switches))
 
 
 def _arrivals(flows: Sequence[Flow], rates: Mapping[str, float], end_ns: float) -> Iterator[tuple[float, float]]:
-    """When by how many bytes/ns more, or less, come to a receiver, in order."""
+    """Yield the changes of a receiver's arrival rate as (time in ns, change in bytes/ns), in order of time."""
     changes = []
     for flow in flows:
         rate = rates[flow.src]
@@ -79,11 +79,11 @@ def _arrivals(flows: Sequence[Flow], rates: Mapping[str, float], end_ns: float) 
 
 
 def _highest_backlog(arrivals: Iterable[tuple[float, float]], drained: float) -> int:
-    """Of a receiver that takes so many bytes/ns."""
-    backlog = highest = coming = last_ns = 0.0
+    """Return the largest backlog, in bytes, of a receiver whose link drains `drained` bytes/ns."""
+    backlog = highest = arrival_rate = last_ns = 0.0
     for at_ns, change in arrivals:
-        backlog = max(0.0, backlog + (coming - drained) * (at_ns - last_ns))
-        highest, coming, last_ns = max(highest, backlog), coming + change, at_ns
+        backlog = max(0.0, backlog + (arrival_rate - drained) * (at_ns - last_ns))
+        highest, arrival_rate, last_ns = max(highest, backlog), arrival_rate + change, at_ns
     return round(highest)
 
 
@@ -92,7 +92,7 @@ def _capped(flows: Sequence[Flow], cap_bytes: int) -> int:
 
 
 def _most_in_flight_bytes(plan: RunPlan) -> int:
-    """Of one flow: its first window, or IRN's cap."""
+    """Return the most bytes that one flow has in flight: its first window, or IRN's cap."""
     settings = resolved(plan.transport)
     window_bytes = Algorithms(settings, Dilation()).new_congestion().window_bytes
     cap_packets = settings.loss_recovery_parameters.get("cap_packets", 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Finishes a run whose runner ended before it had saved: traces from the journal, and a result that says so."""
+"""Finishes a run whose runner ended before saving: writes traces from the journal, and a result that says so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from testbed.execution.identity import run_identity
 from testbed.plan.config import RunConfig
 
 ERROR_FILE = "error.txt"
-"""A file in a run's logs: why the run broke."""
+"""The file in a run's logs that says why the run failed."""
 
 _TIMES = {
     FLOWS.name: "finish_us",
@@ -33,9 +33,9 @@ _TIMES = {
 
 
 def finish_run(folder: Path) -> bool:
-    """Gives the folder of a run that was cut off its traces and a result; any other is left as it is (False).
+    """Write traces and a result for a run that was cut off; return False for any other folder, which is not changed.
 
-    UsageError for a run that still goes on; ResultError where nothing says which run it was.
+    Raises UsageError if the run is still going on, and ResultError if the run cannot be identified.
     """
     if not has_journal(folder):
         return False
@@ -72,7 +72,7 @@ def _config(folder: Path) -> RunConfig:
     try:
         return RunConfig.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
-        raise ResultError(f"{path}: no such file; nothing says which run it was") from error
+        raise ResultError(f"{path}: no such file, so the run cannot be identified") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
@@ -80,13 +80,13 @@ def _config(folder: Path) -> RunConfig:
 
 
 def _last_us(traces: Mapping[str, pl.LazyFrame]) -> float | None:
-    """The last instant that any trace tells of."""
-    found = (answer(traces[name].select(pl.col(column).max())).item() for name, column in _TIMES.items())
-    return max((last for last in found if isinstance(last, float)), default=None)
+    """Return the last instant in any trace, in us of model time; None for empty traces."""
+    latest = (answer(traces[name].select(pl.col(column).max())).item() for name, column in _TIMES.items())
+    return max((last for last in latest if isinstance(last, float)), default=None)
 
 
 def _how_it_ended(journal: Journal, last_us: float | None) -> str:
-    """The reason of the verdict."""
+    """Return the reason of the verdict: how the run ended, and what is missing."""
     when = "" if last_us is None else f" at about {last_us:,.0f} us of model time"
     failure = journal.folder / "logs" / ERROR_FILE
     if failure.is_file():
@@ -95,8 +95,8 @@ def _how_it_ended(journal: Journal, last_us: float | None) -> str:
         return "The runner was killed before model time 0: no flow had started."
     if last_us is None:
         return "The runner was killed before anything of the run was saved."
-    stage = " while it saved the run, which had ended" if journal.head.all_told else ""
+    stage = " after the run had ended, while saving it" if journal.head.all_told else ""
     return (
         f"The runner was killed{stage}{when}; counters of hosts and switches were not read, "
-        f"and what was measured in the last moments before is not in the traces."
+        f"and measurements of the last moments are missing in the traces."
     )

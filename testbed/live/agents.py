@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The processes that serve the hosts of a live run (`hosts.agent`): how many, and how they are spoken to."""
+"""The agent processes that serve the hosts of a live run (`hosts.agent`), and the communication with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _POLL_SECONDS = 0.2
 
 
 class AgentProcess:
-    """One agent and the hosts it serves. `failure` says what went wrong between it and the runner, in one line."""
+    """An agent process and the hosts that it serves. `failure` is an error of the agent or its protocol, or None."""
 
     def __init__(self, config: AgentConfig, run_id: str, logs: Path) -> None:
         self.name = config.name
@@ -55,41 +55,41 @@ class AgentProcess:
         return self.child.last_words()
 
     def obituary(self) -> str:
-        """Return how its process ended and what the process said last, as one line."""
+        """Return how the agent's process ended and its last output, as one line."""
         return self.child.obituary()
 
     def stop(self) -> None:
         self.child.stop()
 
     def tell(self, command: Command) -> None:
-        """Gives a command; an agent that has gone is noticed elsewhere."""
+        """Send a command. An agent that has ended raises no error here: `trouble` reports it."""
         self.child.tell(command_line(command).decode().rstrip())
 
     def events(self) -> list[AgentEvent]:
-        """What it has told since the last call. What is no message, or tells of a refusal, becomes its `failure`."""
-        found, self._unread = self._unread, []
+        """Return the events since the last call. An unreadable or `Refused` event sets `failure`."""
+        pending, self._unread = self._unread, []
         for line in self.child.lines():
             try:
                 event = parse_event(line)
             except ProtocolError as error:
-                self._fail(f"{self.name} was not understood: {error}")
+                self._fail(f"{self.name} sent a message that cannot be read: {error}")
                 continue
             if isinstance(event, Refused):
                 self._fail(f"{self.name} refused a command: {event.reason}")
-            found.append(event)
-        return found
+            pending.append(event)
+        return pending
 
     def wait_until_ready(self, interrupt: Interrupt) -> None:
-        """Returns once it has all its sockets. RunError if that takes too long, it ends, or it is not understood."""
+        """Wait until the agent has opened all its sockets. Raises RunError if it fails, ends or takes too long."""
         deadline = time.monotonic() + self._ready_seconds
         while True:
             interrupt.stop_if_requested()
             has_ended = self.has_ended
-            heard = self.events()
+            events = self.events()
             if self.failure is not None:
                 raise RunError(self.failure)
-            if any(isinstance(event, Ready) for event in heard):
-                self._unread = [event for event in heard if not isinstance(event, Ready)]
+            if any(isinstance(event, Ready) for event in events):
+                self._unread = [event for event in events if not isinstance(event, Ready)]
                 return
             if has_ended:
                 raise RunError(f"before it was ready {self.child.obituary()}")
@@ -98,23 +98,23 @@ class AgentProcess:
             readable([self], _POLL_SECONDS)
 
     def last_events(self) -> list[AgentEvent]:
-        """What it still has to say after `Stop`, up to its last word or its end, as long as it says anything."""
+        """Return the events after `Stop`, until `Stopped` or the process's end; each event extends the time limit."""
         deadline = time.monotonic() + _REPORT_SECONDS
-        found: list[AgentEvent] = []
+        reported: list[AgentEvent] = []
         while time.monotonic() < deadline:
             has_ended = self.has_ended
-            heard = self.events()
-            if heard:
-                found += heard
+            events = self.events()
+            if events:
+                reported += events
                 deadline = time.monotonic() + _REPORT_SECONDS
-            if found and isinstance(found[-1], Stopped):
-                return found
+            if reported and isinstance(reported[-1], Stopped):
+                return reported
             if has_ended:
                 self._fail(f"before it had reported {self.child.obituary()}")
-                return found
+                return reported
             readable([self], _POLL_SECONDS)
         self._fail(f"{self.name} did not report within {_REPORT_SECONDS:g} s: {self.last_words()}")
-        return found
+        return reported
 
     def _fail(self, reason: str) -> None:
         self.failure = self.failure or reason
@@ -130,9 +130,9 @@ def start_agents(
     epoch_ns: int,
     programs: bool = False,
 ) -> list[AgentProcess]:
-    """Starts the agents of a run; they are ready when `wait_until_ready` says so.
+    """Start the agents of a run; call `wait_until_ready` on each of them afterwards.
 
-    With `programs` the hosts' ordinary programs use the NICs, as they do beside a background and in containers.
+    With `programs`, ordinary programs of the hosts use the NICs too, as they do with a background and in containers.
     """
     configs = agent_configs(
         plan.topology,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Unmodified programs beside a scenario's flows (`--background iperf3`): who runs what, and what they report.
+"""Unmodified programs that run beside a scenario's flows (`--background iperf3`), and their measurements.
 
-A background is a small class and a row in `BACKGROUNDS`. Its packets go through the hosts' NICs like everything else.
+A background is a small class and a row in `BACKGROUNDS`. Its packets go through the hosts' NICs like all other traffic.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ _READY_SECONDS = 20.0
 _PORT = 5201
 _LEAST_SECONDS = 5
 _MOST_SECONDS = 30
-_MARGIN_SECONDS = 3  # for its handshakes before and after
+_MARGIN_SECONDS = 3  # for the handshakes of iperf3 before and after its test
 
 
 class Background(Protocol):
-    """Programs in hosts' namespaces during one run."""
+    """Programs that run in hosts' namespaces during one run."""
 
     def start(self) -> None:
-        """Starts them; returns when they can work."""
+        """Start the programs and wait until they are ready."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether they have done what they were to do."""
+        """Whether the programs have finished."""
 
     def failure(self) -> str | None:
-        """What went wrong with them, so that the flows had less beside them than was asked for; one line."""
+        """Return the error that reduced the background traffic, as one line; None without an error."""
 
     def stop(self) -> Mapping[str, Any]:
-        """Ends what still runs; what they measured, model units."""
+        """End the programs that still run and return their measurements in model units."""
 
 
 class Iperf3:
-    """One TCP stream to the receiver of most flows, from a host in another rack that sends none of them."""
+    """A TCP stream to the host that receives most flows, from a host in another rack that sends no flow."""
 
     def __init__(self, plan: RunPlan, pids: Mapping[str, int], run_id: str, logs: Path) -> None:
         self._plan = plan
@@ -70,10 +70,10 @@ class Iperf3:
 
     @property
     def has_ended(self) -> bool:
-        return all(child.has_ended for child in self._children[-1:])  # the client is the last
+        return all(child.has_ended for child in self._children[-1:])  # the client is the last child
 
     def failure(self) -> str | None:
-        """One that has ended in order has reported first."""
+        """Return the first error; a child that ended normally has printed its report before."""
         for child in self._children:
             trouble = child.trouble()
             self._lines += child.lines()
@@ -93,10 +93,10 @@ class Iperf3:
         self._children = []
         reports = [json.loads(line) for line in self._lines if line.startswith("{")]
         client = next((report for report in reports if report["role"] == "client"), None)
-        found: dict[str, Any] = {"client": self.client.name, "server": self.server.name, "completed": False}
+        result: dict[str, Any] = {"client": self.client.name, "server": self.server.name, "completed": False}
         if client is not None and client["error"] is None:
             factor = self._plan.dilation.factor
-            found |= {
+            result |= {
                 "completed": True,
                 "received_gbps": client["received_bps"] * factor / 1e9,
                 "received_bytes": client["received_bytes"],
@@ -104,22 +104,22 @@ class Iperf3:
                 "retransmits": client["retransmits"],
             }
         elif client is not None:
-            found["error"] = client["error"]
-        return found
+            result["error"] = client["error"]
+        return result
 
 
 def iperf3_hosts(plan: RunPlan) -> tuple[Host, Host]:
-    """Client and server of a plan. RunError in a network with one host."""
+    """Return the client and the server for a plan. Raises RunError if the network has only one host."""
     receivers = Counter(flow.dst for flow in plan.flows)
     hosts = plan.topology.hosts
     server = plan.topology.host[receivers.most_common(1)[0][0]] if receivers else hosts[-1]
     senders = {flow.src for flow in plan.flows}
     others = [host for host in hosts if host != server]
     if not others:
-        raise RunError("a background needs two hosts")
+        raise RunError("a background needs at least two hosts")
     preferred = [host for host in others if host.name not in senders and host.switch != server.switch]
     return (preferred or [host for host in others if host.name not in senders] or others)[0], server
 
 
-# The names stand in testbed.plan.checks.BACKGROUND_NAMES as well, where they are checked.
+# testbed.plan.checks.BACKGROUND_NAMES repeats these names, because names are checked there without this module.
 BACKGROUNDS: Mapping[str, type[Iperf3]] = {"iperf3": Iperf3}

@@ -22,18 +22,18 @@ from topologies.model import Port, Topology
 _READY_SECONDS = 20.0
 _PATIENCE_SECONDS = 5.0
 _HANDED_OVER_SECONDS = 1.2
-"""The kernel hands packets to tcpdump once a second, and drops without a word what it still has when that ends."""
+"""Seconds for the kernel to hand over packets: it does so once a second, and drops the rest when tcpdump ends."""
 _ASK_SECONDS = 0.05
 _COUNTS = re.compile(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped by kernel")
-"""What tcpdump says when it is asked (SIGUSR1). The kernel's counts are ahead of its own."""
-_LOOKS = 9
+"""Counts that tcpdump prints on SIGUSR1. The kernel's counts run ahead of tcpdump's own count."""
+_CLOCK_READINGS = 9
 _DROPPED = re.compile(r"(\d+) packets? dropped by ")
-"""By the kernel, or by the interface: in both cases it was on the wire and is not in the file."""
+"""Packets dropped by the kernel or by the interface: they were on the wire but are missing in the file."""
 
 
 @dataclass(frozen=True)
 class _Running:
-    """A tcpdump of a capture, and the file that it fills. Both ways are one's, unless it is told which."""
+    """A tcpdump process of a capture, and the file that it writes. Direction UNKNOWN stands for both directions."""
 
     child: Child
     end: Port
@@ -42,15 +42,15 @@ class _Running:
 
     @property
     def patience_s(self) -> float:
-        """The kernel counts both ways: a tcpdump of one may never have as many, and has them when the kernel must."""
+        """Seconds to wait for the kernel's packets; short for one direction, as the kernel counts both directions."""
         return _PATIENCE_SECONDS if self.direction is Direction.UNKNOWN else _HANDED_OVER_SECONDS
 
 
 class LiveCaptures:
-    """tcpdump on interfaces; all of them listen before anything is sent.
+    """The tcpdump processes of a run; all of them are listening before anything is sent.
 
-    What a host's NIC sends the kernel shows at its own interface. softswitch sends past where the kernel looks
-    (PACKET_QDISC_BYPASS): what leaves its port is what arrives at the other end of the link.
+    The kernel shows frames that a host's NIC sends at the host's own interface. The softswitch sends past the kernel's
+    capture hook (PACKET_QDISC_BYPASS), so frames that it sends are captured where they arrive, at the link's other end.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class LiveCaptures:
         logs: Path,
         dilation: int,
     ) -> None:
-        """`pids` are of the hosts."""
+        """`pids` maps the names of hosts to processes in their network namespaces."""
         self._topology = topology
         self._pids = pids
         self._run_id = run_id
@@ -73,8 +73,8 @@ class LiveCaptures:
         try:
             for end in ends:
                 self._listen(end, folder)
-            for each in self._running:
-                each.child.wait_for_line("listening on", _READY_SECONDS)
+            for process in self._running:
+                process.child.wait_for_line("listening on", _READY_SECONDS)
         except BaseException:
             self.stop()
             raise
@@ -90,7 +90,7 @@ class LiveCaptures:
         self._start(end, neighbour, folder / f"{interface}-out.pcap", Direction.OUT)
 
     def _start(self, end: Port, where: Port, pcap: Path, direction: Direction) -> None:
-        """For a capture of `end`, listens at `where`: to what arrives there, if a direction is told."""
+        """Start one tcpdump at interface `where` for a capture of `end`: both directions, or incoming frames only."""
         words = ["tcpdump", "-U", "-Z", "root", "-s", "0", "--nano", "-i", interface_of(self._topology, where)]
         words += ["-w", str(pcap)] if direction is Direction.UNKNOWN else ["-Q", "in", "-w", str(pcap)]
         if where.node in self._pids:
@@ -101,78 +101,82 @@ class LiveCaptures:
         self._running.append(_Running(child, end, pcap, direction))
 
     def begin(self, start_ns: int, switch_epoch_ns: int | None) -> None:
-        """Says when model time 0 is, and where the switches' clocks begin if they begin together (CLOCK_MONOTONIC)."""
+        """Set when model time 0 is, and when the switches' clocks begin if they share one epoch (CLOCK_MONOTONIC)."""
         lead_ns = _calendar_lead_ns()
         epoch_ns = None if switch_epoch_ns is None else switch_epoch_ns + lead_ns
         self._clock = CaptureClock(self._clock.dilation, start_ns + lead_ns, epoch_ns)
 
     def stop(self) -> tuple[str, ...]:
-        """Ends them; what their files lack, a sentence each. A second time there is nothing to do or to say."""
+        """End the captures; return one sentence for each defect of a file. A second call does nothing."""
         running, self._running = self._running, []
-        _wait_for_kernel({each.child: each.patience_s for each in running})
-        troubles = [each.child.trouble() for each in running]
-        said = [(each.end, _end(each.child, trouble)) for each, trouble in zip(running, troubles, strict=True)]
-        for end in dict.fromkeys(each.end for each in running):
-            said.append((end, self._keep(end, [each for each in running if each.end == end])))
+        _wait_for_kernel({process.child: process.patience_s for process in running})
+        troubles = [process.child.trouble() for process in running]
+        defects = [(part.end, _end(part.child, trouble)) for part, trouble in zip(running, troubles, strict=True)]
+        for end in dict.fromkeys(process.end for process in running):
+            defects.append((end, self._keep(end, [process for process in running if process.end == end])))
         return tuple(
-            f"{FOLDER}/{interface_of(self._topology, end)}{SUFFIX} {lack}." for end, lack in said if lack is not None
+            f"{FOLDER}/{interface_of(self._topology, end)}{SUFFIX} {defect}."
+            for end, defect in defects
+            if defect is not None
         )
 
     def _keep(self, end: Port, parts: Sequence[_Running]) -> str | None:
-        """Makes one capture of its parts, which says how its times become model times; what is wrong with them."""
+        """Convert the parts of a capture into one pcapng file with the clock's metadata; return an error, or None."""
         path = parts[0].pcap.parent / f"{interface_of(self._topology, end)}{SUFFIX}"
         try:
-            convert({each.pcap: each.direction for each in parts}, path, self._topology, end, self._clock)
+            convert({part.pcap: part.direction for part in parts}, path, self._topology, end, self._clock)
         except FileNotFoundError:
             return "was not written"
         except CaptureError as error:
-            return f"cannot be made: {error}"
+            return f"cannot be written: {error}"
         return None
 
 
 def _calendar_lead_ns() -> int:
-    """How far the clock of packets is ahead of CLOCK_MONOTONIC. Between two readings of one, the other is read: the
-    closest two know best."""
-    looks = []
-    for _ in range(_LOOKS):
+    """Return how far CLOCK_REALTIME, the clock of packets, is ahead of CLOCK_MONOTONIC.
+
+    Each sample reads CLOCK_REALTIME between two readings of CLOCK_MONOTONIC; the shortest interval is the best sample.
+    """
+    samples = []
+    for _ in range(_CLOCK_READINGS):
         before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
-        looks.append((after_ns - before_ns, calendar_ns - (before_ns + after_ns) // 2))
-    return min(looks)[1]
+        samples.append((after_ns - before_ns, calendar_ns - (before_ns + after_ns) // 2))
+    return min(samples)[1]
 
 
 def _wait_for_kernel(patience_s: Mapping[Child, float]) -> None:
-    """Until each has written what the kernel had taken for it when it was first asked, or its patience ends."""
-    begun_s = time.monotonic()
-    taken: dict[Child, int] = {}
+    """Wait until each tcpdump has written the packets that the kernel had received at the start; give up in time."""
+    begin_s = time.monotonic()
+    received_counts: dict[Child, int] = {}
     behind = [child for child in patience_s if not child.has_ended]
     while behind:
         for child in behind:
             child.send_signal(signal.SIGUSR1)
         time.sleep(_ASK_SECONDS)
-        waited_s = time.monotonic() - begun_s
+        waited_s = time.monotonic() - begin_s
         behind = [
             child
             for child in behind
-            if not _has_all(child, taken) and waited_s < patience_s[child] and not child.has_ended
+            if not _has_all(child, received_counts) and waited_s < patience_s[child] and not child.has_ended
         ]
 
 
-def _has_all(child: Child, taken: dict[Child, int]) -> bool:
-    """What was taken is what the first answer says."""
+def _has_all(child: Child, received_counts: dict[Child, int]) -> bool:
+    """Return whether tcpdump has written all packets that its first SIGUSR1 report counted as received."""
     for line in child.lines():
-        if (found := _COUNTS.search(line)) is not None:
-            captured, received, dropped = map(int, found.groups())
-            if captured >= taken.setdefault(child, received - dropped):
+        if (match := _COUNTS.search(line)) is not None:
+            captured, received, dropped = map(int, match.groups())
+            if captured >= received_counts.setdefault(child, received - dropped):
                 return True
     return False
 
 
 def _end(child: Child, trouble: str | None) -> str | None:
-    """Ends a tcpdump; what its file lacks. Only tcpdump knows what the kernel kept from it, and says so in words."""
+    """End a tcpdump; return what its file lacks, or None. Only tcpdump's output says how many packets were dropped."""
     child.stop()
     if trouble is not None:
         return f"ends early: {trouble}"
-    dropped = [int(found[1]) for line in child.rest if (found := _DROPPED.match(line))]
+    dropped = [int(match[1]) for line in child.rest if (match := _DROPPED.match(line))]
     if not dropped:
         return f"may end early: {child.obituary()}"
     return f"lacks {sum(dropped)} packets that the kernel dropped" if any(dropped) else None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The network of a run on Mininet: namespaces, veth pairs, addresses. The only module of a run that imports Mininet.
+"""The network of a run on Mininet: namespaces, veth pairs and addresses. No other module of a run imports Mininet.
 
-Mininet makes the nodes, knows their links and gives people its prompt. The links themselves are made over netlink: what
-Mininet does by commands to the shells of nodes takes most of the start of a large network. Switches and NICs are
-processes of ours (`testbed.live.run`).
+Mininet creates the nodes, keeps the list of links and provides the prompt. The links are created over netlink instead:
+Mininet's way, commands to the shells of nodes, takes most of the start of a large network. Switches and NICs are
+processes of this package (`testbed.live.run`).
 """
 
 from __future__ import annotations
@@ -44,54 +44,54 @@ _END_SECONDS = 10.0
 
 
 class HostNode(WatchedShell, Host):  # type: ignore[misc]
-    """A host with a namespace of its own."""
+    """A host with its own namespace."""
 
 
 class ContainerNode(WatchedShell, ContainerTerminal, Host):  # type: ignore[misc]
-    """A host that is a container, with the namespace of that."""
+    """A host that is a container, with the container's namespace."""
 
 
 class P4SwitchNode(WatchedShell, Switch):  # type: ignore[misc]
-    """A switch whose process somebody else starts; Mininet only owns its interfaces."""
+    """A switch whose process the run starts; Mininet only knows its interfaces."""
 
     def start(self, controllers: Any) -> None:
-        """Nothing to start here."""
+        """Do nothing: the run starts the switch's process."""
 
     def stop(self, deleteIntfs: bool = False) -> None:
-        """Its interfaces are removed with all others (`Emulation.close`), unless Mininet removes this switch alone."""
+        """Keep the interfaces unless Mininet removes only this switch; `Emulation.close` removes all of them."""
         super().stop(deleteIntfs)
 
 
 class MadeInterface(Intf):  # type: ignore[misc]
-    """An interface that is there already, as it should be."""
+    """An interface that exists and is configured already."""
 
     def config(self, **params: Any) -> dict[str, Any]:
-        """Nothing to set."""
+        """Do nothing: the interface is configured."""
         return {}
 
     def updateIP(self) -> str | None:
-        """What it was given: a host's address may have moved to its TAP device, where Mininet does not look."""
+        """Return the assigned address; Mininet would look at the interface, but the TAP device may have the address."""
         address: str | None = self.ip
         return address
 
     def updateMAC(self) -> str | None:
-        """The same of its MAC address."""
+        """Return the assigned MAC address, for the same reason."""
         mac: str | None = self.mac
         return mac
 
 
 class MadeLink(Link):  # type: ignore[misc]
-    """Two interfaces that are joined already."""
+    """A link whose interfaces exist already."""
 
     @classmethod
     def makeIntfPair(cls, *arguments: Any, **options: Any) -> None:
-        """Nothing to make."""
+        """Do nothing: the interfaces exist."""
 
 
 class Emulation:
-    """Mininet's nodes of a topology, wired and addressed. A link that `wires` cuts ends at the wire's node.
+    """Mininet's nodes of a topology, with links and addresses. A link in `wires` is split by the wire's node.
 
-    Every interface takes IP packets of up to `mtu_bytes`. With `containers` the hosts are such.
+    Every interface has an MTU of `mtu_bytes`. The hosts are containers if `containers` is given.
     """
 
     def __init__(
@@ -116,29 +116,29 @@ class Emulation:
             raise
 
     def host_pid(self, name: str) -> int:
-        """The process whose network namespace is the host's."""
+        """Return the ID of a process in the host's network namespace."""
         return int(self.net.get(name).pid)
 
     def checkpoint(self) -> None:
-        """KeyboardInterrupt if somebody would not wait until the network is up."""
+        """Raise KeyboardInterrupt if an interruption was requested while the network starts."""
         self._interrupt.stop_if_requested()
 
     def troubles(self) -> list[str]:
-        """Hosts whose shell, and with it what Mininet knows of their namespace, has gone; a line each."""
-        gone = [node for node in self.net.hosts if node.shell is not None and node.shell.poll() is not None]
-        return [_obituary(node) for node in gone]
+        """Return one line for each host whose shell has ended."""
+        ended = [node for node in self.net.hosts if node.shell is not None and node.shell.poll() is not None]
+        return [_obituary(node) for node in ended]
 
     def shell(self, node: str, script: str) -> str:
-        """Return what a script prints in the network namespace of a node: with the programs of this machine.
+        """Return the output of a script in the network namespace of a node.
 
-        The image of a container may have neither `ip` nor `tc`.
+        It uses this machine's programs, because the image of a container may have neither `ip` nor `tc`.
         """
         words = in_network_of(int(self.net.get(node).pid), "sh", "-c", script)
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return done.stdout
 
     def close(self) -> None:
-        """Removes all links at once, then the nodes, whose shells are told to end before any is waited for."""
+        """Remove all links at once, then the nodes; all shells get a hangup before the first one is waited for."""
         with Links() as links:
             links.remove_pairs()
         self.net.links.clear()
@@ -147,11 +147,11 @@ class Emulation:
         for node in self.net.values():
             if node.shell is not None and node.shell.poll() is None:
                 os.killpg(node.pid, signal.SIGHUP)
-        self._end_deaf_shells()
+        self._kill_hanging_shells()
         self.net.stop()
 
-    def _end_deaf_shells(self) -> None:
-        """Mininet waits for each as long as it takes."""
+    def _kill_hanging_shells(self) -> None:
+        """Kill shells that do not end in time; Mininet would wait for them without a limit."""
         deadline_s = time.monotonic() + _END_SECONDS
         for node in self.net.values():
             if node.shell is None:
@@ -179,13 +179,13 @@ class Emulation:
             raise RunError(f"cannot wire the network: {error.strerror}") from error
 
     def _add_hosts(self) -> None:
-        """Several at once: Mininet waits until each one's shell has answered."""
+        """Add the hosts, several at a time, since Mininet waits for the answer of each shell."""
         names = [host.name for host in self.topology.hosts]
         with ThreadPoolExecutor(_SHELLS_AT_ONCE) as pool:
             try:
                 list(pool.map(self._add_host, names))
             except BaseException:
-                pool.shutdown(cancel_futures=True)  # the others would fail alike, each in its own time
+                pool.shutdown(cancel_futures=True)  # the remaining hosts would fail in the same way
                 raise
         self.net.hosts.sort(key=lambda node: names.index(node.name))
         for node in self.net.hosts:
@@ -208,20 +208,20 @@ class Emulation:
             self._join(links, end, Port(wire.node, port), interface)
 
     def _join(self, links: Links, a: Port, b: Port, b_interface: str) -> None:
-        """Makes a link and lets Mininet know. Switches live in the current namespace, hosts in their own."""
+        """Create a link and register it in Mininet. Switches are in the current namespace, hosts in their own."""
         a_interface = interface_of(self.topology, a)
         ends = [(a.node, a_interface), (b.node, b_interface)]
-        (_, here), (node, there) = sorted(ends, key=lambda end: end[0] in self.topology.host)
+        (_, local), (node, remote) = sorted(ends, key=lambda end: end[0] in self.topology.host)
         if node in self.topology.host:
-            links.add_pair(here, there, peer_pid=self.host_pid(node), mtu_bytes=self._mtu_bytes)
+            links.add_pair(local, remote, peer_pid=self.host_pid(node), mtu_bytes=self._mtu_bytes)
         else:
-            links.add_pair(here, there, mtu_bytes=self._mtu_bytes)
-            links.set_up(there)
+            links.add_pair(local, remote, mtu_bytes=self._mtu_bytes)
+            links.set_up(remote)
         names = {"intfName1": a_interface, "intfName2": b_interface}
         self.net.addLink(a.node, b.node, a.number, b.number, cls=MadeLink, intf=MadeInterface, **names)
 
     def _address(self, host: HostData) -> None:
-        """One address, its ToR as the way to everything, nothing learned by ARP and nothing offloaded."""
+        """Give a host its address, route everything to its ToR, and switch off ARP and offloads."""
         name = HOST_INTERFACE.format(name=host.name)
         with network_namespace(self.host_pid(host.name)), Links() as links:
             links.set_up("lo")
@@ -248,7 +248,10 @@ def emulation(
     mtu_bytes: int = ORDINARY_MTU_BYTES,
     containers: HostContainers | None = None,
 ) -> Iterator[Emulation]:
-    """A live network in a namespace of its own, gone at the end. KeyboardInterrupt if it is not waited for."""
+    """Provide a live network in its own network namespace, and remove it at the end.
+
+    Raises KeyboardInterrupt if `interrupt` is requested while the network starts.
+    """
     setLogLevel("critical")
     with private_network():
         network = Emulation(topology, wires, interrupt or Interrupt(), mtu_bytes=mtu_bytes, containers=containers)

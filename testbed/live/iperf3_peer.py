@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One end of an iperf3 test, driven by its Python binding.
+"""The client or the server of an iperf3 test, run by iperf3's Python binding.
 
 `python -m testbed.live.iperf3_peer server|client ADDRESS PORT SECONDS [UDP_BITS_PER_S]`.
 
@@ -33,10 +33,10 @@ def serve(address: str, port: int) -> dict[str, object]:
 
 
 def send(address: str, port: int, seconds: int, udp_bps: int | None = None) -> dict[str, object]:
-    """Send to the server for some seconds of wall time, by UDP if a rate is given, else by TCP; return the figures.
+    """Send to the server for some seconds of wall time, over UDP at `udp_bps` or else over TCP; return the figures.
 
-    Rates are bits per second of the wall clock. What was sent is what the client's socket took, its buffer included;
-    how much of that crossed the network only the receiver's figures tell.
+    Rates are in bits per second of wall time. The sent bytes were accepted by the client's socket, but may still be
+    in its buffer. Only the receiver's figures tell how many bytes crossed the network.
     """
     client = iperf3.Client()
     client.server_hostname = address
@@ -74,10 +74,10 @@ def _seconds(result: Any) -> float:
 def main() -> int:
     role, address, port, seconds, *udp_bps = sys.argv[1:]
     if role == "server":
-        found = serve(address, int(port))
+        measurement = serve(address, int(port))
     else:
-        found = send(address, int(port), int(seconds), *map(int, udp_bps))
-    print(json.dumps({"role": role, **found}), flush=True)
+        measurement = send(address, int(port), int(seconds), *map(int, udp_bps))
+    print(json.dumps({"role": role, **measurement}), flush=True)
     return 0
 
 

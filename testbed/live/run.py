@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run on the real clock: Mininet's network, a process for each switch, a few agents for all hosts."""
+"""A run on the real clock: Mininet's network, one process per switch, and a few agents for all hosts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from testbed.targets.common.target import RunningSwitch, Target
 from testbed.targets.table import TARGETS
 from topologies.features import suppression_period_us
 
-# From "all are ready" to model time 0: every agent has read the start line and handed out its messages by then.
+# Time from the moment when all are ready to model time 0: agents read the start line and sort their messages meanwhile.
 _START_MARGIN_NS = 200_000_000
 _START_MARGIN_PER_FLOW_NS = 10_000
 _START_MARGIN_PER_FAULT_COMMAND_NS = 500_000
@@ -69,7 +69,7 @@ _Other = TypeVar("_Other")
 
 @dataclass
 class LiveNetwork:
-    """A network whose switches run. `epoch_ns` is CLOCK_MONOTONIC of their clocks' 0."""
+    """A network whose switches run. `epoch_ns` is the time on CLOCK_MONOTONIC at which their clocks were at 0."""
 
     plan: RunPlan
     run_id: str
@@ -82,13 +82,13 @@ class LiveNetwork:
 
 @contextmanager
 def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt | None = None) -> Iterator[LiveNetwork]:
-    """Mininet's nodes and a running switch for each; all gone at the end, also after an error.
+    """Provide Mininet's nodes and a running switch for each; remove everything at the end, also after an error.
 
-    KeyboardInterrupt if it is interrupted before it is up.
+    Raises KeyboardInterrupt if it is interrupted before the network is up.
     """
     run_id = new_run_id()
     state = claim_state_directory(run_id)
-    os.environ[RUN_VARIABLE] = run_id  # Mininet's shells inherit it
+    os.environ[RUN_VARIABLE] = run_id  # inherited by Mininet's shells
     try:
         target = TARGETS[plan.config.switch](plan, state, logs)
         with (
@@ -107,20 +107,20 @@ def live_network(plan: RunPlan, logs: Path, interrupt: Interrupt | None = None) 
                 target.stop()
     finally:
         del os.environ[RUN_VARIABLE]
-        with suppress(OSError):  # `clean` may have been there
+        with suppress(OSError):  # `clean` may have removed the directory
             remove_state_directory(run_id)
 
 
 def run_live(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:
-    """Runs the plan until all flows are done, its duration is over, or Ctrl-C; keeps what was measured in any case.
+    """Run the plan until all flows are done, its duration is over, or Ctrl-C; keep the measurements in any case.
 
-    KeyboardInterrupt when it comes before anything is measured, or a second time.
+    Raises KeyboardInterrupt if it is interrupted before anything is measured, or a second time.
     """
     began_s = time.perf_counter()
     try:
         with live_network(plan, folder / "logs", interrupt) as network:
             return run_on(network, folder, recorder, progress, interrupt, began_s=began_s)
-    except RunError as error:  # it broke before its hosts could send
+    except RunError as error:  # raised before the hosts could send
         wall_s = time.perf_counter() - began_s
         return ClockOutcome(run_counters([], [], [], interrupted=False, wall_s=wall_s, broken=[_sentence(str(error))]))
 
@@ -135,7 +135,7 @@ def run_on(
     began_s: float,
     programs: bool = False,
 ) -> ClockOutcome:
-    """Runs the network's plan on it; afterwards its switches have ended. `programs`: see `start_agents`."""
+    """Run the network's plan on the network; its switches have ended afterwards. `programs`: see `start_agents`."""
     plan = network.plan
     pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
     agents = start_agents(
@@ -160,29 +160,31 @@ def run_on(
 
 
 def in_phase(earliest_ns: int, epoch_ns: int, period_ns: int) -> int:
-    """The next instant at which a timer of that period, which runs since `epoch_ns`, resets; a period of 0 never does.
+    """Return the next instant at which a timer with this period, running since `epoch_ns`, resets.
 
-    So that the switches' timers reset when a run begins, as on the virtual clock. BMv2's clocks begin with each switch:
-    its timers are out of phase with the run and with one another.
+    A period of 0 returns `earliest_ns`. A run begins at this instant, so that the switches' timers reset when it
+    begins, as on the virtual clock. Each BMv2 switch has its own epoch, so its timers are out of phase with the run.
     """
     return earliest_ns + (epoch_ns - earliest_ns) % period_ns if period_ns else earliest_ns
 
 
 def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
-    """Whose time stamps a BTS carries, by switch number."""
+    """Return the clock of each switch, whose timestamps a BTS carries, by switch number."""
     numbers = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
-    return {numbers[each.name]: SwitchClock(each.name, each.clock_lag_ns) for each in network.switches}
+    return {numbers[switch.name]: SwitchClock(switch.name, switch.clock_lag_ns) for switch in network.switches}
 
 
 def common_epoch_ns(network: LiveNetwork) -> int | None:
-    """Where the clocks of all switches stand at 0; None where each began when it could."""
+    """Return when the clocks of all switches were at 0; None if each switch has its own epoch."""
     return None if any(switch.clock_lag_ns for switch in network.switches) else network.epoch_ns
 
 
 def _captures(network: LiveNetwork, pids: Mapping[str, int], folder: Path) -> LiveCaptures:
     plan = network.plan
-    own = capture_folder(folder, plan.captured)
-    return LiveCaptures(plan.topology, plan.captured, pids, own, network.run_id, network.logs, plan.dilation.factor)
+    captures = capture_folder(folder, plan.captured)
+    return LiveCaptures(
+        plan.topology, plan.captured, pids, captures, network.run_id, network.logs, plan.dilation.factor
+    )
 
 
 def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) -> Background | None:
@@ -192,7 +194,7 @@ def _background(plan: RunPlan, network: LiveNetwork, pids: Mapping[str, int]) ->
 
 
 class _Run:
-    """One run over a network that is up."""
+    """A run on a network that is up."""
 
     def __init__(
         self,
@@ -255,23 +257,25 @@ class _Run:
 
     def _plan_faults(self, faults: Iterable[PlannedCommand]) -> None:
         begin_ns = self._start_ns - self._network.epoch_ns
-        for each in faults:
-            self._network.target.plan(each.switch, begin_ns + self._plan.dilation.wall_ns(each.time_ns), each.line)
+        for command in faults:
+            self._network.target.plan(
+                command.switch, begin_ns + self._plan.dilation.wall_ns(command.time_ns), command.line
+            )
 
     def _fail(self, reason: str | None) -> None:
-        """The first failure ends the run and is the reason that people read; later ones follow from it."""
+        """Keep the first failure, which ends the run and is reported; later failures are its consequences."""
         self._failure = self._failure or reason
 
-    def _ask(self, switch: RunningSwitch, question: Callable[[], _Answer], otherwise: _Other) -> _Answer | _Other:
-        """What a switch answers, `otherwise` of one that does not. That one is not asked again: each wait is long."""
+    def _ask(self, switch: RunningSwitch, question: Callable[[], _Answer], default: _Other) -> _Answer | _Other:
+        """Return a switch's answer, or `default` if it fails. A failed switch is not asked again: each wait is long."""
         if switch.name in self._lost:
-            return otherwise
+            return default
         try:
             return question()
         except (RunError, OSError) as error:
             self._lost.add(switch.name)
             self._fail(str(error))
-            return otherwise
+            return default
 
     @property
     def _is_complete(self) -> bool:
@@ -288,8 +292,8 @@ class _Run:
             self._show_buffers()
 
     def _show_buffers(self) -> int:
-        """The bytes queued in all switches; the fullest one is told."""
-        queued = [(self._queued_bytes(each), each.name) for each in self._network.switches]
+        """Return the bytes queued in all switches, and report the fullest switch as progress."""
+        queued = [(self._queued_bytes(switch), switch.name) for switch in self._network.switches]
         used_bytes, name = max(queued)
         self._progress.hottest_buffer(name, used_bytes)
         return sum(used_bytes for used_bytes, _ in queued)
@@ -324,9 +328,9 @@ class _Run:
         self._fail(agent.failure)
 
     def _quiesce(self) -> None:
-        """Hosts fall silent; what is on the way arrives: queues run empty, then a few round trips pass.
+        """Stop the hosts, and wait until packets in flight arrive: until queues are empty, then a few round trips.
 
-        A deep queue may take long; only one that no longer shrinks is given up.
+        A deep queue may take long to drain; the wait ends early only if the queues no longer shrink.
         """
         for agent in self._agents:
             agent.tell(Quiesce())
@@ -359,8 +363,8 @@ class _Run:
         for switch in self._network.switches:
             self._interrupt.stop_if_urgent()
             counts.append(self._ask(switch, switch.counts, SwitchCounts()))
-            found = self._ask(switch, switch.statistics, None)
-            parts += [] if found is None else [found]
+            statistics = self._ask(switch, switch.statistics, None)
+            parts += [] if statistics is None else [statistics]
             self._ask(switch, switch.stop, None)
         parts += self._other_parts()
         for part in parts:
@@ -387,5 +391,5 @@ class _Run:
 
 
 def _sentence(reason: str) -> str:
-    """A reason as a reader of the verdict sees it. Names keep their small letter."""
+    """Return a failure as a sentence of the verdict. Names keep their small initial letter."""
     return reason if reason.endswith(".") else f"{reason}."

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The shell of a Mininet node, never waited for without an end: one that cannot start, or has gone, is an error.
+"""The shell of a Mininet node, with time limits: a shell that cannot start, or has ended, raises an error.
 
-Mininet itself holds both ends of a node's terminal and waits until a prompt appears there, which a dead shell never
-writes.
+Mininet holds both ends of a node's terminal and waits for a prompt there. A dead shell never writes one.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ _PROMPT = chr(127)
 
 
 class WatchedShell:
-    """Stands before a node class of Mininet's among the bases. RunError where Mininet would wait for ever."""
+    """A base class placed before a Mininet node class. Raises RunError where Mininet would wait without a limit."""
 
     name: str
     shell: Any
     stdout: Any
     _deadline_s: float | None = None
-    """Until when a starting shell must have answered; None once it has."""
+    """The time limit for the first answer of a starting shell; None after the answer."""
     _has_prompted = False
 
     def startShell(self, mnopts: str | None = None) -> None:
-        """Starts it and waits until it has answered."""
+        """Start the shell and wait until it has answered."""
         self._deadline_s = time.monotonic() + START_SECONDS
         try:
             super().startShell(mnopts)  # type: ignore[misc]
@@ -43,29 +42,29 @@ class WatchedShell:
         self._deadline_s = None
 
     def read(self, size: int = 1024) -> str:
-        """What the shell has said, at least something; at first up to its prompt."""
-        said = self._said(size, "")
-        while not self._has_prompted and not said.endswith(_PROMPT):
-            said += self._said(size, said)
+        """Return output of the shell, waiting for at least one character; the first call waits for the prompt."""
+        output = self._read_output(size, "")
+        while not self._has_prompted and not output.endswith(_PROMPT):
+            output += self._read_output(size, output)
         self._has_prompted = True
-        return said
+        return output
 
     def waitReadable(self, timeoutms: int | None = None) -> Any:
-        """Waits until there is something to read."""
+        """Wait until output can be read."""
         if timeoutms is None:
-            self._wait_for_words("")
+            self._wait_for_output("")
         return super().waitReadable(timeoutms)  # type: ignore[misc]
 
-    def _said(self, size: int, before: str) -> str:
-        self._wait_for_words(before)
-        words: str = super().read(size)  # type: ignore[misc]
-        return words
+    def _read_output(self, size: int, before: str) -> str:
+        self._wait_for_output(before)
+        output: str = super().read(size)  # type: ignore[misc]
+        return output
 
-    def _wait_for_words(self, before: str) -> None:
-        words = select.poll()  # Mininet's own is also ready when the shell could be written to, which it always can
-        words.register(self.stdout, select.POLLIN)
-        while not words.poll(_POLL_MS):
-            if self.shell.poll() is not None and not words.poll(0):
+    def _wait_for_output(self, before: str) -> None:
+        output = select.poll()  # Mininet's own poll object also reports that the shell accepts input: always true
+        output.register(self.stdout, select.POLLIN)
+        while not output.poll(_POLL_MS):
+            if self.shell.poll() is not None and not output.poll(0):
                 moment = " before it was ready" if self._deadline_s is not None else ""
                 raise RunError(f"the shell of {self.name} ended{moment}: {_last_line(before)}")
             if self._deadline_s is not None and time.monotonic() > self._deadline_s:
@@ -73,12 +72,12 @@ class WatchedShell:
 
     def _give_up(self) -> None:
         if self.shell is not None:
-            with suppress(ProcessLookupError):  # it may have no group of its own yet, or be gone
+            with suppress(ProcessLookupError):  # the shell may have no process group yet, or may have ended
                 os.killpg(self.shell.pid, signal.SIGKILL)
             self.shell.kill()
             self.cleanup()  # type: ignore[attr-defined]
 
 
-def _last_line(said: str) -> str:
-    lines = said.strip().splitlines()
+def _last_line(output: str) -> str:
+    lines = output.strip().splitlines()
     return lines[-1] if lines else "it said nothing"

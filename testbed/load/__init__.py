@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How much work a live run is for this machine, reckoned before it starts: its frames, their cost, the lateness."""
+"""The work of a live run for this machine, estimated before the start: frames, their cost, and lateness."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How many processes serve the hosts of a live run."""
+"""The number of processes that serve the hosts of a live run."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _HOSTS_PER_AGENT = 256
 
 
 def agent_count(hosts: int) -> int:
-    """One agent a core, more where one would serve too many hosts, never more than hosts."""
+    """Return the number of agents: one per core, more for very many hosts, and at most one per host."""
     return max(1, min(hosts, max(cores(), -(-hosts // _HOSTS_PER_AGENT))))

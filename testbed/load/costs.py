@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a live run costs this machine: processor time by rate of frames, and how late sleepers wake.
+"""The costs of a live run on this machine: processor time as a function of the frame rate, and late wake-ups.
 
-A process that serves r frames a second takes `fixed_share + frame_ns * r` of a core, at most `lone_frame_ns * r`. The
-fixed part is that of waking: a frame that comes alone wakes a process several times for itself, while of many that come
-together each wakes it less (softswitch lets them gather, agents find more than one per turn).
+A process that serves r frames per second uses `fixed_share + frame_ns * r` of a core, at most `lone_frame_ns * r`. The
+fixed part is the cost of waking up. An isolated frame wakes a process several times. Frames that come together wake it
+less often per frame: softswitch lets them gather, and agents find more than one per turn.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProcessCost:
-    """Of one process, in wall ns and shares of a core."""
+    """The cost of one process, in wall ns and shares of a core."""
 
     frame_ns: float
-    """Of one frame among many."""
+    """The cost of a frame among many."""
     lone_frame_ns: float
-    """Of one that comes alone."""
+    """The cost of an isolated frame."""
     fixed_share: float
-    """What it takes of a core, besides, while frames come one after the other."""
+    """The additional share of a core while frames come continuously."""
 
     def times(self, factor: float) -> ProcessCost:
-        """The same where each frame takes so many times as long."""
+        """Return the cost where each frame takes `factor` times as long."""
         return ProcessCost(self.frame_ns * factor, self.lone_frame_ns * factor, self.fixed_share)
 
 
 @dataclass(frozen=True, slots=True)
 class Wakeups:
-    """By how much sleepers wake too late, in wall ns."""
+    """The lateness of wake-ups, in wall ns."""
 
     p50_ns: float
     p99_ns: float
@@ -40,43 +40,43 @@ class Wakeups:
 
 @dataclass(frozen=True, slots=True)
 class MessageCost:
-    """Of one message besides its frames, in wall ns."""
+    """The cost of a message besides its frames, in wall ns."""
 
     agent_ns: float
-    """Of an agent for each end of it: its queue pair, its timers, its records."""
+    """The cost for an agent per end of the message: its queue pair, its timers, its records."""
     runner_ns: float
-    """Of the runner, which takes its records."""
+    """The cost for the runner, which takes the message's records."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The figures of a machine that a prediction uses."""
+    """The figures of a machine that a prediction needs."""
 
     capacity_cores: float
-    """Processor time that processes get together, in cores: less than the number of cores under a quota."""
+    """The processor time that processes get in total, in cores; it is less than the number of cores under a quota."""
     agent: ProcessCost
-    """A frame is an end of a data packet here: one sent or one received, with its acknowledgment."""
+    """The cost of an agent. A frame here is an end of a data packet, sent or received, with its acknowledgment."""
     message: MessageCost
     switches: Mapping[str, ProcessCost]
-    """By target that was measured; of a switch's process, for each frame that it forwards."""
+    """The cost of a switch process per forwarded frame, by target; only measured targets."""
     telemetry_agent: float
-    """How many times as long a data packet takes in an agent where switches write telemetry into it."""
+    """The factor on the cost of a data packet for an agent if switches write telemetry into the packet."""
     telemetry_switch: float
     runner_share: float
-    """What the runner takes of a core while it watches."""
+    """The share of a core that the runner uses."""
     wakeups: Mapping[str, Wakeups]
-    """Of agents and switches, which the kernel schedules in different ways."""
+    """The wake-ups of agents and switches, which the kernel schedules differently."""
     measured: str | None = None
-    """The day on which this machine was measured, and how; None: the figures are built in, meant to be too large."""
+    """The day and kind of the measurement; None for the built-in figures, which are deliberately high."""
 
     @property
     def latest_wakeup_ns(self) -> float:
-        """P99 of the later of those who sleep."""
-        return max((each.p99_ns for each in self.wakeups.values()), default=0.0)
+        """The P99 lateness of wake-ups of agents or switches, whichever is later."""
+        return max((wakeups.p99_ns for wakeups in self.wakeups.values()), default=0.0)
 
 
 def built_in(cores: int) -> Costs:
-    """For a machine that nobody has measured: of one whose cores were busy (docs/sources.md#dilation)."""
+    """Return costs for a machine without a calibration, measured on one with busy cores (docs/sources.md#dilation)."""
     late = Wakeups(p50_ns=100_000, p99_ns=1_000_000, max_ns=5_000_000)
     return Costs(
         capacity_cores=cores,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The properties of this machine that decide how fast a live run can be; a calibration counts while they stay."""
+"""The properties of this machine that determine the speed of live runs; a calibration is valid while they stay."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Machine:
     cores: int
     """Cores that this process may use (`taskset`)."""
     quota_cores: float | None
-    """Processor time that the control groups of this process allow, in cores; None: no visible limit."""
+    """Processor time that the control groups of this process allow, in cores; None without a visible limit."""
     kernel: str
 
     @property
     def key(self) -> str:
-        """Eight hexadecimal digits that differ between machines."""
+        """Eight hexadecimal digits, different for different machines."""
         return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()[:8]
 
 
 def this_machine() -> Machine:
-    """Return the properties as they are now."""
+    """Return the current properties."""
     return Machine(_cpu_model(), cores(), _quota_cores(), platform.release())
 
 
 def _cpu_model() -> str:
-    """Return the name in /proc/cpuinfo; the architecture where it has none, as on ARM."""
+    """Return the name in /proc/cpuinfo, or the architecture if there is no name, as on ARM."""
     for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
         name, _, value = line.partition(":")
         if name.strip() == "model name":
@@ -49,7 +49,7 @@ def _cpu_model() -> str:
 
 
 def _quota_cores() -> float | None:
-    """Return the least quota of this process's control group and its parents, of both versions of control groups."""
+    """Return the smallest quota of this process's control group and its parents, in both versions of control groups."""
     quotas = [quota for folder in _cpu_groups() if (quota := _quota_of(folder)) is not None]
     return min(quotas, default=None)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The file of a calibration: how much a machine can carry, kept for the user who measured it.
+"""The file of a calibration of a machine, stored for the user who measured it.
 
-The file is in the user's state folder, also where sudo ran the command, and is written with the user's rights alone.
-Its name says for which machine it counts (`testbed.load.machine`). A damaged file is ignored, and one line says so.
+The file is in the user's state folder, also if sudo ran the command, and is written with the user's rights only. Its
+name identifies the machine (`testbed.load.machine`). A damaged file is ignored with a one-line notice.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from wire.input.validation import STRICT, refusal
 
 SCHEMA: Literal["sfc-testbed/calibration/3"] = "sfc-testbed/calibration/3"
 MOST_BUSY_CORES = 0.25
-"""Cores that other processes may use during a calibration that counts for good."""
+"""Cores that other processes may use during a calibration that stays valid."""
 _BUSY_COUNTS_FOR = timedelta(minutes=10)
-"""How long a quick calibration of a busy machine counts."""
+"""The validity of a quick calibration of a busy machine."""
 AGAIN = "sudo ./runner.py doctor --calibrate measures exactly"
 MAX_FILE_BYTES = 100_000
 _COSTLY = ("hosts", "softswitch", "switch-bmv2", "wire")
@@ -44,7 +44,7 @@ _CoreShare = Annotated[float, Field(ge=0, le=100)]
 
 
 class ProcessFinding(BaseModel):
-    """The fields of `ProcessCost`."""
+    """The fields of `ProcessCost`, for the file."""
 
     model_config = STRICT
 
@@ -52,11 +52,11 @@ class ProcessFinding(BaseModel):
     lone_frame_ns: Annotated[float, Field(gt=0, le=1e9)]
     fixed_share: _CoreShare
     spread: Annotated[float, Field(ge=0)] = 0.0
-    """Between the lowest and the highest of the repetitions, as a share of the median."""
+    """The range of the repetitions, as a share of the median."""
 
 
 class MessageFinding(BaseModel):
-    """The fields of `MessageCost`."""
+    """The fields of `MessageCost`, for the file."""
 
     model_config = STRICT
 
@@ -65,7 +65,7 @@ class MessageFinding(BaseModel):
 
 
 class WakeupFinding(BaseModel):
-    """The fields of `Wakeups`."""
+    """The fields of `Wakeups`, for the file."""
 
     model_config = STRICT
 
@@ -75,14 +75,14 @@ class WakeupFinding(BaseModel):
 
 
 class Calibration(BaseModel):
-    """The file."""
+    """The contents of the file."""
 
     model_config = STRICT
 
     schema_name: Literal["sfc-testbed/calibration/3"] = Field(default=SCHEMA, alias="schema")
     measured: datetime = Field(strict=False)
     is_quick: bool
-    """Whether a live run measured in seconds what it needed (`testbed.calibration.quick`)."""
+    """Whether it is a quick calibration (`testbed.calibration.quick`), made by a live run for its own target."""
     cpu_model: str
     cores: Annotated[int, Field(ge=1, le=100_000)]
     quota_cores: Annotated[float, Field(gt=0)] | None
@@ -90,9 +90,9 @@ class Calibration(BaseModel):
     code: str
     """The digest of the code that runs for every packet."""
     load_before: Annotated[float, Field(ge=0)]
-    """Cores that other processes kept busy just before."""
+    """Cores that other processes kept busy just before the calibration."""
     capacity_cores: Annotated[float, Field(gt=0, le=100_000)]
-    """Processor time that processes of this machine get together, in cores."""
+    """The processor time that processes of this machine get in total, in cores."""
     agent: ProcessFinding
     message: MessageFinding
     switches: Annotated[Mapping[str, ProcessFinding], Field(min_length=1)]
@@ -103,23 +103,23 @@ class Calibration(BaseModel):
 
     @property
     def machine(self) -> Machine:
-        """The machine that was measured."""
+        """The measured machine."""
         return Machine(self.cpu_model, self.cores, self.quota_cores, self.kernel)
 
     @property
     def is_outdated(self) -> bool:
-        """Whether a live run measured while other processes were busy, some time ago."""
+        """Whether it is an old quick calibration, measured while other processes were busy."""
         age = datetime.now(tz=timezone.utc) - self.measured
         return self.is_quick and self.load_before > MOST_BUSY_CORES and age > _BUSY_COUNTS_FOR
 
     @property
     def is_of_this_code(self) -> bool:
-        """Whether the code of hosts and switches is as it was then."""
+        """Whether the code of hosts and switches has not changed since the calibration."""
         return self.code == costly_code()
 
     @property
     def costs(self) -> Costs:
-        """The costs for predictions."""
+        """The costs, for predictions."""
         return Costs(
             capacity_cores=self.capacity_cores,
             agent=_cost(self.agent),
@@ -135,22 +135,22 @@ class Calibration(BaseModel):
 
 @dataclass(frozen=True)
 class Known:
-    """The calibration of this machine, if there is one."""
+    """The stored calibration of this machine, if there is one."""
 
     path: Path
     calibration: Calibration | None
-    """None: nothing is stored, or nothing that can be used."""
+    """The usable calibration; None if no file is stored, or if the file cannot be used."""
     problem: str | None = None
-    """The reason why a stored file is not used, in one line."""
+    """The reason why a stored file is not used, as one line."""
 
     @property
     def costs(self) -> Costs:
-        """The measured costs, else the built-in ones."""
+        """The measured costs, or else the built-in ones."""
         return built_in(cores()) if self.calibration is None else self.calibration.costs
 
 
 def known() -> Known:
-    """Return what is stored for this machine."""
+    """Return the stored calibration of this machine."""
     path = calibration_path()
     try:
         text = read_bounded_text(path, MAX_FILE_BYTES)
@@ -159,28 +159,29 @@ def known() -> Known:
     except FileRefused as error:
         return Known(path, None, f"{path} {error}")
     try:
-        found = Calibration.model_validate_json(text)
+        calibration = Calibration.model_validate_json(text)
     except (ValidationError, RecursionError) as error:
         words = refusal(error) if isinstance(error, ValidationError) else "nested too deeply"
-        return Known(path, None, f"{path} is no calibration of this release ({words})")
-    if found.machine != this_machine():
-        return Known(path, None, f"{path} was measured on another machine ({found.cpu_model}, {found.cores} cores)")
-    return Known(path, None if found.is_outdated else found)
+        return Known(path, None, f"{path} is not a calibration of this release ({words})")
+    if calibration.machine != this_machine():
+        other = f"{calibration.cpu_model}, {calibration.cores} cores"
+        return Known(path, None, f"{path} was measured on another machine ({other})")
+    return Known(path, None if calibration.is_outdated else calibration)
 
 
-def store(found: Calibration) -> Path:
-    """Write the file with its owner's rights. OSError if that fails."""
+def store(calibration: Calibration) -> Path:
+    """Write the file with its owner's rights and return its path. Raises OSError if that fails."""
     path = calibration_path()
     with _as_caller():
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, found.model_dump_json(by_alias=True, indent=2) + "\n")
+        replace_text(path, calibration.model_dump_json(by_alias=True, indent=2) + "\n")
     return path
 
 
 def calibration_path() -> Path:
-    """Return `$XDG_STATE_HOME/sfc-testbed/calibration-KEY.json`, KEY being the machine's.
+    """Return `$XDG_STATE_HOME/sfc-testbed/calibration-KEY.json`, where KEY identifies the machine.
 
-    Without the variable the folder is `~/.local/state` of the user who called sudo.
+    Without the variable, the folder is `~/.local/state` of the user who called sudo.
     """
     base = os.environ.get("XDG_STATE_HOME")
     folder = Path(base) if base else _home() / ".local" / "state"
@@ -188,19 +189,19 @@ def calibration_path() -> Path:
 
 
 def costly_code() -> str:
-    """A digest of the code that runs for every packet."""
+    """Return a digest of the code that runs for every packet."""
     return code_digest(ROOT, _COSTLY)
 
 
-def _cost(found: ProcessFinding) -> ProcessCost:
-    return ProcessCost(found.frame_ns, found.lone_frame_ns, found.fixed_share)
+def _cost(finding: ProcessFinding) -> ProcessCost:
+    return ProcessCost(finding.frame_ns, finding.lone_frame_ns, finding.fixed_share)
 
 
 def _home() -> Path:
-    of_sudo = caller()
-    if of_sudo is not None:
+    sudo_caller = caller()
+    if sudo_caller is not None:
         try:
-            return Path(pwd.getpwuid(of_sudo[0]).pw_dir)
+            return Path(pwd.getpwuid(sudo_caller[0]).pw_dir)
         except KeyError:
             pass
     return Path(os.environ.get("HOME") or "/")
@@ -208,12 +209,12 @@ def _home() -> Path:
 
 @contextmanager
 def _as_caller() -> Iterator[None]:
-    """With the rights of who called sudo, so that nothing of theirs (a link, say) leads to what is not theirs."""
-    of_sudo = caller()
-    if of_sudo is None:
+    """Act with the rights of the user who called sudo, so that a link of the user leads to no file of others."""
+    sudo_caller = caller()
+    if sudo_caller is None:
         yield
         return
-    user, group = of_sudo
+    user, group = sudo_caller
     groups = os.getgroups()
     os.setgroups([])
     os.setegid(group)

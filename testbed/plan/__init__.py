@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From what a person asks for to everything a run needs. Starts nothing."""
+"""Turns a request into a checked plan with everything that a run needs. Starts nothing."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What `--pcap` names: hosts, switches and ports of switches, as ends of links."""
+"""Parses the words of `--pcap`, which name hosts, switches and ports of switches, into ends of links."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ _NAMED_SWITCHES = 4
 
 
 def captured_ports(words: Sequence[str], topology: Topology) -> tuple[Port, ...]:
-    """Each once, in the order of the words: `h1` is a host's wire, `tor1:3` and `tor1:spine1` are a port by its number
-    or its neighbour, `tor1` is all ports of a switch. UsageError."""
+    """Return the named ends of links in the order of the words. Raises UsageError, also for repeated ends.
+
+    `h1` is a host's wire. `tor1:3` and `tor1:spine1` are a port by its number or neighbour. `tor1` is all ports of a
+    switch.
+    """
     ends: dict[Port, None] = {}
     for word in words:
         for end in _ends(word, topology):
@@ -35,16 +38,16 @@ def _ends(word: str, topology: Topology) -> list[Port]:
         raise UsageError(f"--pcap: {_unknown(word, name, topology)}")
     ports = topology.ports[name]
     if not colon:
-        return [Port(name, each.number) for each in ports]
-    found = [each for each in ports if port in (str(each.number), each.peer.node)]
-    if len(found) != 1:
+        return [Port(name, switch_port.number) for switch_port in ports]
+    matches = [switch_port for switch_port in ports if port in (str(switch_port.number), switch_port.peer.node)]
+    if len(matches) != 1:
         raise UsageError(f"--pcap: no single port {shown(port)} of {name}; there are {_listed(ports)}")
-    return [Port(name, found[0].number)]
+    return [Port(name, matches[0].number)]
 
 
 def _unknown(word: str, name: str, topology: Topology) -> str:
     if name in topology.host:
-        return f"{shown(word)}: a host has one wire and is named alone"
+        return f"{shown(word)}: a host has only one port; use the name of the host alone"
     switches = [switch.name for switch in topology.switches]
     few = ", ".join(switches[:_NAMED_SWITCHES]) + (", ..." if len(switches) > _NAMED_SWITCHES else "")
     known = f"hosts h1 to h{len(topology.hosts)}, switches {few}"
@@ -52,4 +55,4 @@ def _unknown(word: str, name: str, topology: Topology) -> str:
 
 
 def _listed(ports: Sequence[SwitchPort]) -> str:
-    return ", ".join(f"{each.number} ({each.peer.node})" for each in ports)
+    return ", ".join(f"{port.number} ({port.peer.node})" for port in ports)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks of what was asked for: each gives the thing that a word stands for, or a UsageError of one line."""
+"""Checks of a request: each function returns the object that a word names, or raises a one-line UsageError."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
-    """Return the scenario and its size; `LISTED` stands in where a file has the flows and no scenario was named."""
+    """Return the scenario and its scale; `LISTED` is the scenario of a flow list without a named scenario."""
     if request.scenario == LISTED.name and request.flow_file is not None:
         if request.scale not in LISTED.scales:
             raise UsageError(
-                f"--scale {request.scale}: flows of a file have no size; leave it out, or name a scenario "
-                "whose network is to be used"
+                f"--scale {request.scale}: flows from a file have no scale; leave it out, or name a scenario "
+                "to use its network"
             )
         return LISTED, LISTED.scales["ci"]
     if request.scenario not in SCENARIOS:
@@ -57,7 +57,7 @@ def scenario_at_scale(request: RunRequest) -> tuple[Scenario, Scale]:
 
 
 def scheme_named(text: str) -> Scheme:
-    """The scheme, its congestion control filled in."""
+    """Return a scheme by name, including its congestion control."""
     try:
         return resolve_scheme(text)
     except UnknownScheme as error:
@@ -65,7 +65,7 @@ def scheme_named(text: str) -> Scheme:
 
 
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
-    """The network of these parameters."""
+    """Return the network of a topology by name and parameters."""
     if name not in SHAPES:
         raise UsageError(f"no topology {name!r}; there are {', '.join(SHAPES)}{nearest(name, SHAPES)}")
     try:
@@ -77,7 +77,7 @@ def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
 
 
 def target_for(request: RunRequest, clock: str, settings: SwitchSettings, wanted_by: str) -> SwitchTarget:
-    """The switch target that was asked for, unless it has no such clock, or cannot do what a scheme sets."""
+    """Return the requested switch target. Raises UsageError if it lacks the clock or features that a scheme sets."""
     switch_target(request.switch, clock, SwitchSettings())
     try:
         return switch_target(request.switch, clock, settings)
@@ -86,19 +86,19 @@ def target_for(request: RunRequest, clock: str, settings: SwitchSettings, wanted
 
 
 def flow_list(request: RunRequest, workload: Workload, topology: Topology) -> FlowList:
-    """The flows of the file that was named, else the workload's."""
+    """Return the flows of the named file, or else of the workload."""
     check_seed(request.seed)
     try:
         if request.flow_file is not None:
             return read_flows(request.flow_file, topology)
-        made = workload.flows(topology, random_stream(request.seed, "workload"))
-        return FlowList(tuple(made), workload.measured_window_us)
+        requests = workload.flows(topology, random_stream(request.seed, "workload"))
+        return FlowList(tuple(requests), workload.measured_window_us)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
 
 
 def numbered(requests: Sequence[FlowRequest]) -> tuple[Flow, ...]:
-    """The flows of a list."""
+    """Return the requests of a list as numbered flows."""
     try:
         return number_flows(requests)
     except ScenarioError as error:
@@ -106,7 +106,7 @@ def numbered(requests: Sequence[FlowRequest]) -> tuple[Flow, ...]:
 
 
 def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Fault, ...]:
-    """The faults of these texts in this network, chance settled."""
+    """Return the faults of these specifications in this network, with their random seeds."""
     try:
         return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
     except ScenarioError as error:
@@ -114,13 +114,13 @@ def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Faul
 
 
 def check_seed(seed: int) -> None:
-    """A seed that random streams take."""
+    """Raise UsageError unless random streams accept the seed."""
     if not 0 <= seed <= MAX_SEED:
         raise UsageError(f"--seed must be between 0 and {MAX_SEED}")
 
 
 def duration_ms_of(request: RunRequest, scale: Scale, flows: Sequence[FlowRequest]) -> float:
-    """Return the duration that was asked for, else the scale's, which is added to the last start of a list alone."""
+    """Return the requested duration, or else the scale's; for a flow list it is added to the last start."""
     default_ms = scale.duration_ms
     if request.scenario == LISTED.name:
         default_ms += max((flow.start_ns for flow in flows), default=0) / 1e6
@@ -131,37 +131,38 @@ def duration_ms_of(request: RunRequest, scale: Scale, flows: Sequence[FlowReques
 
 
 def check_traffic_settings(request: RunRequest, workload: Mapping[str, Any]) -> None:
-    """Raise UsageError for settings of a scenario's traffic where a file has the flows."""
+    """Raise UsageError for traffic settings if the flows come from a file."""
     if request.flow_file is not None and workload:
         name = next(iter(workload))
-        raise UsageError(
-            f"--set {name}: --flows has the flows already, and no setting of traffic changes them; leave it out"
-        )
+        raise UsageError(f"--set {name}: --flows sets the traffic, so settings of traffic have no effect; leave it out")
 
 
 def check_background(request: RunRequest) -> None:
-    """Programs beside a scenario need the machine's own clock."""
+    """Raise UsageError unless the background exists and the clock is real."""
     if request.background is None:
         return
     if request.background not in BACKGROUND_NAMES:
         raise UsageError(f"no background {request.background!r}; there are {', '.join(BACKGROUND_NAMES)}")
     if request.clock != "real":
-        raise UsageError("--background needs --clock real: programs know no virtual time")
+        raise UsageError("--background needs --clock real: ordinary programs cannot run in virtual time")
 
 
 def check_hosts(hosts: str | None, clock: str) -> None:
-    """Hosts that are containers need the machine's own clock, and the name of an image."""
+    """Raise UsageError unless hosts in containers have the real clock and a valid image name."""
     if hosts is None:
         return
     kind, _, image = hosts.partition(":")
     if kind != "docker" or not _IMAGE.fullmatch(image):
         raise UsageError(f"--hosts is docker:IMAGE, such as docker:debian:12, not {shown(hosts)}")
     if clock != "real":
-        raise UsageError("--hosts needs --clock real: programs in containers know no virtual time")
+        raise UsageError("--hosts needs --clock real: programs in containers cannot run in virtual time")
 
 
 def validated(model: type[Model], fields: Mapping[str, Any], where: str, known: Iterable[str] = ()) -> Model:
-    """A model of these fields; the error says `where` they are wrong. `known` are other names that would have done."""
+    """Return a model of these fields. Raises UsageError with `where` they come from.
+
+    `known` are further valid names, for suggestions of similar names.
+    """
     try:
         return model(**fields)
     except ValidationError as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""config.json: all that is needed to repeat a run, every number that it used resolved."""
+"""config.json: everything that is needed to repeat a run, with all numbers that it used."""
 
 from __future__ import annotations
 
@@ -23,40 +23,42 @@ CONFIG_SCHEMA = "sfc-testbed/config/1"
 
 
 class PhysicsConfig(BaseModel):
-    """What followed from the network, or from a number in its place that was set."""
+    """Properties of the network, or the settings that replaced them."""
 
     model_config = ConfigDict(frozen=True)
 
-    base_rtt_ns: int = Field(description="Of the longest pair of hosts: T, and the verdict's yardstick.")
-    bottleneck_bps: int = Field(description="The slowest link of the pair with the largest BDP.")
-    bdp_bytes: int = Field(description="The largest of any pair.")
-    nic_rates_bps: dict[int, int] = Field(description="How many hosts have a NIC of which rate.")
-    window_bytes: int | None = Field(description="What a new flow of the fastest NIC may have in flight; null: all.")
-    bdp_of_nics: dict[int, int] = Field(default_factory=dict, description="By rate, where hosts have mixed rates.")
-    window_of_nics: dict[int, int | None] = Field(default_factory=dict, description="The same of the window.")
+    base_rtt_ns: int = Field(description="Base RTT of the most distant pair of hosts, to which lateness is compared.")
+    bottleneck_bps: int = Field(description="Rate of the slowest link of the pair with the largest BDP.")
+    bdp_bytes: int = Field(description="Largest BDP of any pair of hosts.")
+    nic_rates_bps: dict[int, int] = Field(description="Number of hosts by the rate of their NIC.")
+    window_bytes: int | None = Field(description="First window of a flow of the fastest NIC; null: no limit.")
+    bdp_of_nics: dict[int, int] = Field(default_factory=dict, description="BDP by NIC rate, if rates are mixed.")
+    window_of_nics: dict[int, int | None] = Field(
+        default_factory=dict, description="First window by NIC rate, if rates are mixed."
+    )
 
 
 class FaultConfig(BaseModel):
-    """A fault that the run was given, every number of it told."""
+    """A fault of the run, with all its numbers."""
 
     model_config = ConfigDict(frozen=True)
 
-    spec: str = Field(description="As it is typed after --fault.")
-    label: str = Field(description="What a plot says where it holds.")
+    spec: str = Field(description="The fault as an argument of --fault.")
+    label: str = Field(description="Label in plots for the time of the fault.")
     begin_us: float
     end_us: float | None = Field(description="null: until the end of the run.")
 
 
 class DilationConfig(BaseModel):
-    """Why a live run has the dilation that it has."""
+    """The prediction behind the choice of a live run's dilation."""
 
     model_config = ConfigDict(frozen=True)
 
     peak_load: float = Field(description="Predicted share of all cores in the busiest base RTT.")
     late_share: float = Field(description="Predicted P99 lateness as a share of the base RTT.")
-    cores: float = Field(description="Processor time that the run's processes can get together, in cores.")
-    calibrated: str | None = Field(description="The day on which this machine was measured; null: it was not.")
-    enough: int | None = Field(default=None, description="Where the one asked for will not do: one that would.")
+    cores: float = Field(description="Processor time that the run's processes get in total, in cores.")
+    calibrated: str | None = Field(description="Day of this machine's calibration; null: not calibrated.")
+    enough: int | None = Field(default=None, description="A sufficient dilation, if the requested one is too small.")
 
 
 class ProgramConfig(BaseModel):
@@ -64,13 +66,13 @@ class ProgramConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str | None = Field(description="By which its runs are told apart; null: the testbed's own.")
+    name: str | None = Field(description="Name in the labels of runs; null: the testbed's own program.")
     path: str
-    sha256: str = Field(description="Of the compiled program.")
+    sha256: str = Field(description="Digest of the compiled program.")
 
 
 class RunConfig(BaseModel):
-    """The file. Model units."""
+    """The contents of config.json, in model units."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -79,11 +81,11 @@ class RunConfig(BaseModel):
     scheme: str
     scale: str
     switch: str
-    program: ProgramConfig | None = Field(default=None, description="null: an older release did not tell.")
+    program: ProgramConfig | None = Field(default=None, description="null: written by an older release.")
     clock: ClockName
     dilation: int
-    dilation_given: bool = Field(default=False, description="By whoever asked for the run, not chosen for it.")
-    retry_of: str | None = Field(default=None, description="Folder of the late run that this one tries again.")
+    dilation_given: bool = Field(default=False, description="Whether the user typed the dilation.")
+    retry_of: str | None = Field(default=None, description="Folder of the late run that this run repeats.")
     dilation_choice: DilationConfig | None = None
     seed: int
     duration_ms: float
@@ -96,14 +98,14 @@ class RunConfig(BaseModel):
     thresholds_bytes: dict[str, int]
     captures: tuple[str, ...] = ()
     background: str | None = None
-    hosts: str | None = Field(default=None, description="docker:IMAGE: they were containers; null: Mininet's own.")
+    hosts: str | None = Field(default=None, description="docker:IMAGE: containers; null: Mininet's own hosts.")
     flow_file: str | None = Field(
-        default=None, description="The list of flows that was replayed; null: the workload made them."
+        default=None, description="Path of the replayed flow list; null: flows of the workload."
     )
     faults: tuple[FaultConfig, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     ideal_completion_us: dict[str, float] = Field(
-        default_factory=dict, description="By tag, of messages that wait for one another: of all of them, undisturbed."
+        default_factory=dict, description="Ideal completion time by tag, for messages that wait for others."
     )
     command: str
     versions: dict[str, str]
@@ -115,17 +117,17 @@ class RunConfig(BaseModel):
 
     @property
     def variant(self) -> str:
-        """What the run is called among others of its scenario."""
+        """The label of the run among other runs of its scenario."""
         return variant_of(self.scheme, self.program_name)
 
     @property
     def program_name(self) -> str | None:
-        """None: the testbed's own."""
+        """The name of the switches' program; None for the testbed's own."""
         return None if self.program is None else self.program.name
 
 
 def fault_configs(faults: Iterable[Fault]) -> tuple[FaultConfig, ...]:
-    """A row for each time that a fault holds."""
+    """Return a row for each time span of each fault."""
     return tuple(
         FaultConfig(
             spec=str(fault),
@@ -139,19 +141,19 @@ def fault_configs(faults: Iterable[Fault]) -> tuple[FaultConfig, ...]:
 
 
 def program_config(program: GivenProgram | None) -> ProgramConfig:
-    """Of what was given, else of the testbed's own program as it lies in the tree."""
+    """Return the configuration of the user's program, or else of the testbed's own program in the source tree."""
     if program is not None:
         return ProgramConfig(name=program.name, path=program.path, sha256=program.sha256)
-    own = hashlib.sha256((ROOT / OWN_PROGRAM).read_bytes()).hexdigest()
-    return ProgramConfig(name=None, path=str(OWN_PROGRAM), sha256=own)
+    digest = hashlib.sha256((ROOT / OWN_PROGRAM).read_bytes()).hexdigest()
+    return ProgramConfig(name=None, path=str(OWN_PROGRAM), sha256=digest)
 
 
 def versions() -> dict[str, str]:
-    """What ran: our version, Python, and the packages whose results depend on their version."""
-    found = {"python": platform.python_version(), "kernel": platform.release()}
+    """Return the versions of this package, Python, the kernel, and packages that affect results."""
+    result = {"python": platform.python_version(), "kernel": platform.release()}
     for package in ("sfc-testbed", "numpy", "polars"):
         try:
-            found[package] = metadata.version(package)
+            result[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            result[package] = "not installed"
+    return result

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Checks that the fixed point of the data plane holds the ratios of a run at its dilation."""
+"""Checks that the data plane's fixed-point numbers can hold the ratios of a run at its dilation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wire.dilation import Dilation, next_step
 
 
 def check_fixed_point(topology: Topology, settings: SwitchSettings, dilation: int) -> None:
-    """Raise UsageError unless all ratios fit at this dilation; the message names the nearest at which they do."""
+    """Raise UsageError unless all ratios fit at this dilation; the message names the nearest fitting dilation."""
     refused = _refused(topology, settings, dilation)
     if refused is None:
         return
@@ -37,7 +37,7 @@ def largest_fitting(topology: Topology, settings: SwitchSettings) -> int:
 
 
 def _refused(topology: Topology, settings: SwitchSettings, dilation: int) -> str | None:
-    """Return the first ratio that does not fit, as one line."""
+    """Return the first ratio that does not fit, as one line; None if all fit."""
     try:
         for switch in topology.switches:
             for _ in feature_commands(topology, switch.name, settings, Dilation(dilation)):
@@ -48,7 +48,7 @@ def _refused(topology: Topology, settings: SwitchSettings, dilation: int) -> str
 
 
 def _steps() -> Iterator[int]:
-    """Yield the factors that people would write: 1, 2, 3, 5, 7, 10, 15, 20 and so on."""
+    """Yield round factors: 1, 2, 3, 5, 7, 10, 15, 20 and so on."""
     step = next_step(1)
     while step <= MAX_DILATION:
         yield step

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Millions of flows, messages and queue pairs are made and hardly one is dropped: Python's search for circles of
-references among them would take as long again. Memory without circles is freed as ever."""
+"""Control of Python's garbage collection for plans with millions of flows, messages and queue pairs.
+
+Hardly any of these objects are dropped, so the search for reference cycles would double the time of planning. Memory
+without cycles is freed as usual.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ _NEVER = 2**30
 
 
 @contextmanager
-def no_garbage_searched() -> Iterator[None]:
-    """Circles wait until the end."""
+def without_garbage_collection() -> Iterator[None]:
+    """Suspend the search for reference cycles within the context."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -27,11 +30,11 @@ def no_garbage_searched() -> Iterator[None]:
             gc.enable()
 
 
-def search_new_objects_only() -> None:
-    """What is there stays, and what is made is searched once, while it is young. No engine of ours makes circles; a
-    congestion control of somebody else's that makes them with every packet does not fill the memory.
+def collect_new_objects_only() -> None:
+    """Exclude existing objects from garbage collection, and search new objects once while they are young.
 
-    Nor is anything searched when the process ends, which gives all of it back at once.
+    The engine itself makes no reference cycles. A user's congestion control that makes some per packet does not fill
+    the memory. At the end of the process nothing is searched, since all memory is freed anyway.
     """
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, _NEVER, _NEVER)
@@ -39,7 +42,7 @@ def search_new_objects_only() -> None:
     atexit.register(gc.freeze)
 
 
-def search_all_objects() -> None:
-    """As before."""
+def collect_all_objects() -> None:
+    """Restore normal garbage collection."""
     gc.set_threshold(*_THRESHOLDS)
     gc.unfreeze()

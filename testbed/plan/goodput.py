@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The interval of the goodput trace, from how long a run's flows take at least: fine enough to see what happens."""
+"""The interval of the goodput trace, derived from the shortest possible duration of the run's flows."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from wire.units import serialization_ns
 
 _LEAST_INTERVALS = 50
 _LEAST_NS = 1_000
-"""A dozen packets at 100 Gb/s."""
+"""The duration of about a dozen packets at 100 Gb/s."""
 _STEPS = (5, 2, 1)
 
 
 def goodput_interval_ns(topology: Topology, flows: Iterable[FlowRequest], duration_ms: float) -> int:
-    """The largest 1, 2 or 5 times a power of ten of which at least fifty fit into the run; never below 1 us.
+    """Return the largest 1, 2 or 5 times a power of ten that fits at least fifty times into the run, but at least 1 us.
 
-    A run whose hosts never wait has at most 125 of them; one that takes eight times as long still less than a thousand.
+    A run whose hosts never wait has at most 125 intervals. A run that takes eight times as long has fewer than 1000.
     """
-    wanted_ns = min(_shortest_ns(topology, flows), duration_ms * 1e6) / _LEAST_INTERVALS
+    limit_ns = min(_shortest_ns(topology, flows), duration_ms * 1e6) / _LEAST_INTERVALS
     interval_ns = _LEAST_NS
-    while 10 * interval_ns <= wanted_ns:
+    while 10 * interval_ns <= limit_ns:
         interval_ns *= 10
-    return next(step * interval_ns for step in _STEPS if step == 1 or step * interval_ns <= wanted_ns)
+    return next(step * interval_ns for step in _STEPS if step == 1 or step * interval_ns <= limit_ns)
 
 
 def _shortest_ns(topology: Topology, flows: Iterable[FlowRequest]) -> float:
-    """Until the last flow has started and the busiest host's link has carried what it has to send or to receive."""
+    """Return the time until the last flow has started, or until the busiest host's link has carried its bytes."""
     sent: defaultdict[str, int] = defaultdict(int)
     received: defaultdict[str, int] = defaultdict(int)
     last_start_ns = 0
@@ -42,7 +42,7 @@ def _shortest_ns(topology: Topology, flows: Iterable[FlowRequest]) -> float:
             last_start_ns = start_ns
     busy_ns = (
         serialization_ns(size_bytes, topology.host[name].rate_bps)
-        for way in (sent, received)
-        for name, size_bytes in way.items()
+        for direction in (sent, received)
+        for name, size_bytes in direction.items()
     )
     return max(last_start_ns, max(busy_ns, default=0))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Settings of switches and NICs that follow from the network unless a scale, a scheme or a person sets them.
+"""Settings of switches and NICs that are derived from the network unless a scale, a scheme or the user sets them.
 
-What is set may itself be what others follow from: a `transport.base_rtt_ns` moves the BDP, and this the thresholds.
+Settings may depend on other settings: a `transport.base_rtt_ns` changes the BDP, which changes the thresholds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from wire.units import NS_PER_S, two_digits_up
 
 Layer = Mapping[str, Any]
 
-_TRANSPORT_NAMES = tuple(each.name for each in fields(TransportSettings))
+_TRANSPORT_NAMES = tuple(setting.name for setting in fields(TransportSettings))
 _PROGRAM_QUEUE = {"program_queue_bdp": 2}
 
 FOLLOW_FROM_NETWORK = (
@@ -46,16 +46,16 @@ FOLLOW_FROM_NETWORK = (
     "program_queue_bytes",
     "goodput_interval_ns",
 )
-"""Settings of NICs that a run works out unless somebody sets them, the last from its flows too."""
+"""Settings of NICs that are derived from the network if not set; the last one also depends on the flows."""
 
-# The deepest queue of the paper's switch, half of 32 MB. Timeouts allow for it even where a run has a smaller buffer:
-# one that is too long costs a little, one that is too short resends what is merely queued. An endless buffer has no
-# deepest queue.
+# The deepest queue of the paper's switch is half of its 32 MB. Timeouts allow for this queue even with a smaller
+# buffer: a timeout that is too long costs little, one that is too short resends packets that are merely queued. An
+# unlimited buffer has no deepest queue.
 _PAPERS_QUEUE_BYTES = 16_000_000
 
 
 class _ChosenPhysics(BaseModel):
-    """What somebody may set in place of what the network gives."""
+    """Properties of the network that a user may override."""
 
     model_config = STRICT
 
@@ -65,7 +65,7 @@ class _ChosenPhysics(BaseModel):
 
 
 class _ChosenPackets(BaseModel):
-    """What settings in packets are counted by."""
+    """Settings that determine the packet size, in which other settings are counted."""
 
     model_config = STRICT
 
@@ -74,7 +74,7 @@ class _ChosenPackets(BaseModel):
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """All that a run's switches and NICs are told."""
+    """The settings of a run's switches and NICs."""
 
     physics: NetworkPhysics
     switch: SwitchSettings
@@ -82,7 +82,7 @@ class NetworkSettings:
 
     @property
     def config(self) -> PhysicsConfig:
-        """The physics as config.json has them."""
+        """The properties of the network for config.json."""
         nics = {rate_bps: self.transport.of_nic(rate_bps) for rate_bps in self.physics.nic_rates_bps}
         windows = {rate_bps: _first_window_bytes(nic) for rate_bps, nic in nics.items()}
         is_mixed = len(nics) > 1
@@ -98,16 +98,16 @@ class NetworkSettings:
 
     @property
     def thresholds_bytes(self) -> dict[str, int]:
-        """The depths that plots draw as lines."""
+        """The queue depths that plots draw as lines."""
         switch = self.switch
         levels = {} if switch.qcn_q_eq_bytes is None else {"Q_eq": switch.qcn_q_eq_bytes}
         return levels if switch.bts == "off" else {"Q_th": switch.q_th_bytes, "Q_tg": switch.q_tg_bytes, **levels}
 
 
 def network_settings(topology: Topology, switch: Sequence[Layer], transport: Sequence[Layer]) -> NetworkSettings:
-    """Return the settings of layers; a later layer overrides an earlier one.
+    """Return the settings of layers; later layers override earlier ones.
 
-    UsageError for a wrong one, by the name that was typed: a setting may be given as a multiple.
+    Raises UsageError for an invalid setting, by the name that was typed, which may be a multiple such as `q_th_bdp`.
     """
     physics = _physics(topology, transport)
     try:
@@ -121,7 +121,7 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
 
 
 def _as_typed(message: str, physics: NetworkPhysics, layers: Sequence[Layer]) -> str:
-    """Return a message with settings under the names of the multiples that were typed, and what these come to."""
+    """Return a message with settings under the typed names of multiples, and the values that these stand for."""
     names = (*SwitchSettings.model_fields, *_TRANSPORT_NAMES)
     values = {name: value for layer in layers for name, value in layer.items()}
     notes = []
@@ -134,14 +134,14 @@ def _as_typed(message: str, physics: NetworkPhysics, layers: Sequence[Layer]) ->
 
 
 def on_target(settings: NetworkSettings, target: SwitchTarget) -> NetworkSettings:
-    """What a switch target cannot tell apart from data keeps a class of its own (docs/bmv2.md)."""
+    """Give acknowledgments a separate class if the target cannot tell them from data (docs/bmv2.md)."""
     if not target.acks_apart:
         return settings
     return replace(settings, transport=replace(settings.transport, ack_priority="control"))
 
 
 def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
-    """The network's, unless somebody has set the numbers themselves."""
+    """Return the network's properties, with the overrides of the transport settings."""
     physics = network_physics(topology)
     named = {name: value for layer in transport for name, value in layer.items() if name in _ChosenPhysics.model_fields}
     chosen = validated(_ChosenPhysics, named, "transport")
@@ -151,15 +151,15 @@ def _physics(topology: Topology, transport: Sequence[Layer]) -> NetworkPhysics:
         physics = physics.with_base_rtt(chosen.base_rtt_ns)
     if chosen.bdp_bytes is not None:
         physics = physics.with_bdp(chosen.bdp_bytes)
-    given = _merged("transport", transport, physics)
-    packets = {name: value for name, value in given.items() if name in _ChosenPackets.model_fields}
+    settings = _merged("transport", transport, physics)
+    packets = {name: value for name, value in settings.items() if name in _ChosenPackets.model_fields}
     return physics.with_payload(validated(_ChosenPackets, packets, "transport").payload_bytes)
 
 
 def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequence[Layer]) -> TransportSettings:
-    """What all NICs are told; a wrong parameter of an algorithm is refused here.
+    """Return the settings of all NICs. Raises UsageError for invalid parameters of algorithms too.
 
-    Parameters that nobody set stay open: each NIC works them out from its own rate (`Algorithms`).
+    Parameters that are not set stay open: each NIC derives them from its own rate (`Algorithms`).
     """
     full_queue_ns = 8 * NS_PER_S * _deepest_queue_bytes(switches) // physics.slowest_bps
     derived = {
@@ -181,23 +181,26 @@ def _transport(physics: NetworkPhysics, switches: SwitchSettings, layers: Sequen
         near = nearest(name, (*_TRANSPORT_NAMES, *multiples_of(_TRANSPORT_NAMES)))
         raise UsageError(f"transport: there is no setting {shortened(', '.join(sorted(unknown)))}{near}")
     try:
-        found = TransportSettings.from_dict(chosen)
-        algorithms = Algorithms(found, Dilation())
+        settings = TransportSettings.from_dict(chosen)
+        algorithms = Algorithms(settings, Dilation())
     except (ValueError, TypeError) as error:
         raise UsageError(f"transport: {error}") from error
-    _check_telemetry(physics, algorithms, found.congestion)
-    return found
+    _check_telemetry(physics, algorithms, settings.congestion)
+    return settings
 
 
 def _check_telemetry(physics: NetworkPhysics, algorithms: Algorithms, congestion: str) -> None:
-    """A switch that finds no room for its record leaves it out, and a control would take its port for an idle one."""
+    """Raise UsageError if telemetry of all switches on the longest path does not fit into a packet.
+
+    A switch without space for its record leaves it out, and the congestion control would take its port for idle.
+    """
     is_stamped = algorithms.congestion.wants_delay or algorithms.flow_control.wants_delay
     room = INT_MAX_HOPS - is_stamped
     if algorithms.congestion.wants_telemetry and physics.most_switches > room:
-        beside = " beside the time stamp" if is_stamped else ""
+        extra = " beside the time stamp" if is_stamped else ""
         raise UsageError(
-            f"{congestion} hears of {room} switches on a path at most{beside}; in this network a path has "
-            f"{physics.most_switches}"
+            f"{congestion} supports at most {room} switches on a path{extra}; "
+            f"paths of this network have up to {physics.most_switches}"
         )
 
 
@@ -207,11 +210,11 @@ def _first_window_bytes(nic: TransportSettings) -> int | None:
 
 
 def _check_trimming(switches: SwitchSettings, hosts: TransportSettings, packet_bytes: int) -> None:
-    """What a switch that cuts must not be told.
+    """Raise UsageError for settings that do not work with trimming switches.
 
-    A data queue with no room for a packet would cut each, however often it is sent: no flow would ever end. An
-    acknowledgement or a pull in that queue would be cut as well, and nobody can read its headers. A packet with
-    telemetry has no header of 60 bytes either: the switch would drop it.
+    A data queue that is shorter than a packet would trim every copy of it, so no flow would ever end. Acknowledgments
+    and pulls in the data queue would be trimmed too, and trimmed ones cannot be read. A packet with telemetry has
+    longer headers than the 60 bytes that remain, so the switch would drop it.
     """
     if switches.trim_queue_bytes is None:
         return
@@ -233,19 +236,19 @@ def _check_trimming(switches: SwitchSettings, hosts: TransportSettings, packet_b
 
 
 def _deepest_queue_bytes(switches: SwitchSettings) -> int:
-    """A lone queue may hold alpha / (1 + alpha) of the buffer."""
+    """Return the largest possible depth of a lone queue, alpha / (1 + alpha) of the buffer, at least the paper's."""
     if switches.buffer_bytes is None:
         return _PAPERS_QUEUE_BYTES
     return max(_PAPERS_QUEUE_BYTES, round(switches.buffer_bytes * switches.alpha / (1 + switches.alpha)))
 
 
 def _merged(part: str, layers: Sequence[Layer], physics: NetworkPhysics) -> dict[str, Any]:
-    """Later layers over earlier ones, multiples turned into numbers first, so that either form overrides the other."""
+    """Merge layers; multiples become absolute values before merging, so that either form overrides the other."""
     names = tuple(SwitchSettings.model_fields) if part == "switch" else _TRANSPORT_NAMES
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for layer in layers:
         try:
-            found |= physics.absolute(layer, names)
+            merged |= physics.absolute(layer, names)
         except ValueError as error:
             raise UsageError(f"{part}: {error}") from error
-    return found
+    return merged

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`--set key=value`: which part of a run each key speaks of. Values are JSON where they can be, else text.
+"""Parses `--set key=value`: the part of a run that each key belongs to. Values are JSON if possible, else text.
 
-The models hold them against their types and bounds later; here is refused what no setting can be.
+The models check types and bounds later. This module only refuses values that no setting can have.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 from testbed.errors import UsageError
 from wire.input.validation import shortened, shown
 
-# Of a number that is typed as digits. The largest setting has 19.
+# The limit for a number that is typed as digits. The largest setting has 19 digits.
 _MOST_DIGITS = 40
-# 1e6 is a whole number; above this a float is not exact.
+# 1e6 is a whole number; above this limit a float is not exact.
 _MOST_EXACT = 2**53
 _MOST_LEVELS = 20
 
@@ -27,7 +27,7 @@ _PARTS = ("workload", "topology", "switch", "transport")
 
 @dataclass(frozen=True)
 class Overrides:
-    """The settings of each part; a key without a prefix is the workload's."""
+    """The settings of each part; keys without a prefix belong to the workload."""
 
     workload: dict[str, Any] = field(default_factory=dict)
     topology: dict[str, Any] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Overrides:
 
 
 def parse_overrides(settings: Sequence[str]) -> Overrides:
-    """Reads `degree=8`, `switch.q_th_bytes=250000`, `topology.tors=4`. UsageError for anything else."""
+    """Parse words such as `degree=8` or `switch.q_th_bytes=250000`. Raises UsageError for invalid ones."""
     overrides = Overrides()
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -47,38 +47,38 @@ def parse_overrides(settings: Sequence[str]) -> Overrides:
             part, name = "workload", key
         if part not in _PARTS or not name:
             raise UsageError(
-                f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{each}.NAME' for each in _PARTS)}"
+                f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in _PARTS)}"
             )
         getattr(overrides, part)[name] = _value(key, value)
     return overrides
 
 
 def as_settings(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """`--set` words."""
+    """Return settings as words for `--set`."""
     return tuple(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings.items())
 
 
 def _value(key: str, text: str) -> Any:
-    """A JSON value where the text is one (numbers, true, null, lists), else the text itself."""
+    """Return a JSON value if the text is one (numbers, true, null, lists), else the text itself."""
     try:
-        found = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_no_number)
-        check_depth(found)
+        value = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_no_number)
+        check_depth(value)
     except json.JSONDecodeError:
         return text
     except RecursionError as error:
         raise UsageError(f"--set {shortened(key)}: nested too deeply") from error
     except ValueError as error:
         raise UsageError(f"--set {shortened(key)}: {error}") from error
-    return found
+    return value
 
 
 def check_depth(value: Any, levels: int = _MOST_LEVELS) -> None:
-    """ValueError for lists in lists, or mappings in mappings, that no setting can be."""
+    """Raise ValueError for lists or mappings that are nested more deeply than any setting."""
     if isinstance(value, (list, dict)):
         if levels == 0:
             raise ValueError("nested too deeply")
-        for each in value.values() if isinstance(value, dict) else value:
-            check_depth(each, levels - 1)
+        for item in value.values() if isinstance(value, dict) else value:
+            check_depth(item, levels - 1)
 
 
 def _whole(text: str) -> int:
@@ -88,7 +88,7 @@ def _whole(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    """1e6 and 2.5e9 are whole numbers, 2.0 is not."""
+    """Return a whole number for 1e6 or 2.5e9, but a float for 2.0."""
     value = float(text)
     if not isfinite(value):
         raise ValueError(f"{shortened(text)} is too large for a number")

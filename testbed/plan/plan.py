@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From what a person asks for to everything a run needs: `RunRequest` -> `RunPlan`.
+"""Turns a `RunRequest` into a `RunPlan`, which has everything that a run needs.
 
-Starts nothing; bad input is a UsageError.
+Nothing is started here; invalid input raises UsageError.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from testbed.plan import checks
 from testbed.plan.captured_ports import captured_ports
 from testbed.plan.config import DilationConfig, RunConfig, fault_configs, program_config, versions
 from testbed.plan.fixed_point import check_fixed_point, largest_fitting
-from testbed.plan.garbage import no_garbage_searched
+from testbed.plan.garbage import without_garbage_collection
 from testbed.plan.goodput import goodput_interval_ns
 from testbed.plan.network_settings import NetworkSettings, network_settings, on_target
 from testbed.plan.overrides import parse_overrides
@@ -57,7 +57,7 @@ class RunPlan:
     dilation: Dilation
     faults: tuple[Fault, ...] = ()
     program: GivenProgram | None = None
-    """Of the switches; None: the testbed's own."""
+    """The program of the switches; None for the testbed's own."""
 
     def at_dilation(self, factor: int, choice: DilationConfig) -> RunPlan:
         """Return the same plan at another dilation."""
@@ -74,7 +74,7 @@ class RunPlan:
 
     @cached_property
     def columns(self) -> FlowColumns:
-        """The flows as arrays; what waits for others is expected to begin as in an idle network."""
+        """The flows as arrays; flows that wait for others have the start times of an idle network."""
         waits = _waits(self.topology, self.flows, self.transport)
         return waits.expected_columns(flow_columns(self.topology, self.flows))
 
@@ -90,13 +90,13 @@ class RunPlan:
 
     @property
     def mtu_bytes(self) -> int:
-        """The longest IP packet that the run's interfaces must take; programs get no less than they are used to."""
+        """The longest IP packet that the run's interfaces must accept, at least the usual MTU for ordinary programs."""
         return max(ethernet.ORDINARY_MTU_BYTES, self.transport.largest_frame_bytes - ethernet.HEADER_BYTES)
 
 
-@no_garbage_searched()
+@without_garbage_collection()
 def plan_run(request: RunRequest) -> RunPlan:
-    """Checks a request and works out the run. UsageError, one line, for anything that cannot be."""
+    """Check a request and plan the run. Raises UsageError, as one line, for invalid requests."""
     scenario, scale = checks.scenario_at_scale(request)
     scheme = checks.scheme_named(request.scheme)
     overrides = parse_overrides(request.settings)
@@ -124,10 +124,10 @@ def plan_run(request: RunRequest) -> RunPlan:
     settings = on_target(settings, target)
     faults = checks.faults_in(topology, (*scale.faults, *request.faults), request.seed)
     check_faults(target, faults, topology)
-    asked = request.dilation if request.retry is None else request.retry.dilation
+    typed = request.dilation if request.retry is None else request.retry.dilation
     waits = _waits(topology, flows, settings.transport)
-    dilation = asked or _provisional_dilation(request.clock, topology, settings.switch)
-    told: dict[str, Any] = {
+    dilation = typed or _provisional_dilation(request.clock, topology, settings.switch)
+    fields: dict[str, Any] = {
         "scenario": scenario.name,
         "scheme": scheme.name,
         "scale": request.scale,
@@ -148,11 +148,11 @@ def plan_run(request: RunRequest) -> RunPlan:
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
         "command": repeat_command(request, dilation),
     }
-    return replace(_plan(request, told, topology, flows, settings), faults=faults)
+    return replace(_plan(request, fields, topology, flows, settings), faults=faults)
 
 
 def _provisional_dilation(clock: ClockName, topology: Topology, switch: SwitchSettings) -> int:
-    """Return the dilation of a run whose user typed none; `testbed.dilation.choice` replaces a live run's."""
+    """Return a dilation if the user typed none; `testbed.dilation.choice` replaces it for live runs."""
     return VIRTUAL_DILATION if clock == "virtual" else min(NETWORK_DILATION, largest_fitting(topology, switch))
 
 
@@ -161,25 +161,25 @@ def _waits(topology: Topology, flows: Sequence[Flow], transport: TransportSettin
 
 
 def _checked_captures(request: RunRequest, topology: Topology) -> tuple[str, ...]:
-    """As they were typed, once they are known to name ports."""
+    """Return the words of `--pcap` after checking that they name ports."""
     captured_ports(request.captures, topology)
     return tuple(request.captures)
 
 
 def plan_network(request: RunRequest) -> RunPlan:
-    """A plan without flows, for a network to play with: `topology` and `scheme` count, the scenario does not."""
+    """Plan an interactive network without flows: `topology` and `scheme` are used, the scenario is ignored."""
     checks.check_hosts(request.hosts, "real")
     scheme = checks.scheme_named(request.scheme)
     overrides = parse_overrides(request.settings)
     if overrides.workload:
         raise UsageError(f"--set {next(iter(overrides.workload))}: a network without a scenario has no such setting")
     topology = checks.network_named(request.topology or "clos", overrides.topology)
-    programs = {"program_dscp": DSCP_DATA}  # they share the class of messages, and so their queues and signals
+    programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
     transport = (programs, scheme.transport, overrides.transport)
     settings = network_settings(topology, (scheme.switch, overrides.switch), transport)
     target = checks.target_for(request, "real", settings.switch, f"scheme {scheme.name}")
     settings = on_target(settings, target)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "scenario": "none",
         "scheme": scheme.name,
         "scale": "none",
@@ -192,7 +192,7 @@ def plan_network(request: RunRequest) -> RunPlan:
         "workload": {},
         "command": f"./runner.py cli --topology {topology.name} --scheme {scheme.name}{_p4_option(request)}",
     }
-    return _plan(request, told, topology, (), settings)
+    return _plan(request, fields, topology, (), settings)
 
 
 def _p4_option(request: RunRequest) -> str:
@@ -201,21 +201,21 @@ def _p4_option(request: RunRequest) -> str:
 
 def _plan(
     request: RunRequest,
-    told: Mapping[str, Any],
+    fields: Mapping[str, Any],
     topology: Topology,
     flows: tuple[Flow, ...],
     settings: NetworkSettings,
 ) -> RunPlan:
-    """With the rest of config.json, which is the same for every run. UsageError for what the data plane cannot hold."""
+    """Complete config.json and return the plan. Raises UsageError for values that the data plane cannot hold."""
     program = request.program
-    check_fixed_point(topology, settings.switch, told["dilation"])
-    target = SWITCH_TARGETS[told["switch"]]
+    check_fixed_point(topology, settings.switch, fields["dilation"])
+    target = SWITCH_TARGETS[fields["switch"]]
     if program is None or target.has_wires:
         check_artifacts()
     if program is not None:
-        check_fits(program, topology, settings.switch, Dilation(told["dilation"]), target.registers)
+        check_fits(program, topology, settings.switch, Dilation(fields["dilation"]), target.registers)
     config = RunConfig(
-        **told,
+        **fields,
         program=program_config(program),
         topology=topology.name,
         topology_parameters=dict(topology.parameters),

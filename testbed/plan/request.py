@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a person asks for, as typed, and the command line that asks for it again."""
+"""The request for a run as the user typed it, and the command line that repeats it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from testbed.program.given import GivenProgram
 ClockName = Literal["real", "virtual"]
 MAX_DILATION = 10_000_000
 NETWORK_DILATION = 10_000
-"""Of a live network to play with: two cores keep up with its hosts."""
+"""The default dilation of an interactive live network, whose hosts two cores can serve."""
 
 
 @dataclass(frozen=True)
 class Retry:
-    """Another try of a run that was late."""
+    """The repetition of a late run."""
 
     of: str
-    """Name of its folder."""
+    """The name of the late run's folder."""
     dilation: int
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What was typed. `dilation` None and `duration_ms` None are chosen; `topology` None is the scale's.
+    """The typed options. A missing `dilation` or `duration_ms` is chosen later; the scale gives a missing `topology`.
 
-    Flows come from `flow_file` if there is one, else from the scenario's workload.
+    The flows come from `flow_file` if there is one, else from the scenario's workload.
     """
 
     scenario: str
@@ -49,22 +49,22 @@ class RunRequest:
     captures: Sequence[str] = field(default_factory=tuple)
     background: str | None = None
     hosts: str | None = None
-    """None: Mininet's own; `docker:IMAGE`: containers."""
+    """`docker:IMAGE` for containers, or None for Mininet's own hosts."""
     flow_file: Path | None = None
     faults: Sequence[str] = field(default_factory=tuple)
     retry: Retry | None = None
-    """Of a run that was late: its D counts instead of `dilation`."""
+    """The repetition of a late run; its dilation replaces `dilation`."""
     program: GivenProgram | None = None
-    """Of the switches; None: the testbed's own."""
+    """The program of the switches; None for the testbed's own."""
 
     @property
     def variant(self) -> str:
-        """What tells its runs from those of another scheme or program."""
+        """The label that distinguishes its runs from runs with another scheme or program."""
         return variant_of(self.scheme, None if self.program is None else self.program.name)
 
 
 def repeat_command(request: RunRequest, factor: int) -> str:
-    """Return the command line that repeats a run."""
+    """Return the command line that repeats a run with this dilation."""
     scenario = [] if request.scenario == LISTED.name else [request.scenario]
     words = ["./runner.py", "run", *scenario, "--scheme", request.scheme, "--clock", request.clock]
     if request.switch != "auto":
@@ -81,7 +81,7 @@ def repeat_command(request: RunRequest, factor: int) -> str:
         "--hosts": request.hosts,
         "--p4": None if request.program is None else request.program.word,
     }
-    for option, told in options.items():
-        for word in (told,) if isinstance(told, str) else told or ():
+    for option, value in options.items():
+        for word in (value,) if isinstance(value, str) else value or ():
             words += [option, word]
     return shlex.join(words)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a plan must know of each switch target: what it cannot do, and what it costs. Starts none of them.
+"""The properties of switch targets that a plan needs: what they cannot do, and their costs. Starts none of them.
 
-`testbed.targets.table` has the target of each name.
+`testbed.targets.table` has the implementation of each target.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ DEFAULT_TARGET = "soft"
 
 @dataclass(frozen=True, slots=True)
 class SwitchTarget:
-    """A target as a plan sees it."""
+    """A target with the properties that a plan needs."""
 
     name: str
     cost: ProcessCost
-    """Of one of its processes on a machine that nobody has measured: rather too much (docs/sources.md#dilation)."""
+    """The cost of one of its processes on a machine without calibration, rather high (docs/sources.md#dilation)."""
     no_virtual_clock: str | None = None
-    """Why it has no virtual clock; None: it has one."""
+    """The reason why the target has no virtual clock; None if it has one."""
     no_pfc: str | None = None
-    """Why its queues cannot be paused; None: they can."""
+    """The reason why the target's queues cannot be paused; None if they can."""
     acks_apart: bool = False
-    """Whether acknowledgements must have a class of their own: a queue whose rate is in packets takes each for data."""
+    """Whether acknowledgments need their own class, because a queue with a rate in packets takes each for data."""
     no_trimming: str | None = None
-    """Why a header takes no less time on its wire than the packet it was cut from; None: it does."""
+    """The reason why a trimmed packet takes as long on the wire as a whole one; None if it takes less time."""
     no_outage: str | None = None
-    """Why a switch can neither be restarted within a run nor made to stand still; None: it can."""
+    """The reason why a switch can neither restart nor stall during a run; None if it can."""
     registers: tuple[str, ...] = ()
-    """Of the program, that it reads to know how deep queues are."""
+    """The registers of the P4 program that the target reads to get queue depths."""
     has_wires: bool = False
-    """Whether it may want another program of the tree between the ends of links."""
+    """Whether it may need softswitch wires, with another program of the tree, between the ends of links."""
 
 
 SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
@@ -49,7 +49,7 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
         SwitchTarget(
             "bmv2",
             ProcessCost(frame_ns=160_000, lone_frame_ns=400_000, fixed_share=0.05),
-            no_virtual_clock="BMv2 reads the machine's",
+            no_virtual_clock="BMv2 reads the machine's clock",
             no_pfc="a queue of BMv2 cannot be paused",
             acks_apart=True,
             no_trimming="a queue of BMv2 counts packets, so a header takes as long as the packet it was cut from",
@@ -62,7 +62,7 @@ SWITCH_TARGETS: Mapping[str, SwitchTarget] = {
 
 
 def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarget:
-    """The target that a name stands for. UsageError for what it cannot do; whether it is there, nobody asks here."""
+    """Return a target by name. Raises UsageError for what it cannot do; its installation is not checked here."""
     target = SWITCH_TARGETS.get(DEFAULT_TARGET if name == "auto" else name)
     if target is None:
         raise UsageError(f"no switch {name!r}; there are auto, {', '.join(SWITCH_TARGETS)}")
@@ -76,7 +76,7 @@ def switch_target(name: str, clock: str, settings: SwitchSettings) -> SwitchTarg
 
 
 def check_faults(target: SwitchTarget, faults: Iterable[Fault], topology: Topology) -> None:
-    """UsageError for one that this target cannot make."""
+    """Raise UsageError for a fault that the target cannot produce."""
     for fault in faults:
         if target.no_outage is not None and fault.switches(topology):
             where = f"--switch {target.name} cannot {fault.kind} {fault.place}"

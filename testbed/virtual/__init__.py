@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run in virtual time."""
+"""Runs in virtual time."""
 
 from compiled.modules import install
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures of a run in virtual time: the frames themselves, as hosts and switches exchange them."""
+"""Captures of a run in virtual time: the frames that hosts and switches exchange."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ _TIME_AND_DIRECTION = itemgetter(0, 3)
 
 
 class VirtualCapture:
-    """Writes the frames of a share's captured hosts and switch ports. Knows nodes by their places in the share."""
+    """Writes the frames of a share's captured hosts and switch ports. Nodes are known by their index in the share."""
 
     def __init__(self, plan: RunPlan, share: Share, folder: Path) -> None:
         self._resources = ExitStack()
         self._hosts: dict[int, tuple[CaptureWriter, Directions]] = {}
         self._ports: dict[tuple[int, int], CaptureWriter] = {}
         self._waiting: list[SeenFrame] = []
-        own = capture_folder(folder, plan.captured)
+        capture_root = capture_folder(folder, plan.captured)
         places = {name: place for names in (share.hosts, share.switches) for place, name in enumerate(names)}
         clock = CaptureClock(plan.dilation.factor, start_ns=0, switch_epoch_ns=0)
         for end in plan.captured:
             if end.node not in places:
                 continue
             interface = interface_of(plan.topology, end)
-            writer = self._resources.enter_context(CaptureWriter(own / f"{interface}{SUFFIX}", interface, clock))
+            writer = self._resources.enter_context(
+                CaptureWriter(capture_root / f"{interface}{SUFFIX}", interface, clock)
+            )
             if end.node in plan.topology.host:
                 self._hosts[places[end.node]] = writer, Directions(plan.topology, end)
             else:
@@ -43,25 +45,25 @@ class VirtualCapture:
 
     @property
     def hosts(self) -> frozenset[int]:
-        """Those whose frames it wants."""
+        """The hosts whose frames are captured."""
         return frozenset(self._hosts)
 
     @property
     def ports(self) -> Collection[tuple[int, int]]:
-        """Switches and ports whose frames it wants."""
+        """The switches and ports whose frames are captured."""
         return self._ports.keys()
 
     def frame(self, host: int, frame: bytes, time_ns: int) -> None:
-        """A frame on the wire of a host, sent or received; those of a host come in order of time."""
+        """Write a frame that a host sent or received. The frames of a host come in order of time."""
         writer, directions = self._hosts[host]
         writer.write(time_ns, frame, directions.of(frame))
 
-    def frames_of_ports(self, seen: Iterable[SeenFrame], until_ns: int) -> None:
-        """Frames at switch ports, in any order; none that come in a later call is due at `until_ns` or before.
+    def frames_of_ports(self, frames: Iterable[SeenFrame], until_ns: int) -> None:
+        """Write frames at switch ports, in any order; frames of later calls are due after `until_ns`.
 
-        A switch tells of a frame when it starts on the wire, which is before it is across.
+        A switch reports a frame when its transmission starts, so frames that are due later wait for a later call.
         """
-        self._waiting += seen
+        self._waiting += frames
         self._waiting.sort(key=_TIME_AND_DIRECTION)
         due = 0
         for time_ns, switch, port, leaves, frame in self._waiting:
@@ -72,7 +74,7 @@ class VirtualCapture:
         del self._waiting[:due]
 
     def close(self) -> None:
-        """Writes what is left and ends the files."""
+        """Write the waiting frames and close the files."""
         if self._waiting:
             self.frames_of_ports((), self._waiting[-1][0])
         self._resources.close()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How the workers of a run meet at the end of each round: everybody gives every other one its bytes.
+"""The exchange of bytes between all workers of a run at the end of each round.
 
-`Exchange` is all that a worker knows; `SharedMemory` is one: memory without a name, and a counter to wait for from each
-to each, so that nothing stays of it, however a process ends.
+Workers only know the protocol `Exchange`. `SharedMemory` implements it with anonymous memory and an event counter from
+each worker to each other, so that nothing stays behind, however a process ends.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from typing import Protocol
 _LENGTH_BYTES = 8
 _MARK_BYTES = 1
 _MARKS = 256
-_LOOKS = 4_000
-"""At the mark of another worker before one sleeps until its bell: some 100 us. Waking up takes as long."""
+_MARK_CHECKS = 4_000
+"""Checks of another worker's mark before sleeping until its bell: about 100 us, as long as waking up takes."""
 _TURNS = 2
-"""A worker may write for the next round while another still reads: it cannot be further ahead."""
+"""Areas used in turn: a worker may write the next round while another one reads; it is never further ahead."""
 
 
 class ExchangeError(Exception):
-    """A round's frames do not fit."""
+    """The frames of a round are too large for the exchange."""
 
 
 class Exchange(Protocol):
-    """A meeting of all workers, once a round."""
+    """A meeting of all workers at the end of each round."""
 
     def swap(self, parts: Sequence[bytes]) -> list[bytes]:
-        """Gives each worker its part (one's own is empty) and waits for theirs."""
+        """Give each worker its part, wait for the parts of the others, and return them; one's own part is empty."""
 
 
 @dataclass(frozen=True)
 class Descriptors:
-    """What a process needs of a shared memory: `bells[i][j]` is rung by i for j."""
+    """The descriptors of a shared memory; worker i rings `bells[i][j]` for worker j."""
 
     memory: int
     bells: tuple[tuple[int, ...], ...]
     room_bytes: int
 
     def numbers(self) -> list[int]:
-        """All that a child must inherit."""
+        """Return all descriptors, which a child process must inherit."""
         return [self.memory, *(bell for row in self.bells for bell in row)]
 
     def close(self) -> None:
@@ -52,7 +52,10 @@ class Descriptors:
 
 
 def shared_memory(workers: int, room_bytes: int) -> Descriptors:
-    """For so many workers, each of which sends another at most `room_bytes` a round. What is not used takes no room."""
+    """Create a memory for `workers` that each send another one at most `room_bytes` per round.
+
+    Unused bytes take no memory.
+    """
     memory = os.memfd_create("sfc-testbed")
     os.ftruncate(memory, _TURNS * workers * workers * (_LENGTH_BYTES + room_bytes + _MARK_BYTES))
     bells = tuple(
@@ -62,9 +65,9 @@ def shared_memory(workers: int, room_bytes: int) -> Descriptors:
 
 
 class SharedMemory:
-    """One worker's end.
+    """A worker's end of the exchange.
 
-    A bell says that a part is whole; a mark behind the part says so a little earlier to who is awake.
+    A bell signals a complete part. The mark behind the part signals it slightly earlier to a worker that is awake.
     """
 
     def __init__(self, descriptors: Descriptors, mine: int) -> None:
@@ -75,32 +78,32 @@ class SharedMemory:
         self._turn = 0
         self._mark = 0
         has_core_each = len(descriptors.bells) <= len(os.sched_getaffinity(0))
-        self._looks = _LOOKS if has_core_each else 0
+        self._mark_checks = _MARK_CHECKS if has_core_each else 0
 
     def swap(self, parts: Sequence[bytes]) -> list[bytes]:
-        """As `Exchange` says. ExchangeError where one has no room."""
-        others = [each for each in range(len(parts)) if each != self._mine]
+        """Exchange parts as described in `Exchange`. Raises ExchangeError for a part that is too large."""
+        others = [number for number in range(len(parts)) if number != self._mine]
         self._mark = (self._mark + 1) % _MARKS
         for other in others:
             self._write(other, parts[other])
             os.eventfd_write(self._bells[self._mine][other], 1)
-        got = [b""] * len(parts)
+        received = [b""] * len(parts)
         for other in others:
-            self._look_for(other)
+            self._wait_for_mark(other)
             os.eventfd_read(self._bells[other][self._mine])
-            got[other] = self._read(other)
+            received[other] = self._read(other)
         self._turn = (self._turn + 1) % _TURNS
-        return got
+        return received
 
-    def _at(self, giver: int, taker: int) -> int:
+    def _at(self, sender: int, receiver: int) -> int:
         workers = len(self._bells)
-        return ((self._turn * workers + giver) * workers + taker) * (_LENGTH_BYTES + self._room + _MARK_BYTES)
+        return ((self._turn * workers + sender) * workers + receiver) * (_LENGTH_BYTES + self._room + _MARK_BYTES)
 
-    def _look_for(self, other: int) -> None:
-        """Until it has given its part, or for long enough to go to sleep."""
+    def _wait_for_mark(self, other: int) -> None:
+        """Poll the other worker's mark for a limited time; then the bell is waited for."""
         memory, mark = self._memory, self._mark
         at = self._at(other, self._mine) + _LENGTH_BYTES + self._room
-        for _ in range(self._looks):
+        for _ in range(self._mark_checks):
             if memory[at] == mark:
                 return
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whether all flows of a run are done, as every worker must know it after the same round."""
+"""Tracks whether all flows of a run are done, so that every worker knows it after the same round."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ _KINDS = 3
 
 
 class SharedFlowEnds:
-    """The ends of flows that one worker saw since the last round, and what is left of all."""
+    """Ends of flows that one worker has seen since the last round, and the state of all flows."""
 
     def __init__(self, flows: int) -> None:
         self._all = FlowEnds(flows)
-        self._seen = array("q")
+        self._new_ends = array("q")
 
     @property
     def is_complete(self) -> bool:
-        """As of the last round."""
+        """Whether all flows were done at the end of the last round."""
         return self._all.is_complete
 
     def see(self, record: Record) -> None:
-        """A record of a host of this worker."""
+        """Note a record of one of this worker's hosts."""
         if isinstance(record, FlowReceived):
-            self._seen.append(_KINDS * record.flow_id + _RECEIVED)
+            self._new_ends.append(_KINDS * record.flow_id + _RECEIVED)
         elif isinstance(record, FlowSent) and record.gave_up:
-            self._seen.append(_KINDS * record.flow_id + _GIVEN_UP)
+            self._new_ends.append(_KINDS * record.flow_id + _GIVEN_UP)
         elif isinstance(record, FlowSent) and record.finish_us is not None:
-            self._seen.append(_KINDS * record.flow_id + _COMPLETED)
+            self._new_ends.append(_KINDS * record.flow_id + _COMPLETED)
 
     def take(self) -> bytes:
-        """What was seen, for the others; it counts from now on."""
-        if not self._seen:
+        """Return the ends seen since the last call, as bytes for the other workers, and count them here."""
+        if not self._new_ends:
             return b""
-        seen, self._seen = self._seen.tobytes(), array("q")
-        self.add(seen)
-        return seen
+        ends, self._new_ends = self._new_ends.tobytes(), array("q")
+        self.add(ends)
+        return ends
 
-    def add(self, seen: bytes) -> None:
-        """What another one saw in this round."""
-        if not seen:
+    def add(self, ends: bytes) -> None:
+        """Count the ends that another worker saw in this round."""
+        if not ends:
             return
-        tell = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
-        for word in array("q", seen):
+        actions = {_RECEIVED: self._all.receive, _COMPLETED: self._all.complete, _GIVEN_UP: self._all.give_up}
+        for word in array("q", ends):
             flow_id, kind = divmod(word, _KINDS)
-            tell[kind](flow_id)
+            actions[kind](flow_id)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the workers of a run tell, handed on to its recorder in the order of rounds, and in a round of workers."""
+"""Hands the workers' records to the recorder, ordered by round, and by worker within a round."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from testbed.recording.counters import run_counters
 from testbed.recording.outcome import Progress
 from testbed.recording.recorder import Recorder
 from testbed.virtual.part import Counts
-from testbed.virtual.tasks import Told
+from testbed.virtual.tasks import WorkerReport
 
 
 class Gathering:
-    """Knows workers by their numbers, not how they are reached."""
+    """Collects the reports of workers, which are known by number only."""
 
     def __init__(self, plan: RunPlan, recorder: Recorder, progress: Progress, workers: int) -> None:
         self._flows = len(plan.flows)
         self._recorder = recorder
         self._progress = progress
-        self._known = [0] * workers
-        """The last round that each has told of."""
+        self._reported_rounds = [0] * workers
+        """The last round that each worker has reported."""
         self._waiting: list[tuple[int, int, list[Record]]] = []
         self._counts: list[Counts | None] = [None] * workers
-        self._was_asked = False
+        self._was_interrupted = False
 
-    def take(self, number: int, told: Told) -> None:
-        """What one of them tells."""
-        self._known[number] = told.rounds
-        self._counts[number] = told.counts
-        self._was_asked = self._was_asked or told.was_asked
-        self._waiting += [(at, number, records) for at, records in told.records]
-        for switch, samples in told.samples:
+    def take(self, number: int, report: WorkerReport) -> None:
+        """Take a report of a worker."""
+        self._reported_rounds[number] = report.rounds
+        self._counts[number] = report.counts
+        self._was_interrupted = self._was_interrupted or report.was_interrupted
+        self._waiting += [(round_number, number, records) for round_number, records in report.records]
+        for switch, samples in report.samples:
             self._recorder.queue_samples(switch, samples)
-        if self._hand_on(min(self._known)) and self._recorder.is_save_due:
+        if self._hand_on(min(self._reported_rounds)) and self._recorder.is_save_due:
             self._recorder.save()
         self._progress.flows_done(self._recorder.completed, self._flows)
 
     def finish(self) -> None:
-        """All have told all."""
-        self._hand_on(max(self._known))
+        """Hand on all remaining records, after the last report of every worker."""
+        self._hand_on(max(self._reported_rounds))
 
     def counters(self, *, wall_s: float) -> RunCounters:
-        """Of all, hosts and switches in the order of the shares; interrupted where workers ended because of that."""
-        counts = [each for each in self._counts if each is not None]
+        """Return the counters of all hosts and switches in the order of the shares, once all workers have reported."""
+        worker_counts = [counts for counts in self._counts if counts is not None]
         return run_counters(
-            [host for each in counts for host in each.hosts],
-            [switch for each in counts for switch in each.switches],
-            [part for each in counts for part in each.parts],
+            [host for counts in worker_counts for host in counts.hosts],
+            [switch for counts in worker_counts for switch in counts.switches],
+            [part for counts in worker_counts for part in counts.parts],
             undelivered=self._recorder.undelivered,
-            interrupted=self._was_asked,
+            interrupted=self._was_interrupted,
             wall_s=wall_s,
         )
 
     def _hand_on(self, until_round: int) -> bool:
-        ready = sorted((each for each in self._waiting if each[0] <= until_round), key=lambda each: each[:2])
-        self._waiting = [each for each in self._waiting if each[0] > until_round]
+        ready = sorted((entry for entry in self._waiting if entry[0] <= until_round), key=lambda entry: entry[:2])
+        self._waiting = [entry for entry in self._waiting if entry[0] > until_round]
         for _, _, records in ready:
             for record in records:
                 self._recorder.take(record)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The hosts' side of virtual time: all NICs, run for a round, between two exchanges of frames with the switches.
+"""The hosts' side of virtual time: runs all NICs for one round, between two exchanges of frames with the switches.
 
-Compiled with the engine (`compiled/sources.py`). A NIC meets no other within a round, so each runs through the whole of
-it before the next one does. Order is by time and place alone (docs/decisions/0010-virtual-time-in-rounds.md): a NIC's
-frames by their times, then as its port sent them; a frame before the NIC's own doings of that instant; NICs one after
-the other by their number.
+This module is compiled with the engine (`compiled/sources.py`). NICs do not interact within a round, so each NIC runs
+through the whole round before the next one. Time and place alone define the order of events
+(docs/decisions/0010-virtual-time-in-rounds.md): a NIC's frames are ordered by time, then by the order in which its port
+sent them. A frame comes before the NIC's own events of the same instant. NICs run in the order of their numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,21 +27,21 @@ _OFFSET_AT: Final = 8
 _LENGTH_AT: Final = 12
 _PORT_AT: Final = 16
 _ENGINE_AT: Final = 20
-"""Of a `softswitch.engine.DEPARTURE`, which begins with its time."""
+"""Layout of a `softswitch.engine.DEPARTURE`, which begins with its time."""
 _PLACE: Final = Struct("=II")
 
 
 class Outgoing:
-    """Frames for switches, as `softswitch.engine.Fabric.put` takes them."""
+    """Frames for switches, in the format of `softswitch.engine.Fabric.put`."""
 
     def __init__(self) -> None:
         self.first_ns: i64 = NEVER
-        """When the first of them is there."""
+        """The arrival time of the earliest frame."""
         self._entries = BytesWriter()
         self._frames: list[bytes] = []
 
     def add(self, time_ns: i64, place: i64, frame: bytes) -> None:
-        """One, for a place (`place_of`)."""
+        """Add a frame for a place, as numbered by `place_of`."""
         entries = self._entries
         write_i64_le(entries, time_ns)
         write_i64_le(entries, place)
@@ -51,7 +51,7 @@ class Outgoing:
             self.first_ns = time_ns
 
     def take(self) -> tuple[bytes, bytes]:
-        """All of them."""
+        """Return and remove all entries and frames."""
         entries, frames = self._entries.getvalue(), b"".join(self._frames)
         self._entries.truncate(0)
         self._frames.clear()
@@ -60,31 +60,31 @@ class Outgoing:
 
 
 def place_of(engine: int, port: int) -> int:
-    """A port of a switch in one number."""
+    """Return a switch's engine and port as one number."""
     return int.from_bytes(_PLACE.pack(engine, port), byteorder)
 
 
-class _Ways:
-    """Where frames go that leave switches: by the switch's engine and its port, in one table."""
+class _Routes:
+    """A table of the destinations of frames that leave switches, by the switch's engine and port."""
 
     def __init__(self, plugs: Sequence[tuple[int, int]], far: Mapping[tuple[int, int], tuple[int, int]]) -> None:
-        """As `HostRounds` has them."""
+        """`plugs` and `far` are as in `HostRounds`."""
         ends = [*plugs, *far]
         self._ports: i64 = max([port for _, port in ends], default=0) + 1
-        ways = [-1] * (self._ports * (max([engine for engine, _ in ends], default=0) + 1))
+        routes = [-1] * (self._ports * (max([engine for engine, _ in ends], default=0) + 1))
         for number, (engine, port) in enumerate(plugs):
-            ways[engine * self._ports + port] = number
+            routes[engine * self._ports + port] = number
         for number, (engine, port) in enumerate(far):
-            ways[engine * self._ports + port] = len(plugs) + number
-        self._ways = vec[i64](ways)
+            routes[engine * self._ports + port] = len(plugs) + number
+        self._routes = vec[i64](routes)
 
     def of(self, engine: i64, port: i64) -> i64:
-        """The number of the NIC there; from their count on, the place among `far`."""
-        return self._ways[engine * self._ports + port]
+        """Return the number of the NIC at a port; numbers from the count of NICs on are indices into `far`."""
+        return self._routes[engine * self._ports + port]
 
 
 class HostRounds:
-    """NICs, what is on its way to them, and when each has something to do next."""
+    """The NICs, the frames that wait for them, and the time of each NIC's next event."""
 
     def __init__(
         self,
@@ -96,16 +96,19 @@ class HostRounds:
         far: Mapping[tuple[int, int], tuple[int, int]],
         workers: int,
     ) -> None:
-        """`plugs`: the engine and port of each NIC. `write` gets what NICs tell, by name; `capture` the frames of the
-        NICs whose numbers are `captured`, in order of time. `far`: where frames of an engine and port go that are for
-        no NIC: one of so many `workers`, and a place there."""
+        """Connect the NICs to the switches' ports and to the other workers.
+
+        `plugs` has the engine and port of each NIC. `write` gets the NICs' events with the host's name. `capture` gets
+        the frames of the NICs whose numbers are in `captured`, in order of time. `far` maps an engine and port without
+        a NIC to one of the `workers` and a place there.
+        """
         self._nics = nics
         self._write = write
         self._capture = capture
         self._captured = captured
         self.to_workers = [Outgoing() for _ in range(workers)]
         self.to_switches = Outgoing()
-        self._ways = _Ways(plugs, far)
+        self._routes = _Routes(plugs, far)
         self._far_out = [self.to_workers[worker] for worker, _ in far.values()]
         self._far_places = vec[i64]([place for _, place in far.values()])
         self._places = vec[i64]([place_of(engine, port) for engine, port in plugs])
@@ -116,17 +119,17 @@ class HostRounds:
             self._plan(number)
 
     def next_ns(self) -> int:
-        """When a NIC has something to do next; NEVER if none has."""
+        """Return the time of the next event of any NIC; NEVER if there is none."""
         return self._earliest_ns
 
     def deliver(self, departures: bytes, frames: bytes) -> None:
-        """Frames that switches sent, as `softswitch.engine.Fabric.run` gives them; none is due in an earlier round."""
+        """Take frames of switches from `softswitch.engine.Fabric.run`; none of them is due in an earlier round."""
         count: i64 = len(self._nics)
         for at in range(0, len(departures), _DEPARTURE_BYTES):
             due_ns, begin = read_i64_le(departures, at), i64(read_i32_le(departures, at + _OFFSET_AT))
             frame = frames[begin : begin + i64(read_i32_le(departures, at + _LENGTH_AT))]
             port, engine = i64(read_i32_le(departures, at + _PORT_AT)), i64(read_i32_le(departures, at + _ENGINE_AT))
-            number = self._ways.of(engine, port)
+            number = self._routes.of(engine, port)
             if number >= count:
                 self._far_out[number - count].add(due_ns, self._far_places[number - count], frame)
                 continue
@@ -134,7 +137,7 @@ class HostRounds:
             self._expect(number, due_ns)
 
     def run(self, until_ns: i64) -> int:
-        """Everything up to and at that instant; how many NICs had anything to do."""
+        """Run all NICs up to and including an instant; return how many NICs had an event."""
         if self._earliest_ns > until_ns:
             return 0
         turns = 0
@@ -150,7 +153,7 @@ class HostRounds:
         return turns
 
     def quiesce(self) -> None:
-        """NICs fall silent: they only receive."""
+        """Stop the NICs from sending; they still receive."""
         self._earliest_ns = NEVER
         for number in range(len(self._nics)):
             self._nics[number].quiesce()
@@ -172,13 +175,13 @@ class HostRounds:
         for sent_ns, sent_frame in sent:
             self.to_switches.add(sent_ns, place, sent_frame)
         if is_captured:
-            for each_ns, each in sorted([*received, *sent], key=_time_ns):
-                self._capture(number, each, each_ns)
+            for frame_ns, frame in sorted([*received, *sent], key=_time_ns):
+                self._capture(number, frame, frame_ns)
         while (event := nic.next_event()) is not None:
             self._write(nic.address.name, event)
 
     def _plan(self, number: i64) -> None:
-        """After a NIC has run."""
+        """Update a NIC's next event after the NIC has run."""
         self._next_ns[number] = NEVER
         next_ns = self._nics[number].next_timer_ns()
         if next_ns is not None:
@@ -186,7 +189,7 @@ class HostRounds:
         self._expect(number, self._waiting[number].first_ns)
 
     def _expect(self, number: i64, time_ns: i64) -> None:
-        """A NIC has something to do then, if not earlier."""
+        """Move a NIC's next event forward to this time if it is later."""
         if time_ns < self._next_ns[number]:
             self._next_ns[number] = time_ns
             if time_ns < self._earliest_ns:

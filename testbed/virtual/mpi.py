@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How workers meet that `mpirun` started, on one machine or many: MPI, by way of mpi4py, which need not be installed.
+"""The exchange between processes that `mpirun` started, on one or several machines, over MPI with mpi4py.
 
-Knows neither runs nor what is told of them.
+mpi4py is optional. This module does not know what the processes run or report.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ INSTALL = "apt-get install openmpi-bin libopenmpi-dev; .venv/bin/pip install '.[
 
 
 class Request(Protocol):
-    """Of mpi4py's, what is used: something on its way."""
+    """The used part of mpi4py's Request: a message on its way."""
 
     def test(self) -> tuple[bool, Any]:
-        """Whether it has gone, and nothing else of use."""
+        """Return whether the message was sent, as the first element."""
 
     def wait(self) -> Any:
-        """Until it has."""
+        """Wait until the message was sent."""
 
 
 class Communicator(Protocol):
-    """Of mpi4py's, what is used. Objects travel pickled."""
+    """The used part of mpi4py's communicator. Objects are pickled for transport."""
 
     def Get_rank(self) -> int: ...
 
@@ -50,61 +50,60 @@ class Communicator(Protocol):
 
 
 def world(before: Callable[[], None] = lambda: None) -> tuple[Communicator, Callable[[], None]]:
-    """All processes of one `mpirun`, and what to call when a process has no more to say to the others. UsageError
-    where there is no MPI.
+    """Start MPI; return the communicator of all processes of one `mpirun`, and the function that ends MPI here.
 
-    `before` is called once mpi4py is found, before MPI starts.
+    `before` is called after mpi4py was imported and before MPI starts. Raises UsageError if there is no MPI.
     """
-    with _wanted():
+    with _requiring_mpi():
         import mpi4py
 
-        mpi4py.rc.thread_level = "funneled"  # libraries of ours have threads, of which none knows MPI
+        mpi4py.rc.thread_level = "funneled"  # libraries of this process have threads, but none of them uses MPI
     before()
-    with _wanted():
-        from mpi4py import MPI  # starts it: wanted by nobody else
+    with _requiring_mpi():
+        from mpi4py import MPI  # the import starts MPI
     return MPI.COMM_WORLD, MPI.Finalize
 
 
 @contextmanager
-def _wanted() -> Iterator[None]:
+def _requiring_mpi() -> Iterator[None]:
     try:
         yield
     except (ImportError, RuntimeError) as error:
-        lacking = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0]
         raise UsageError(
-            f"--exchange mpi needs mpi4py and an MPI on {platform.node()} ({lacking}): {INSTALL}"
+            f"--exchange mpi needs mpi4py and an MPI on {platform.node()} ({reason}): {INSTALL}"
         ) from error
 
 
 class RanksLeft(Exception):
-    """Some rank has left the run before its end, and with it all have."""
+    """A rank has left the run before its end, and so all ranks leave it."""
 
 
 class Meeting:
-    """One rank's end of an exchange (`testbed.virtual.exchange.Exchange`) that anybody may leave.
+    """A rank's end of an exchange (`testbed.virtual.exchange.Exchange`) that any rank may leave.
 
-    Who leaves gives nothing to the others, which nobody does who stays: so all know it in the same round, and none
-    waits for one that is gone.
+    A leaving rank sends empty parts to all others, which a staying rank never does. So all ranks notice it in the same
+    round, and none waits for a rank that has left.
     """
 
     def __init__(self, communicator: Communicator, before: Callable[[], None] = lambda: None) -> None:
-        """`before` is called before each swap, and may raise."""
+        """`before` is called before each exchange and may raise."""
         self._communicator = communicator
         self._before = before
         self._mine = communicator.Get_rank()
         self._is_over = False
 
     def swap(self, parts: Sequence[bytes]) -> list[bytes]:
-        """As `Exchange` says. RanksLeft where one has left."""
+        """Exchange parts as described in `Exchange`. Raises RanksLeft if a rank has left."""
         self._before()
-        got = self._communicator.alltoall(parts)
-        if any(not part for other, part in enumerate(got) if other != self._mine):
+        received = self._communicator.alltoall(parts)
+        if any(not part for other, part in enumerate(received) if other != self._mine):
             self._is_over = True
             raise RanksLeft
-        return got
+        return received
 
     def leave(self) -> None:
-        """Every rank does, once, whatever ended its part; nothing happens where all have left already."""
+        """Leave the meeting. Every rank calls this once at its end; it does nothing if all ranks have left already."""
         if not self._is_over:
             self._is_over = True
             self._communicator.alltoall([b""] * self._communicator.Get_size())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A network in virtual time: its switches, joined in C, and its hosts' NICs, which exchange frames once a round.
+"""A part of a network in virtual time: switches, connected in C, and hosts' NICs. They exchange frames once per round.
 
-Knows neither when a run ends nor where its records go.
+This module does not know when a run ends or where its records go.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 from telemetry.queue_samples import Samples
 from testbed.faults.nodes import END_OF_STALL, host_stalls
 from testbed.faults.timeline import fault_commands
-from testbed.plan.garbage import no_garbage_searched, search_all_objects, search_new_objects_only
+from testbed.plan.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
 from testbed.plan.plan import RunPlan
 from testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
 from testbed.targets.common.counters import SwitchCounts, read_all_lives
@@ -39,19 +39,19 @@ from wire.dilation import Dilation
 
 @dataclass(frozen=True)
 class FrameLog:
-    """Every frame that hosts and switches sent, in wall ns."""
+    """All frames that hosts and switches sent, with times in wall ns."""
 
     from_hosts: npt.NDArray[Any]
-    """ENTRY_RECORD: when each has reached which port of which switch."""
+    """Arrivals of hosts' frames at switch ports, as ENTRY_RECORD."""
     from_switches: npt.NDArray[Any]
-    """DEPARTURE_RECORD: when each has crossed the link from which port of which switch."""
+    """Arrivals of switches' frames at the far end of the sending port's link, as DEPARTURE_RECORD."""
     plugs: Sequence[tuple[int, int]]
-    """The switch (its place in the share) and port of each host."""
+    """The switch (as its index in the share) and port of each host."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What hosts and switches counted."""
+    """Counters and statistics of hosts and switches."""
 
     hosts: list[HostStatistics]
     switches: list[SwitchCounts]
@@ -59,13 +59,13 @@ class Counts:
 
 
 class Part:
-    """Switches and NICs, and the frames between them. A host is known by its place in the share."""
+    """Switches and NICs of a share, and the frames between them. Hosts are identified by their index in the share."""
 
-    @no_garbage_searched()
+    @without_garbage_collection()
     def __init__(
         self, plan: RunPlan, folder: Path, write: Callable[[str, Event], None], share: Share, workers: int
     ) -> None:
-        """`write` gets what hosts tell, by their names, in the order in which they were run."""
+        """`write` gets the hosts' events with their names, in the order in which the hosts run."""
         topology = plan.topology
         self._plan = plan
         self._engines = _engines(plan, share.switches)
@@ -84,9 +84,9 @@ class Part:
         self._hosts = HostRounds(self._nics, plugs, write, self._capture.frame, self._capture.hosts, far, workers)
         self._sent: list[bytes] | None = None
         self.frames_from_hosts = 0
-        """Frames that hosts have sent since `log_frames`."""
+        """The number of frames that hosts have sent since `log_frames`."""
         self._plugs = plugs
-        search_new_objects_only()
+        collect_new_objects_only()
 
     def log_frames(self) -> None:
         """Log the frames that hosts and switches send from now on, for `logged_frames`."""
@@ -99,15 +99,15 @@ class Part:
         return FrameLog(entries, self._fabric.logged_departures(), self._plugs)
 
     def next_ns(self) -> int:
-        """When something happens next; NEVER if nothing does."""
+        """Return the time of the next event; NEVER if there is none."""
         switch_ns = self._fabric.next_timer_ns()
         host_ns = self._hosts.next_ns()
         return host_ns if switch_ns is None or host_ns < switch_ns else switch_ns
 
     def run(self, until_ns: int) -> int:
-        """A round: switches, then hosts, up to and at that instant. How many hosts had anything to do.
+        """Run one round up to and including an instant: switches, then hosts. Return how many hosts had an event.
 
-        It must not be longer than the lookahead: what hosts send in it reaches no switch before its end.
+        A round must not be longer than the lookahead, so that what hosts send in it reaches no switch before its end.
         """
         self._hosts.deliver(*self._fabric.run(until_ns))
         count = self._hosts.run(until_ns)
@@ -121,39 +121,39 @@ class Part:
         return count
 
     def for_worker(self, worker: int) -> tuple[int, bytes, bytes]:
-        """What goes to another share: when the first of it is there, and all of it as `put` takes it."""
+        """Return the arrival time of the first frame for another share, and all its frames in the format of `put`."""
         outgoing = self._hosts.to_workers[worker]
         first_ns = outgoing.first_ns
         return first_ns, *outgoing.take()
 
     def put(self, entries: bytes, frames: bytes) -> None:
-        """What comes from another share."""
+        """Take frames from another share."""
         self._fabric.put(entries, frames)
 
     def quiesce(self) -> None:
-        """Hosts fall silent; faults that lie ahead do not happen, and what stands still goes on."""
+        """Stop the hosts from sending, cancel future faults, and end stalls."""
         for engine in self._engines.values() if self._plan.faults else ():
             engine.command("at_clear")
             engine.command(END_OF_STALL)
         self._hosts.quiesce()
 
     def write_rest(self, records: RecordWriter) -> None:
-        """Hands over what is known of flows that the end of the run cut off."""
+        """Write the records of flows that the end of the run cut off."""
         for nic in self._nics:
             records.write_rest(nic)
 
     def queue_samples(self) -> Iterator[tuple[str, Samples]]:
-        """Those up to now, by switch."""
+        """Yield the queue samples up to now, by switch."""
         for name, engine in self._engines.items():
             yield name, engine.telemetry()
 
     def ready_queue_samples(self) -> Iterator[tuple[str, Samples]]:
-        """Those that are there without letting time pass, which changes none that come later."""
+        """Yield the queue samples that are complete, without advancing time, so that later samples are unaffected."""
         for name, engine in self._engines.items():
             yield name, engine.ready_telemetry()
 
     def counts(self) -> Counts:
-        """So far."""
+        """Return the counters so far."""
         ports = self._plan.topology.ports
         return Counts(
             [HostStatistics(nic.address.name, nic.statistics()) for nic in self._nics],
@@ -165,24 +165,24 @@ class Part:
         )
 
     def close(self) -> None:
-        """Frees the switches, and ends the captures' files."""
+        """Close the captures and free the switches."""
         try:
             self._capture.close()
         finally:
             self._fabric.close()
-            search_all_objects()
+            collect_all_objects()
 
 
 def lookahead_ns(topology: Topology, dilation: Dilation) -> int:
-    """How long a round may be, wall time: what one node does in it reaches no other before its end.
+    """Return the longest round in wall ns: no node may affect another one before the end of the round.
 
-    The shortest link; an instant, where that takes no time.
+    It equals the shortest link delay, but at least 1 ns.
     """
     return max(1, min(dilation.wall_ns(link.delay_ns) for link in topology.links))
 
 
 def round_end_ns(begin_ns: int, length_ns: int, limit_ns: int) -> int:
-    """The last instant of a round that begins then; NEVER where that is after the limit."""
+    """Return the last instant of a round that begins at `begin_ns`; NEVER if the round begins after the limit."""
     return NEVER if begin_ns > limit_ns else min(begin_ns + length_ns - 1, limit_ns)
 
 
@@ -207,7 +207,7 @@ def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEng
 
 
 def _plugs(topology: Topology, hosts: Sequence[str], index: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Where each host is plugged in: engine and port."""
+    """Return the engine and the port that each host is connected to."""
     plugs: list[tuple[int, int]] = []
     for name in hosts:
         link = topology.host_link[name]

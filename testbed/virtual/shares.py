@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Who runs what of a network: racks with their hosts in runs of neighbours, the other switches where least is to do.
+"""Divides a network among workers: runs of neighbouring racks with their hosts, other switches to the least loaded.
 
-By the bytes of the flows that are planned: whoever has the most to do, all others wait for.
+The load is measured in bytes of the planned flows, because all workers wait for the most loaded one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from topologies.model import Topology
 
 @dataclass(frozen=True)
 class FarEnd:
-    """Where a link that leaves a share leads: a worker, a switch by its place in that one's share, a port of it."""
+    """The far end of a link that leaves a share: a worker, a switch (its index in that worker's share), and a port."""
 
     worker: int
     engine: int
@@ -32,20 +32,22 @@ class FarEnd:
 
 @dataclass(frozen=True)
 class Share:
-    """Nodes of one worker, in the order of the topology."""
+    """The nodes of one worker, in the order of the topology."""
 
     switches: tuple[str, ...]
     hosts: tuple[str, ...]
     far: Mapping[tuple[int, int], FarEnd]
-    """By switch (its place in this share) and port."""
+    """The far ends of links to other shares, by switch (as its index in this share) and port."""
 
 
 def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
-    """One for each worker; their hosts one after the other are those of the topology. UsageError if there are too few
-    racks."""
+    """Return a share for each worker. The shares' hosts in sequence have the topology's order.
+
+    Raises UsageError if there are fewer racks than workers.
+    """
     racks = list(dict.fromkeys(host.switch for host in topology.hosts))
     if workers > len(racks):
-        raise UsageError(f"--workers {workers}: the network has {len(racks)} racks, and a rack is not divided")
+        raise UsageError(f"--workers {workers}: the network has {len(racks)} racks, and each worker needs at least one")
     of_racks, of_others = _loads(topology, racks, flows)
     owner = dict(zip(racks, _runs(of_racks, workers), strict=True))
     busy = [
@@ -58,15 +60,15 @@ def shares(topology: Topology, flows: FlowColumns, workers: int) -> list[Share]:
         load, mine = busy[0]
         owner[name] = mine
         heapreplace(busy, (load + of_others / len(others), mine))
-    switches = [[each.name for each in topology.switches if owner[each.name] == mine] for mine in range(workers)]
+    switches = [[switch.name for switch in topology.switches if owner[switch.name] == mine] for mine in range(workers)]
     return [_share(topology, owner, switches, mine) for mine in range(workers)]
 
 
 def _loads(topology: Topology, racks: Sequence[str], flows: FlowColumns) -> tuple[list[float], float]:
-    """What each rack has to do, and all other switches together, in bytes: what each NIC and each switch handles.
+    """Return the load of each rack and of all other switches together: the bytes that NICs and switches handle.
 
-    A packet costs about as much in a switch as in a NIC. Each host counts for one byte more, so that racks without
-    traffic are shared out too.
+    A packet costs about as much in a switch as in a NIC. Each host adds one byte, so that racks without traffic are
+    divided evenly too.
     """
     place = {rack: number for number, rack in enumerate(racks)}
     rack_of = np.array([place[host.switch] for host in topology.hosts])
@@ -83,7 +85,7 @@ def _loads(topology: Topology, racks: Sequence[str], flows: FlowColumns) -> tupl
 
 
 def _runs(loads: Sequence[float], workers: int) -> list[int]:
-    """The worker of each rack: neighbours to one, at least one to each, cut as near to equal loads as can be."""
+    """Return the worker of each rack: at least one rack per worker, neighbours together, loads as equal as possible."""
     before = [0.0, *accumulate(loads)]
     cuts = [0]
     for mine in range(1, workers):
@@ -93,7 +95,7 @@ def _runs(loads: Sequence[float], workers: int) -> list[int]:
 
 
 def _share(topology: Topology, owner: Mapping[str, int], switches: Sequence[Sequence[str]], mine: int) -> Share:
-    place = {name: number for own in switches for number, name in enumerate(own)}
+    place = {name: number for worker_switches in switches for number, name in enumerate(worker_switches)}
     far = {}
     for link in topology.links:
         for near, end in ((link.a, link.b), (link.b, link.a)):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run in virtual time: the hosts' NICs and the switches' engines in this process, in rounds as long as the shortest
-link (docs/decisions/0010-virtual-time-in-rounds.md).
+"""A run in virtual time in this process. NICs and switch engines run in rounds as long as the shortest link delay
+(docs/decisions/0010-virtual-time-in-rounds.md).
 
-Nothing here reads a clock but for the run's own cost; for one seed every trace is the same to the byte.
+Nothing here reads a clock, except to measure the run's cost. The same seed gives byte-identical traces.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from testbed.virtual.part import Part, lookahead_ns, round_end_ns
 from testbed.virtual.shares import shares
 
 _PROGRESS_TURNS = 20_000
-"""Of hosts: how often one of them had something to do in a round."""
+"""Hosts with an event, summed over rounds, between two progress reports."""
 
 
 def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:
-    """Runs the plan until all flows are done or its duration is over, then lets what is in flight arrive."""
+    """Run the plan until all flows are done or its duration is over; then let the packets in flight arrive."""
     began_s = time.perf_counter()
     with _Simulation(plan, folder, recorder, progress) as simulation:
-        interrupt.stop_if_requested()  # nothing is measured yet
+        interrupt.stop_if_requested()  # nothing has been measured yet
         simulation.run_until(plan.duration_wall_ns, interrupt)
         interrupted = interrupt.is_requested
         simulation.drain(interrupt)
@@ -41,7 +41,7 @@ def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress
 
 
 class _Simulation:
-    """The rounds of one run, and what is told of them."""
+    """The rounds of one run and their records."""
 
     def __init__(self, plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress) -> None:
         self._plan = plan
@@ -67,7 +67,7 @@ class _Simulation:
         self._part.close()
 
     def run_until(self, limit_ns: int, interrupt: Interrupt) -> None:
-        """Runs rounds until every flow is done at both ends, nothing is left to happen, the limit, or Ctrl-C."""
+        """Run rounds until all flows are done at both ends, no event is left, the limit is reached, or Ctrl-C."""
         total = len(self._plan.flows)
         turns = 0
         while not self._recorder.is_complete and not interrupt.is_requested:
@@ -83,18 +83,18 @@ class _Simulation:
         self._progress.flows_done(self._recorder.completed, total)
 
     def drain(self, interrupt: Interrupt) -> None:
-        """Hosts fall silent; what is on the way arrives and is counted."""
+        """Stop the hosts and let the packets in flight arrive, so that they are counted."""
         self._part.quiesce()
         while (until_ns := round_end_ns(self._part.next_ns(), self._round_ns, NEVER - 1)) != NEVER:
             self._part.run(until_ns)
             interrupt.stop_if_urgent()
 
     def record_unfinished(self) -> None:
-        """Hands over what is known of flows that the end of the run cut off."""
+        """Write the records of flows that the end of the run cut off."""
         self._part.write_rest(self._records)
 
     def record_queues(self) -> None:
-        """Hands the switches' queue samples to the recorder."""
+        """Pass the switches' queue samples to the recorder."""
         for name, samples in self._part.queue_samples():
             self._recorder.queue_samples(name, samples)
 
@@ -104,7 +104,7 @@ class _Simulation:
         self._recorder.save()
 
     def counters(self, interrupted: bool, wall_s: float) -> RunCounters:
-        """What hosts and switches counted, balanced."""
+        """Return the counters of hosts and switches."""
         counts = self._part.counts()
         return run_counters(
             counts.hosts,

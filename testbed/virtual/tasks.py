@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the runner and the workers of one run in virtual time say to each other."""
+"""Messages between the runner and the workers of one run in virtual time."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ CRASHED = 3
 
 @dataclass(frozen=True)
 class Task:
-    """What all workers are told. Each knows its number, which is that of its share."""
+    """The task of all workers. A worker's number is the index of its share."""
 
     plan: RunPlan
     folder: Path
     shares: list[Share]
     round_ns: int
     descriptors: Descriptors | None = None
-    """Where workers meet in shared memory."""
+    """The descriptors of the workers' shared memory, if they exchange frames through it."""
 
 
 @dataclass
-class Told:
-    """What a worker tells. Records by round; of the end, `counts` too."""
+class WorkerReport:
+    """A report of a worker, with records by round. Only the final report has `counts`."""
 
     rounds: int
     records: list[tuple[int, list[Record]]]
     samples: list[tuple[str, Samples]] = field(default_factory=list)
     counts: Counts | None = None
-    was_asked: bool = False
-    """Of the end: whether that is why it came."""
+    was_interrupted: bool = False
+    """Whether the run ended because the runner asked for it; set in the final report."""
 
 
 class Runner(Protocol):
-    """Whom a worker tells, and who may ask it to end."""
+    """The runner as a worker's counterpart: it takes reports and may ask for the end of the run."""
 
     def poll(self) -> bool:
-        """Whether there is something to be received: to end is all that there is to be asked."""
+        """Return whether a message can be received; the only message is the request to end."""
 
     def recv(self) -> object:
-        """Takes that."""
+        """Receive the request to end."""
 
-    def send(self, told: Told, /) -> None:
-        """Hands it over."""
+    def send(self, report: WorkerReport, /) -> None:
+        """Take a report."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`python -m testbed.virtual.worker DESCRIPTOR NUMBER PID`: one share of a run in virtual time.
+"""`python -m testbed.virtual.worker DESCRIPTOR NUMBER PID`: runs one share of a run in virtual time.
 
-The process PID runs `testbed.virtual.workers`. All workers decide alike after each round, since they decide by what all
-of them told at its end and by nothing else.
+The process PID runs `testbed.virtual.workers`. All workers make the same decisions after each round, because the
+decisions depend only on what all of them exchanged at its end.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from hosts.transport.loss_recovery.base import NEVER
 from testbed.virtual.exchange import Exchange, SharedMemory
 from testbed.virtual.flow_ends import SharedFlowEnds
 from testbed.virtual.part import Part, round_end_ns
-from testbed.virtual.tasks import CRASHED, Runner, Task, Told
+from testbed.virtual.tasks import CRASHED, Runner, Task, WorkerReport
 
 TELL_TURNS = 20_000
-"""Of all hosts, between two reports to the runner."""
+"""Hosts with an event, summed over all shares and rounds, between two reports to the runner."""
 ASK_ROUNDS = 16
-"""Between two looks whether the runner has asked for the end: one takes a tenth of a round."""
+"""Rounds between two checks for the runner's request to end; a check takes a tenth of a round."""
 HEAD = Struct("=qqqqq")
-"""When the sender has something to do next, whether it was asked to end, how many of its hosts had anything to do,
-bytes of ends of flows, bytes of entries."""
+"""The header of an exchanged part: the time of the sender's next event, whether it was asked to end, how many of its
+hosts had an event, the size of the ends of flows, and the size of the entries."""
 
 
 @dataclass(frozen=True)
-class _Met:
-    """What all workers know after a round: of any of them, and the hosts of all."""
+class _RoundEnd:
+    """The state that all workers know after a round, summarized over all workers."""
 
     next_ns: int
-    is_asked: bool
+    is_end_requested: bool
     turns: int
 
 
 class Worker:
-    """The rounds of one share."""
+    """Runs the rounds of one share."""
 
     def __init__(self, task: Task, mine: int, exchange: Exchange, runner: Runner) -> None:
         self._task = task
@@ -57,87 +57,90 @@ class Worker:
         self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
         self._part = Part(task.plan, task.folder, self._records.write, task.shares[mine], len(task.shares))
         self._round = 0
-        self._told: list[tuple[int, list[Record]]] = []
-        self._of_round: list[Record] = []
-        self._is_asked = False
+        self._records_by_round: list[tuple[int, list[Record]]] = []
+        self._round_records: list[Record] = []
+        self._is_end_requested = False
 
     def run(self) -> None:
-        """The whole run, like `testbed.virtual.simulation`."""
+        """Run the whole run, like `testbed.virtual.simulation`."""
         try:
-            last = self._measured()
+            final_report = self._measure()
         finally:
             self._part.close()
-        self._tell(last)  # by now its captures are whole: the runner kills those that have told all
+        self._report(final_report)  # after the captures are complete: the runner then kills this process
 
-    def _measured(self) -> Told:
-        was_asked = self._run_until(self._task.plan.duration_wall_ns)
+    def _measure(self) -> WorkerReport:
+        was_interrupted = self._run_until(self._task.plan.duration_wall_ns)
         self._part.quiesce()
-        next_ns = self._meet().next_ns
+        next_ns = self._exchange_round().next_ns
         while (until_ns := round_end_ns(next_ns, self._task.round_ns, NEVER - 1)) != NEVER:
             self._part.run(until_ns)
-            next_ns = self._meet().next_ns
+            next_ns = self._exchange_round().next_ns
         self._part.write_rest(self._records)
         self._end_round()
-        return Told(self._round, self._told, list(self._part.queue_samples()), self._part.counts(), was_asked)
+        samples = list(self._part.queue_samples())
+        return WorkerReport(self._round, self._records_by_round, samples, self._part.counts(), was_interrupted)
 
     def _run_until(self, limit_ns: int) -> bool:
-        """Whether the runner asked for the end of it."""
-        met = self._meet()
+        """Run rounds until all flows are done, the limit, or the runner's request; return whether it was requested."""
+        end = self._exchange_round()
         turns = 0
-        while not self._ends.is_complete and not met.is_asked:
-            until_ns = round_end_ns(met.next_ns, self._task.round_ns, limit_ns)
+        while not self._ends.is_complete and not end.is_end_requested:
+            until_ns = round_end_ns(end.next_ns, self._task.round_ns, limit_ns)
             if until_ns == NEVER:
                 break
-            met = self._meet(self._part.run(until_ns))
-            turns += met.turns
+            end = self._exchange_round(self._part.run(until_ns))
+            turns += end.turns
             if turns >= TELL_TURNS:
                 turns = 0
-                self._tell(Told(self._round, self._told, list(self._part.ready_queue_samples())))
-        return met.is_asked
+                samples = list(self._part.ready_queue_samples())
+                self._report(WorkerReport(self._round, self._records_by_round, samples))
+        return end.is_end_requested
 
-    def _meet(self, turns: int = 0) -> _Met:
-        """Ends a round, in which so many hosts of this worker had anything to do."""
-        if self._round % ASK_ROUNDS == 0 and not self._is_asked and self._runner.poll():
+    def _exchange_round(self, turns: int = 0) -> _RoundEnd:
+        """End a round in which `turns` of this worker's hosts had an event."""
+        if self._round % ASK_ROUNDS == 0 and not self._is_end_requested and self._runner.poll():
             self._runner.recv()
-            self._is_asked = True
+            self._is_end_requested = True
         seen = self._ends.take()
         out = [self._part.for_worker(other) for other in range(len(self._task.shares))]
         next_ns = min([self._part.next_ns(), *(first_ns for first_ns, _, _ in out)])
         parts = [
-            HEAD.pack(next_ns, self._is_asked, turns, len(seen), len(entries)) + seen + entries + frames
+            HEAD.pack(next_ns, self._is_end_requested, turns, len(seen), len(entries)) + seen + entries + frames
             for _, entries, frames in out
         ]
-        is_asked = self._is_asked
+        is_end_requested = self._is_end_requested
         for other, part in enumerate(self._exchange.swap(parts)):
             if other != self._mine:
-                other_ns, asked, other_turns, n_seen, n_entries = HEAD.unpack_from(part)
+                other_ns, requested, other_turns, n_seen, n_entries = HEAD.unpack_from(part)
                 body = part[HEAD.size :]
-                next_ns, is_asked, turns = min(next_ns, other_ns), is_asked or bool(asked), turns + other_turns
+                next_ns, turns = min(next_ns, other_ns), turns + other_turns
+                is_end_requested = is_end_requested or bool(requested)
                 self._ends.add(body[:n_seen])
                 self._part.put(body[n_seen : n_seen + n_entries], body[n_seen + n_entries :])
         self._end_round()
-        return _Met(next_ns, is_asked, turns)
+        return _RoundEnd(next_ns, is_end_requested, turns)
 
     def _take(self, record: Record) -> None:
-        self._of_round.append(record)
+        self._round_records.append(record)
         self._ends.see(record)
 
     def _end_round(self) -> None:
         self._round += 1
-        if self._of_round:
-            self._told.append((self._round, self._of_round))
-            self._of_round = []
+        if self._round_records:
+            self._records_by_round.append((self._round, self._round_records))
+            self._round_records = []
 
-    def _tell(self, told: Told) -> None:
-        self._runner.send(told)
-        self._told = []
+    def _report(self, report: WorkerReport) -> None:
+        self._runner.send(report)
+        self._records_by_round = []
 
 
 def main(words: Sequence[str]) -> None:
-    """Serve the task that comes over the socket with the given descriptor."""
+    """Run the task that the socket with the given descriptor delivers."""
     descriptor, mine, runner_pid = map(int, words)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the runner decides
+        signal.signal(number, signal.SIG_IGN)  # the runner handles them
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
     die_with_parent(signal.SIGKILL, runner_pid)
     with Connection(descriptor) as runner:

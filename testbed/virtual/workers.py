@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run in virtual time shared out over processes: the runner's side, which records and decides nothing of the run."""
+"""A run in virtual time divided among processes: the runner's side, which records but decides nothing about the run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from testbed.virtual.exchange import Descriptors, shared_memory
 from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import Share, shares
-from testbed.virtual.tasks import CRASHED, Task, Told
+from testbed.virtual.tasks import CRASHED, Task, WorkerReport
 
 _ROOT = Path(__file__).resolve().parents[2]
 _POLL_S = 0.2
 _ROOM_BYTES = 1 << 20
 _HEADERS = 4
-"""Times the bytes that links carry in a round: small frames have large entries, and links double some."""
+"""A factor on the bytes that links carry in a round, since small frames have large entries and links may duplicate."""
 
 
 def simulate_shared(
@@ -38,56 +38,56 @@ def simulate_shared(
 ) -> ClockOutcome:
     """Run the plan with the same traces as `testbed.virtual.simulation.simulate`.
 
-    RunError when a worker dies, Crashed when an exception in the host engine ended a worker.
+    Raises RunError if a worker dies, and Crashed if an exception in the host engine ended a worker.
     """
     began_s = time.perf_counter()
-    own = shares(plan.topology, plan.columns, workers)
-    with _Workers(plan, folder, own) as running:
+    worker_shares = shares(plan.topology, plan.columns, workers)
+    with _Workers(plan, folder, worker_shares) as workers_running:
         interrupt.stop_if_requested()
         recorder.begin(0)
         progress.hosts_up(len(plan.topology.hosts), len(plan.topology.hosts))
-        gathering = Gathering(plan, recorder, progress, len(own))
-        _listen(running, gathering, interrupt)
+        gathering = Gathering(plan, recorder, progress, len(worker_shares))
+        _listen(workers_running, gathering, interrupt)
         counters = gathering.counters(wall_s=time.perf_counter() - began_s)
     return ClockOutcome(counters)
 
 
 class _Workers:
-    """The processes. Leaving ends those that are still there."""
+    """The worker processes. Leaving the context kills the remaining ones."""
 
-    def __init__(self, plan: RunPlan, folder: Path, own: list[Share]) -> None:
+    def __init__(self, plan: RunPlan, folder: Path, worker_shares: list[Share]) -> None:
         self.processes: list[subprocess.Popen[bytes]] = []
         self.connections: list[Connection] = []
-        self._logs = [folder / "logs" / f"worker{mine + 1}.log" for mine in range(len(own))]
+        self._logs = [folder / "logs" / f"worker{mine + 1}.log" for mine in range(len(worker_shares))]
         self._stack = ExitStack()
-        descriptors = shared_memory(len(own), _room_bytes(plan))
+        descriptors = shared_memory(len(worker_shares), _room_bytes(plan))
         self._stack.callback(descriptors.close)
         try:
-            for mine in range(len(own)):
+            for mine in range(len(worker_shares)):
                 self._start(mine, descriptors)
             round_ns = lookahead_ns(plan.topology, plan.dilation)
-            task = pickle.dumps(Task(plan, folder.resolve(), own, round_ns, descriptors))
-            for mine in range(len(own)):
+            task = pickle.dumps(Task(plan, folder.resolve(), worker_shares, round_ns, descriptors))
+            for mine in range(len(worker_shares)):
                 self._hand_over(mine, task)
         except BaseException:
             self.close()
             raise
 
     def _start(self, mine: int, descriptors: Descriptors) -> None:
-        ours, theirs = socket.socketpair()
-        numbers = (theirs.fileno(), mine, os.getpid())
-        with theirs, self._logs[mine].open("wb") as log:
+        runner_socket, worker_socket = socket.socketpair()
+        numbers = (worker_socket.fileno(), mine, os.getpid())
+        with worker_socket, self._logs[mine].open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "testbed.virtual.worker", *map(str, numbers)],
-                pass_fds=[theirs.fileno(), *descriptors.numbers()],
+                pass_fds=[worker_socket.fileno(), *descriptors.numbers()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=_ROOT,
-                start_new_session=True,  # Ctrl-C is the runner's to handle
+                start_new_session=True,  # the runner handles Ctrl-C
             )
         self.processes.append(process)
-        self.connections.append(Connection(ours.detach()))
+        self.connections.append(Connection(runner_socket.detach()))
 
     def _hand_over(self, mine: int, task: bytes) -> None:
         try:
@@ -96,18 +96,18 @@ class _Workers:
             raise self.failure(mine) from None
 
     def ask_to_end(self) -> None:
-        """At the end of the round that they are in; one that has ended already does not mind."""
+        """Ask the workers to end with the current round; workers that have ended are ignored."""
         for connection in self.connections:
             with suppress(OSError):
                 connection.send(None)
 
     def failure(self, number: int) -> RunError:
-        """Return why a worker's connection ended, as an exception with one line."""
+        """Return an exception that says in one line why a worker's connection ended."""
         status = self.processes[number].wait()
-        said = log_words(self._logs[number])
+        output = log_words(self._logs[number])
         if status == CRASHED:
-            return Crashed(said)
-        return RunError(f"worker {number + 1} of {len(self.processes)} {how_ended(status)} ({said})")
+            return Crashed(output)
+        return RunError(f"worker {number + 1} of {len(self.processes)} {how_ended(status)} ({output})")
 
     def close(self) -> None:
         for process, connection in zip(self.processes, self.connections, strict=True):
@@ -124,34 +124,34 @@ class _Workers:
 
 
 def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> None:
-    """Until all have ended. KeyboardInterrupt when it is asked for again."""
-    asked = False
-    open_ones = {connection: number for number, connection in enumerate(workers.connections)}
-    while open_ones:
+    """Take the workers' reports until all have ended. Raises KeyboardInterrupt at a second interruption."""
+    is_end_requested = False
+    numbers = {connection: number for number, connection in enumerate(workers.connections)}
+    while numbers:
         interrupt.stop_if_urgent()
-        if interrupt.is_requested and not asked:
-            asked = True
+        if interrupt.is_requested and not is_end_requested:
+            is_end_requested = True
             workers.ask_to_end()
-        for ready in wait(list(open_ones), _POLL_S):
+        for ready in wait(list(numbers), _POLL_S):
             assert isinstance(ready, Connection)
-            number = open_ones[ready]
+            number = numbers[ready]
             try:
-                told: Told = ready.recv()
-            except (EOFError, OSError):  # also in the middle of what it told
+                report: WorkerReport = ready.recv()
+            except (EOFError, OSError):  # possibly in the middle of a report
                 raise workers.failure(number) from None
-            gathering.take(number, told)
-            if told.counts is not None:
-                del open_ones[ready]
+            gathering.take(number, report)
+            if report.counts is not None:
+                del numbers[ready]
     gathering.finish()
 
 
 def open_files(workers: int) -> int:
-    """What the runner has open for so many: a bell from each to each, and a connection to each."""
+    """Return the number of the runner's open files for this many workers: event counters and connections."""
     return workers * (workers + 1)
 
 
 def _room_bytes(plan: RunPlan) -> int:
-    """What two workers can send each other in a round, at most."""
+    """Return an upper bound of the bytes that two workers exchange in a round."""
     hosts = {host.name for host in plan.topology.hosts}
     rate_bps = sum(link.rate_bps for link in plan.topology.links if not {link.a.node, link.b.node} & hosts)
     round_ns = lookahead_ns(plan.topology, plan.dilation) / plan.dilation.factor

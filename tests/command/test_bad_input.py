@@ -133,7 +133,7 @@ def test_a_setting(setting: str, expected: str, capsys: pytest.CaptureFixture[st
         (["--set", "a\x1b[31m=1"], "a\\x1b[31m"),
         (["--set", "degree=1\udcff"], "UTF-8"),
         (["--topology", "a\udcffb"], "UTF-8"),
-        (["--hosts", "docker:debian"], "--hosts needs --clock real: programs in containers know no virtual time"),
+        (["--hosts", "docker:debian"], "--hosts needs --clock real: programs in containers cannot run in virtual time"),
         (["--hosts", "docker:"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'docker:'"),
         (["--hosts", "podman:debian"], "--hosts is docker:IMAGE, such as docker:debian:12, not 'podman:debian'"),
         (["--hosts", "docker:-v /:/host"], "--hosts is docker:IMAGE"),

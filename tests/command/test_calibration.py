@@ -81,7 +81,7 @@ def test_doctor_notes_that_the_code_has_changed(capsys: pytest.CaptureFixture[st
 def test_doctor_says_why_a_stored_file_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
     path = store(calibration())
     path.write_text("{}")
-    assert f"not calibrated: {path} is no calibration of this release" in _doctor(capsys)
+    assert f"not calibrated: {path} is not a calibration of this release" in _doctor(capsys)
 
 
 def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

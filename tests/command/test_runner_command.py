@@ -130,10 +130,10 @@ def _state_root() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
-        (("run", "incast", "--out", "runs"), "use sudo, or --clock virtual, which needs none"),
+        (("run", "incast", "--out", "runs"), "use sudo, or --clock virtual, which does not need root"),
         (
             ("compare", "incast", "--schemes", "irn,sfc", "--out", "runs"),
-            "use sudo, or --clock virtual, which needs none",
+            "use sudo, or --clock virtual, which does not need root",
         ),
         (("validate", "incast", "--out", "runs"), "a live network needs root: not root; use sudo"),
         (("cli",), "a live network needs root: not root; use sudo"),

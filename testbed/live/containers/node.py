@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A node of Mininet's whose shell is that of a container: commands reach it through Docker's engine."""
+"""A Mininet node whose shell runs in a container: its commands go through Docker's engine."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from testbed.live.containers.container import PROMPT, HostContainer
 
 
 class ContainerTerminal:
-    """Stands before a node class of Mininet's among the bases; the node's parameter `container` is its container.
+    """A base class placed before a Mininet node class; the node's parameter `container` is its container.
 
-    RunError, in the container's own words, where the shell has gone.
+    Raises RunError with the container's obituary if the shell has ended.
     """
 
     name: str
@@ -27,7 +27,7 @@ class ContainerTerminal:
     outToNode: dict[int, Any]
 
     def startShell(self, mnopts: str | None = None) -> None:
-        """Waits for the prompt of a container that has been started."""
+        """Wait for the prompt of a container that has been started."""
         container: HostContainer = self.params["container"]
         self.shell = container
         self.pid = container.pid
@@ -41,38 +41,38 @@ class ContainerTerminal:
         self.waiting = False
 
     def read(self, size: int = 1024) -> str:
-        """What the shell has said, at least something."""
+        """Return output of the shell, waiting for at least one character."""
         try:
             if not self.readbuf and not self.stdin.recv(1, socket.MSG_PEEK):
                 raise self._end()
         except ConnectionError as error:
             raise self._end() from error
-        said: str = super().read(size)  # type: ignore[misc]
-        return said
+        output: str = super().read(size)  # type: ignore[misc]
+        return output
 
     def write(self, data: str) -> None:
-        """Types into the shell."""
+        """Send input to the shell."""
         try:
             super().write(data)  # type: ignore[misc]
         except OSError as error:
             raise self._end() from error
 
     def popen(self, *words: Any, **options: Any) -> Any:
-        """Mininet would start a process of the machine's, with its rights."""
+        """Refuse: Mininet would start a process outside the container, with root's rights."""
         raise UsageError(f"{self.name} is a container: `cmd` starts programs in it, `popen` cannot")
 
     def terminate(self) -> None:
-        """Ends and removes the container."""
+        """Kill and remove the container."""
         self.cleanup()
 
     def cleanup(self) -> None:
-        """The same, of a shell that did not start as well."""
+        """Remove the container, also if its shell did not start."""
         if self.shell is not None:
             self.shell.remove()
         self.shell = None
 
     def _end(self) -> RunError:
-        self.waiting = False  # for an answer that does not come any more
+        self.waiting = False  # no answer will come
         assert self.shell is not None
         self.shell.wait()
         return RunError(self.shell.obituary())

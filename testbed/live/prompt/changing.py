@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs that change the network: rates, schemes, switches, links, captures, and any control command."""
+"""Verbs that change the network: rates, schemes, switches, links, captures and other control commands."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def set_rate(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
 
 def scheme(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if not words:
-        known = ", ".join(SCHEMES)
-        return f"{session.scheme}; there are {known}, each with {', '.join(f'+{name}' for name in CONGESTION_SUFFIXES)}"
+        names = ", ".join(SCHEMES)
+        suffixes = ", ".join(f"+{name}" for name in CONGESTION_SUFFIXES)
+        return f"{session.scheme}; available: {names}, each with {suffixes}"
     before = session.scheme
     session.set_scheme(words[0])
-    return f"{before} -> {session.scheme}; messages under way end as they began"
+    return f"{before} -> {session.scheme}; messages under way keep the rules that they began with"
 
 
 def p4(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -37,20 +38,21 @@ def p4(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
 
 
 def dpctl(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    """Mininet's verb for OpenFlow switches, on P4 switches."""
+    """Execute a control command on every switch: Mininet's verb for OpenFlow switches, adapted to P4 switches."""
     if words[0] in ("dump-flows", "dump-ports", "show", "add-flow", "del-flows"):
-        raise VerbError(f"P4 switches know no {words[0]!r}: try `table_dump SWITCH`, `p4 SWITCH help`")
+        raise VerbError(f"{words[0]!r} is for OpenFlow switches; for P4: `table_dump SWITCH`, `p4 SWITCH help`")
     line = " ".join(words)
-    return "\n".join(f"*** {name}\n{each.command(line)}".rstrip() for name, each in session.switches.items())
+    switches = session.switches.items()
+    return "\n".join(f"*** {name}\n{controlled.command(line)}".rstrip() for name, controlled in switches)
 
 
 def switch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    name, what = words
-    each = session.switch(name)
-    if what == "stop" or (what == "reboot" and each.is_up):
-        each.halt()
-    if what == "stop":
-        return f"{name} is stopped, what it held is lost"
+    name, action = words
+    controlled = session.switch(name)
+    if action == "stop" or (action == "reboot" and controlled.is_up):
+        controlled.halt()
+    if action == "stop":
+        return f"{name} is stopped; the packets that it held are lost"
     session.start_switch(name)
     return f"{name} forwards"
 
@@ -68,10 +70,10 @@ def link(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
 def links(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     emulation = session.network.emulation
     lines = []
-    for each in session.topology.links:
-        states = ["OK" if is_up(emulation, end) else "down" for end in (each.a, each.b)]
-        ends = f"{_end(session, each.a)}<->{_end(session, each.b)}"
-        lines.append(f"{ends} ({' '.join(states)}) {each.rate_bps / 1e9:g} Gb/s, {each.delay_ns / 1000:g} us")
+    for link_data in session.topology.links:
+        states = ["OK" if is_up(emulation, end) else "down" for end in (link_data.a, link_data.b)]
+        ends = f"{_end(session, link_data.a)}<->{_end(session, link_data.b)}"
+        lines.append(f"{ends} ({' '.join(states)}) {link_data.rate_bps / 1e9:g} Gb/s, {link_data.delay_ns / 1000:g} us")
     return "\n".join(lines)
 
 
@@ -80,7 +82,7 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if node in session.topology.host:
         if len(words) != 2:
             raise VerbError(f"usage: pcap {node} on|off")
-        end = next(each for each in _ends(session) if each.node == node)
+        end = next(link_end for link_end in _ends(session) if link_end.node == node)
     else:
         if len(words) != 3:
             raise VerbError(f"usage: pcap {node} PORT on|off")
@@ -91,7 +93,7 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
 
 
 def _ends(session: LiveSession) -> list[Port]:
-    return [end for each in session.topology.links for end in (each.a, each.b)]
+    return [end for link_data in session.topology.links for end in (link_data.a, link_data.b)]
 
 
 def _end(session: LiveSession, end: Port) -> str:
@@ -99,29 +101,29 @@ def _end(session: LiveSession, end: Port) -> str:
 
 
 def between(session: LiveSession, a: str) -> list[str]:
-    """Nodes that a node is linked with."""
+    """Return the names of the nodes that are linked with a node, sorted."""
     peers = {
-        each.b.node if each.a.node == a else each.a.node
-        for each in session.topology.links
-        if a in (each.a.node, each.b.node)
+        link_data.b.node if link_data.a.node == a else link_data.a.node
+        for link_data in session.topology.links
+        if a in (link_data.a.node, link_data.b.node)
     }
     return sorted(peer for peer in peers if links_between(session.topology, a, peer))
 
 
-_SWITCHING = "starts a switch that was stopped or has ended, with what the prompt had changed in it"
+_START_SUMMARY = "starts a switch that was stopped or has ended, with the changes made at the prompt"
 VERBS = {
     "set_rate": Verb(("SWITCH PORT GBPS",), "changes how fast a port sends (model Gb/s)", set_rate),
-    "scheme": Verb(("[SCHEME]",), "changes switches and hosts over to another scheme while they run", scheme),
-    "p4": Verb(("SWITCH COMMAND...",), "any control command, as simple_switch_CLI knows them: try help", p4),
-    "dpctl": Verb(("COMMAND...",), "a control command on every switch", dpctl),
-    "switch": Verb(("SWITCH start|stop|reboot",), "stops a switch, or starts it as it was set up and changed", switch),
+    "scheme": Verb(("[SCHEME]",), "shows the scheme, or changes it on switches and hosts while they run", scheme),
+    "p4": Verb(("SWITCH COMMAND...",), "executes a control command of simple_switch_CLI; `help` lists them", p4),
+    "dpctl": Verb(("COMMAND...",), "executes a control command on every switch", dpctl),
+    "switch": Verb(("SWITCH start|stop|reboot",), "stops or starts a switch; changes to it are kept", switch),
     "p4switch_stop": Verb(("SWITCH",), "stops a switch", lambda s, t, w: switch(s, t, [w[0], "stop"])),
-    "p4switch_start": Verb(("SWITCH",), _SWITCHING, lambda s, t, w: switch(s, t, [w[0], "start"])),
-    "p4switch_reboot": Verb(("SWITCH",), "both", lambda s, t, w: switch(s, t, [w[0], "reboot"])),
+    "p4switch_start": Verb(("SWITCH",), _START_SUMMARY, lambda s, t, w: switch(s, t, [w[0], "start"])),
+    "p4switch_reboot": Verb(("SWITCH",), "stops and starts a switch", lambda s, t, w: switch(s, t, [w[0], "reboot"])),
     "p4switches_reboot": Verb(("",), "stops and starts every switch", reboot_all),
     "link": Verb(
-        ("NODE PEER up|down",), "breaks or mends the links of two nodes; switches route around dead ones", link
+        ("NODE PEER up|down",), "takes the links of two nodes down or up; switches route around dead links", link
     ),
-    "links": Verb(("",), "all links, whether they are up, their rates and delays", links),
+    "links": Verb(("",), "shows all links: state, rate and delay", links),
     "pcap": Verb(("HOST on|off", "SWITCH PORT on|off"), "captures an interface for Wireshark, in runs/", pcap),
 }

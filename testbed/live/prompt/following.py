@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs that go on showing what happens: signals as they come, the curve of a queue. Any key ends them."""
+"""Verbs that follow events live: signals as they arrive, and the curve of a queue. Any key ends them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _MOST_COLUMNS = 200
 def bts(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if words[:1] != ["-f"]:
         return looking.counted(session, words)
-    seen, _ = session.journal.signals_since(1 << 62)
-    first = seen
+    count, _ = session.journal.signals_since(1 << 62)
+    first = count
     for _ in terminal.until_key(seconds(words[1]) if words[1:] else None, _FOLLOW_EVERY_S):
-        seen, signals = session.journal.signals_since(seen)
-        for signal in sorted(signals, key=lambda each: each.received_us):
+        count, signals = session.journal.signals_since(count)
+        for signal in sorted(signals, key=lambda record: record.received_us):
             terminal.say(_signal_line(session, signal))
-    return f"{seen - first} BTS"
+    return f"{count - first} BTS"
 
 
 def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -50,7 +50,7 @@ def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
 
 
 class _Depths:
-    """What was read of a queue since somebody watches, and pictures of it."""
+    """Depths of a queue since `watch` began, and the curve that shows them."""
 
     def __init__(self, session: LiveSession, title: str) -> None:
         self._title = title
@@ -64,26 +64,26 @@ class _Depths:
         self._end_us = self._session.now_us
 
     def latest(self) -> str:
-        """The newest, a column each."""
+        """Return a curve of the latest depths, one column per reading."""
         return self._picture(self._values, 1)
 
     def whole(self) -> str:
-        """All of them: a column is the highest of a few."""
-        each = -(-len(self._values) // curve_columns(_columns()))
-        highest = [max(self._values[first : first + each]) for first in range(0, len(self._values), each)]
-        return self._picture(highest, each)
+        """Return a curve of all depths; each column is the highest of several readings."""
+        per_column = -(-len(self._values) // curve_columns(_columns()))
+        highest = [max(self._values[i : i + per_column]) for i in range(0, len(self._values), per_column)]
+        return self._picture(highest, per_column)
 
-    def _picture(self, shown: Sequence[int], each: int) -> str:
+    def _picture(self, values: Sequence[int], readings_per_column: int) -> str:
         now, peak = kilobytes(self._values[-1]), kilobytes(max(self._values))
         watched_us = self._end_us - self._begin_us
-        column_us = each * watched_us / len(self._values)
+        column_us = readings_per_column * watched_us / len(self._values)
         head = (
             f"{self._title}: {now} of frames at {self._end_us:.1f} us, {peak} at the peak of the {watched_us:.1f} us "
             f"watched; a column is {column_us:.3g} us"
         )
         if self._threshold:
             head += f", dotted: Q_th {kilobytes(self._threshold)}"
-        return "\n".join([head, *curve(shown, columns=_columns(), rows=_ROWS, threshold=self._threshold)])
+        return "\n".join([head, *curve(values, columns=_columns(), rows=_ROWS, threshold=self._threshold)])
 
 
 def _columns() -> int:
@@ -96,7 +96,7 @@ def _watch(session: LiveSession, terminal: Terminal, title: str, for_s: float | 
         for turn, _ in enumerate(terminal.until_key(for_s, _WATCH_EVERY_S)):
             depths.add(read())
             if terminal.has_keys and turn % _DRAW_EVERY == 0:
-                live.update(Text(f"{depths.latest()}\nany key ends"), refresh=True)
+                live.update(Text(f"{depths.latest()}\npress any key to stop"), refresh=True)
     return depths.whole()
 
 
@@ -104,23 +104,23 @@ def _signal_line(session: LiveSession, signal: Signal) -> str:
     flows = {message.flow.flow_id: message.flow for message in session.journal.messages()}
     flow = None if signal.flow_id is None else flows.get(signal.flow_id)
     obeyed = "obeyed" if signal.obeyed else "not obeyed"
-    what = "a program" if flow is None else f"message {flow.flow_id} to {flow.dst}"
-    asks = "a lower rate" if signal.cause == "feedback" else f"pause {signal.pause_us:.1f} us"
+    origin = "a program" if flow is None else f"message {flow.flow_id} to {flow.dst}"
+    request = "a lower rate" if signal.cause == "feedback" else f"pause {signal.pause_us:.1f} us"
     return (
-        f"{signal.received_us:.1f} us: {signal.switch} to {signal.host}, {what}: {signal.cause}, "
-        f"{signal.queue_depth_bytes} B queued, {asks}, {obeyed}"
+        f"{signal.received_us:.1f} us: {signal.switch} to {signal.host}, {origin}: {signal.cause}, "
+        f"{signal.queue_depth_bytes} B queued, {request}, {obeyed}"
     )
 
 
 VERBS = {
     "bts": Verb(
         ("[SWITCH]", "-f [SECONDS]"),
-        "BTS and pause frames sent and suppressed, by cause; `-f`: as they reach hosts, until a key",
+        "shows BTS and pause frames, sent and suppressed, by cause; `-f` follows them as they reach hosts",
         bts,
     ),
     "watch": Verb(
         ("SWITCH [PORT] [SECONDS]", "SWITCH SECONDS"),
-        "live curve of a queue, or of the whole buffer, until a key",
+        "draws a live curve of a queue, or of the whole buffer, until a key is pressed",
         watch,
     ),
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs of Mininet's that try the network with programs: ping and iperf, none of which can hang."""
+"""Mininet's verbs that test the network with programs: ping and iperf, all with time limits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Ping:
     src: Host
     dst: Host
     round_trip: str | None
-    """min/avg/max/mdev in wall ms; None: no answer."""
+    """The round-trip time as min/avg/max/mdev in wall ms; None without an answer."""
 
 
 def pingall(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -69,63 +69,64 @@ def pingpairfull(session: LiveSession, terminal: Terminal, words: Sequence[str])
 def iperf(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     client, server = _pair(session, words)
     terminal.say(f"*** Iperf: testing TCP bandwidth between {client.name} and {server.name}")
-    found, _ = _iperf(session, client, server, ())
-    received = f"{server.name} received {_rate(session, found['received_bps'])} of TCP payload"
-    waiting = _on_the_way(found["sent_bytes"] - found["received_bytes"])
-    return f"*** Results: {received}, {found['retransmits']} retransmits{waiting}"
+    results, _ = _iperf(session, client, server, ())
+    received = f"{server.name} received {_rate(session, results['received_bps'])} of TCP payload"
+    in_flight = _in_flight(results["sent_bytes"] - results["received_bytes"])
+    return f"*** Results: {received}, {results['retransmits']} retransmits{in_flight}"
 
 
 def iperfudp(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    asked_bps = wall_bps(words[0], session.dilation) if words else session.dilation.wall_bps(_DEFAULT_UDP_GBPS * 1e9)
+    default_bps = session.dilation.wall_bps(_DEFAULT_UDP_GBPS * 1e9)
+    requested_bps = wall_bps(words[0], session.dilation) if words else default_bps
     client, server = _pair(session, words[1:])
     terminal.say(f"*** Iperf: testing UDP bandwidth between {client.name} and {server.name}")
-    sent, arrived = _iperf(session, client, server, (str(asked_bps),))
+    sent, arrived = _iperf(session, client, server, (str(requested_bps),))
     received_bps = 8 * arrived["received_bytes"] / arrived["seconds"] if arrived["seconds"] else 0.0
     received = f"{server.name} received {_rate(session, received_bps)} of UDP payload"
     lost_bytes = round(sent["sent_bytes"] * sent["lost_percent"] / 100)
-    waiting = _on_the_way(sent["sent_bytes"] - arrived["received_bytes"] - lost_bytes)
-    asked = f"asked for {_rate(session, asked_bps)}"
-    return f"*** Results: {asked}, {received}, {sent['lost_percent']:.3g} % lost{waiting}"
+    in_flight = _in_flight(sent["sent_bytes"] - arrived["received_bytes"] - lost_bytes)
+    requested = f"asked for {_rate(session, requested_bps)}"
+    return f"*** Results: {requested}, {received}, {sent['lost_percent']:.3g} % lost{in_flight}"
 
 
 def xterm(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    """A terminal in a window needs a display and a program."""
+    """Open a terminal window for each node; raise VerbError with another way to get a shell if that is impossible."""
     net = session.network.emulation.net
     for word in words:
         if word not in net:
             raise VerbError(f"no node {word!r} in this network")
         if isinstance(shell := net.get(word).shell, HostContainer):
-            other = f"in another terminal `sudo docker exec -it {shell.engines_name} sh` is a shell of it"
-            raise VerbError(f"{word} is a container; {other}")
-    elsewhere = f"in another terminal `sudo mnexec -a {net.get(words[0]).pid} bash` is a shell of {words[0]}"
+            command = f"sudo docker exec -it {shell.engines_name} sh"
+            raise VerbError(f"{word} is a container; open its shell in another terminal with `{command}`")
+    hint = f"open a shell of {words[0]} in another terminal with `sudo mnexec -a {net.get(words[0]).pid} bash`"
     if "DISPLAY" not in os.environ:
-        raise VerbError(f"there is no display (DISPLAY is not set); {elsewhere}")
+        raise VerbError(f"there is no display (DISPLAY is not set); {hint}")
     program = shutil.which("xterm") or shutil.which("x-terminal-emulator")
     if program is None:
-        raise VerbError(f"xterm is not installed; {elsewhere}")
+        raise VerbError(f"xterm is not installed; {hint}")
     for word in words:
         subprocess.Popen(["mnexec", "-a", str(net.get(word).pid), program, "-title", word], start_new_session=True)
-    return f"a terminal of {', '.join(words)} opens"
+    return f"opening a terminal window for {', '.join(words)}"
 
 
 def x11(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    """Mininet's tunnel of a node's display to the machine's."""
+    """Replace Mininet's tunnel from a node's display to the machine's display, which is not needed here."""
     if "DISPLAY" not in os.environ:
         raise VerbError("there is no display to tunnel to (DISPLAY is not set)")
-    raise VerbError(f"no tunnel is needed: `{words[0]} COMMAND` shows its windows on the machine's display")
+    raise VerbError(f"no tunnel is needed: `{words[0]} COMMAND` opens its windows on this machine's display")
 
 
 def _ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
     pid = session.network.emulation.host_pid(src.name)
     words = in_network_of(pid, "ping", "-c", "1", "-W", str(patience_s), str(dst.ip))
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    found = _ROUND_TRIP.search(done.stdout)
-    return _Ping(src, dst, "/".join(found.groups()) if done.returncode == 0 and found else None)
+    match = _ROUND_TRIP.search(done.stdout)
+    return _Ping(src, dst, "/".join(match.groups()) if done.returncode == 0 and match else None)
 
 
 def _pings(session: LiveSession, hosts: Sequence[Host], patience_s: int) -> list[_Ping]:
     if shutil.which("ping") is None:
-        raise VerbError("ping is not installed: Debian has it in iputils-ping")
+        raise VerbError("ping is not installed: on Debian, install iputils-ping")
     pairs = [(src, dst) for src in hosts for dst in hosts if src != dst]
     with ThreadPoolExecutor(_PINGS_AT_ONCE) as pool:
         return list(pool.map(lambda pair: _ping(session, pair[0], pair[1], patience_s), pairs))
@@ -140,48 +141,49 @@ def _ping_among(session: LiveSession, terminal: Terminal, hosts: Sequence[Host],
     if words and not words[0].isdecimal():
         raise VerbError(f"{words[0]!r} is not a number of seconds")
     terminal.say("*** Ping: testing ping reachability")
-    found = _pings(session, hosts, int(words[0]) if words else _patience_s(session))
+    pings = _pings(session, hosts, int(words[0]) if words else _patience_s(session))
     for src in hosts:
-        marks = [ping.dst.name if ping.round_trip else "X" for ping in found if ping.src == src]
+        marks = [ping.dst.name if ping.round_trip else "X" for ping in pings if ping.src == src]
         terminal.say(f"{src.name} -> {' '.join(marks)}")
-    received = sum(ping.round_trip is not None for ping in found)
-    lost = 100 * (len(found) - received) // max(1, len(found))
-    result = f"*** Results: {lost}% dropped ({received}/{len(found)} received)"
-    if received < len(found):
+    received = sum(ping.round_trip is not None for ping in pings)
+    lost = 100 * (len(pings) - received) // max(1, len(pings))
+    result = f"*** Results: {lost}% dropped ({received}/{len(pings)} received)"
+    if received < len(pings):
         raise VerbError(result)
     return result
 
 
 def _ping_full(session: LiveSession, terminal: Terminal, hosts: Sequence[Host]) -> str:
-    found = _pings(session, hosts, _patience_s(session))
-    for ping in found:
+    pings = _pings(session, hosts, _patience_s(session))
+    for ping in pings:
         terminal.say(f" {ping.src.name}->{ping.dst.name}: rtt min/avg/max/mdev {ping.round_trip or 'lost'} ms (wall)")
-    received = sum(ping.round_trip is not None for ping in found)
-    if received < len(found):
-        raise VerbError(f"*** Results: {received}/{len(found)} received")
-    return f"*** Results: {received}/{len(found)} received"
+    received = sum(ping.round_trip is not None for ping in pings)
+    if received < len(pings):
+        raise VerbError(f"*** Results: {received}/{len(pings)} received")
+    return f"*** Results: {received}/{len(pings)} received"
 
 
 def _pair(session: LiveSession, words: Sequence[str]) -> tuple[Host, Host]:
-    """As Mininet: the first and the last host unless two are named."""
+    """Return the client and the server: the first and the last host by default, as in Mininet."""
     if not words:
         return session.topology.hosts[0], session.topology.hosts[-1]
     client, server = (session.host(word) for word in words)
     if client == server:
-        raise VerbError("a host does not measure itself")
+        raise VerbError("client and server must be different hosts")
     return client, server
 
 
 def _iperf(
-    session: LiveSession, client: Host, server: Host, more: Sequence[str]
+    session: LiveSession, client: Host, server: Host, client_arguments: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the client and the server of one test measured."""
+    """Run one iperf3 test; return what the client and the server measured."""
     children: list[Child] = []
     try:
         for role, host in (("server", server), ("client", client)):
             pid = session.network.emulation.host_pid(host.name)
             words = in_network_of(pid, sys.executable, "-m", "testbed.live.iperf3_peer", role)
-            words += [str(server.ip), str(_IPERF_PORT), str(_IPERF_SECONDS), *(more if role == "client" else ())]
+            words += [str(server.ip), str(_IPERF_PORT), str(_IPERF_SECONDS)]
+            words += client_arguments if role == "client" else ()
             log = session.network.logs / f"iperf-{role}.log"
             children.append(Child(f"iperf {role}", words, session.network.run_id, log))
             children[-1].wait_for_line("ready", _READY_SECONDS)
@@ -204,35 +206,35 @@ def _answer(peer: Child, deadline: float) -> dict[str, Any]:
         if time.monotonic() > deadline:
             raise VerbError("iperf got no answer: try `pingall`, `links`")
         select.select([peer], [], [], 0.2)
-    found: dict[str, Any] = json.loads(next(line for line in lines if line.startswith("{")))
-    if found["error"] is not None:
-        raise VerbError(f"iperf: {found['error']}")
-    return found
+    report: dict[str, Any] = json.loads(next(line for line in lines if line.startswith("{")))
+    if report["error"] is not None:
+        raise VerbError(f"iperf: {report['error']}")
+    return report
 
 
 def _rate(session: LiveSession, wall_bps: float) -> str:
     return f"{wall_bps * session.dilation.factor / 1e9:.2f} Gb/s ({wall_bps / 1e6:.2f} Mbits/sec on the wall clock)"
 
 
-def _on_the_way(unreceived_bytes: int) -> str:
-    """Return a note about what the client's socket had taken and the server had not received when the time was up."""
+def _in_flight(unreceived_bytes: int) -> str:
+    """Return a note about the bytes that the client's socket had taken but the server had not received at the end."""
     if unreceived_bytes <= 0:
         return ""
     return f"; {unreceived_bytes / 1000:.0f} KB more were on their way when the time was up"
 
 
-_NEEDS_X = "a terminal of a node in a window; needs a display"
+_XTERM_SUMMARY = "opens a terminal window for a node; needs a display"
 VERBS = {
-    "pingall": Verb(("[TIMEOUT]",), "pings between all hosts", pingall),
+    "pingall": Verb(("[TIMEOUT]",), "pings between all hosts; TIMEOUT is in seconds of wall time", pingall),
     "pingpair": Verb(("",), "pings between the first two hosts", pingpair),
     "pingset": Verb(("HOST...",), "pings between some hosts", pingset),
     "pingallfull": Verb(("",), "pings between all hosts, with round trip times", pingallfull),
     "pingpairfull": Verb(("",), "pings between the first two hosts, with round trip times", pingpairfull),
-    "iperf": Verb(("", "SRC DST"), "TCP throughput between two hosts, 5 s of wall time", iperf),
+    "iperf": Verb(("", "SRC DST"), "measures TCP throughput between two hosts for 5 s of wall time", iperf),
     "iperfudp": Verb(
-        ("", "GBPS SRC DST"), "UDP throughput and loss at a rate (model Gb/s; 10M: of the wall clock)", iperfudp
+        ("", "GBPS SRC DST"), "measures UDP throughput and loss at a rate (model Gb/s, or wall bits/s as 10M)", iperfudp
     ),
-    "xterm": Verb(("NODE...",), _NEEDS_X, xterm),
-    "gterm": Verb(("NODE...",), _NEEDS_X, xterm),
-    "x": Verb(("NODE [COMMAND...]",), "says how a node's windows are shown", x11),
+    "xterm": Verb(("NODE...",), _XTERM_SUMMARY, xterm),
+    "gterm": Verb(("NODE...",), _XTERM_SUMMARY, xterm),
+    "x": Verb(("NODE [COMMAND...]",), "explains how to show the windows of a node's programs", x11),
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs that run a scenario on the network as it stands, and that say how far what was seen can be trusted."""
+"""Verbs that run a scenario on the live network, and that judge how far its measurements can be trusted."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from testbed.recording.recorder import Recorder
 
 _RUNS = Path("runs")
 _QUIET_RTTS = 3
-_LOOKS = 3
-"""How often a network that is not balanced is looked at again before what is missing counts as on its way."""
+_RETRIES = 3
+"""How often unbalanced counters are read again before the missing packets are taken to be in flight."""
 
 
 @dataclass(frozen=True)
@@ -50,51 +50,51 @@ class _Reading:
 
 
 def fidelity(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    found = _read(session)
+    reading = _read(session)
     gap = _gap(session)
-    for _ in range(_LOOKS):
-        if gap or found.is_balanced:
+    for _ in range(_RETRIES):
+        if gap or reading.is_balanced:
             break
-        packets = found.counters.packets
+        packets = reading.counters.packets
         time.sleep(session.dilation.wall_ns(_QUIET_RTTS * session.plan.transport.base_rtt_ns) / 1e9)
-        found = _read(session)
-        if found.counters.packets == packets:
+        reading = _read(session)
+        if reading.counters.packets == packets:
             break
     else:
-        gap = "packets are on their way"
+        gap = "packets are in flight"
     lines = [f"over the {session.now_us:.1f} us of model time since the hosts' NICs started:"]
-    lines += [down(each) for each in session.switches.values() if not each.is_up]
-    lines += [_lateness(session, name, lateness) for name, lateness in found.lateness.items()]
-    lines.append(_packets(found.counters, is_whole=not _begun_later(session)))
-    return "\n".join([*lines, *_verdict(session, found.counters, gap)])
+    lines += [down(controlled) for controlled in session.switches.values() if not controlled.is_up]
+    lines += [_lateness(session, name, lateness) for name, lateness in reading.lateness.items()]
+    lines.append(_packets(reading.counters, is_whole=not _restarted_later(session)))
+    return "\n".join([*lines, *_verdict(session, reading.counters, gap)])
 
 
 def _read(session: LiveSession) -> _Reading:
-    up = [each for each in session.switches.values() if each.is_up]
-    switches = [each.statistics() for each in up]
+    up = [controlled for controlled in session.switches.values() if controlled.is_up]
+    switches = [controlled.statistics() for controlled in up]
     wires = session.network.target.other_parts()
-    counts = [each.counts() for each in up]
-    sight = session.look()
+    counts = [controlled.counts() for controlled in up]
+    state = session.look()
     counters = run_counters(
-        [host.statistics for host in sight.hosts.values()],
+        [host.statistics for host in state.hosts.values()],
         counts,
         [*switches, *wires],
-        host_lateness=sight.lateness.values(),
-        host_spacing=sight.spacing,
+        host_lateness=state.lateness.values(),
+        host_spacing=state.spacing,
         interrupted=False,
         wall_s=0.0,
     )
     lateness = {
         **{part.name: part.lateness for part in switches},
         **{f"{part.name}, since the network came up": part.lateness for part in wires},
-        **sight.lateness,
+        **state.lateness,
     }
     return _Reading(counters, lateness)
 
 
 def _gap(session: LiveSession) -> str:
-    """Return why packets that are not accounted for need not be lost; nothing if they must be."""
-    if later := _begun_later(session):
+    """Return why unaccounted packets may not be lost; an empty string if they must be lost."""
+    if later := _restarted_later(session):
         return later
     if session.had_dead_links and not session.counts_dead_links:
         return "a link was down, and BMv2 does not count what dead links lose"
@@ -104,11 +104,11 @@ def _gap(session: LiveSession) -> str:
     return ""
 
 
-def _begun_later(session: LiveSession) -> str:
-    """Return why the counters of some switch do not cover all that the hosts' counters cover; nothing if all do."""
-    for name, each in session.switches.items():
-        if not each.is_up:
-            return each.state
+def _restarted_later(session: LiveSession) -> str:
+    """Return why a switch's counters cover less time than the hosts' counters; an empty string if none do."""
+    for name, controlled in session.switches.items():
+        if not controlled.is_up:
+            return controlled.state
         if (restarted_us := session.restarted_us(name)) is not None:
             return f"{name} was started again at {restarted_us:.1f} us, and its counters with it"
     return ""
@@ -118,18 +118,19 @@ def _packets(counters: RunCounters, *, is_whole: bool) -> str:
     packets = counters.packets
     if not is_whole:
         return f"packets: {packets.sent} sent and {packets.received} received by hosts"
-    made = f"{packets.sent} sent by hosts, {packets.switch_generated} made by switches"
-    copied = f", {packets.link_duplicated} duplicated by links" if packets.link_duplicated else ""
-    kept = f"{packets.received} received by hosts, {packets.switch_absorbed} consumed and {packets.in_flight} queued"
+    sources = f"{packets.sent} sent by hosts, {packets.switch_generated} made by switches"
+    duplicates = f", {packets.link_duplicated} duplicated by links" if packets.link_duplicated else ""
+    sinks = f"{packets.received} received by hosts, {packets.switch_absorbed} consumed and {packets.in_flight} queued"
     drops = ", ".join(f"{count} by {reason}" for reason, count in counters.drops.items())
-    return f"packets: {made}{copied}; {kept} by switches, {sum(counters.drops.values())} lost{drops and f' ({drops})'}"
+    lost = f"{sum(counters.drops.values())} lost{drops and f' ({drops})'}"
+    return f"packets: {sources}{duplicates}; {sinks} by switches, {lost}"
 
 
 def _verdict(session: LiveSession, counters: RunCounters, gap: str) -> list[str]:
-    """Return the verdict of a run that would end now, and its reasons."""
+    """Return the verdict that a run would have if it ended now, and the reasons."""
     if not counters.packets.sent:
         return ["no verdict yet: no host has sent a packet"]
-    messages = [each for each in session.journal.messages_of_these_nics() if each.is_done]
+    messages = [message for message in session.journal.messages_of_these_nics() if message.is_done]
     corrupted = sum(message.received is not None and message.received.corrupted for message in messages)
     unbalanced = f"Whether packets were lost is not known: {gap}." if gap else ""
     verdict = judge(
@@ -137,7 +138,7 @@ def _verdict(session: LiveSession, counters: RunCounters, gap: str) -> list[str]
         replace(counters, unbalanced=unbalanced),
         FlowCounts(total=len(messages), completed=len(messages), corrupted=corrupted, timeouts=0, packets_resent=0),
     )
-    return [f"verdict so far: {verdict.level}", *(f"  {each}" for each in verdict.reasons)]
+    return [f"verdict so far: {verdict.level}", *(f"  {reason}" for reason in verdict.reasons)]
 
 
 def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -151,11 +152,11 @@ def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
         terminal.say(f"messages under way end unfinished: {len(unfinished)} (`wait` first to let them finish)")
     with session.emptied():
         stored = execute(plan, _RUNS, Silent(), _on(session))
-    return _told(stored.result, stored.report)
+    return _outcome(stored.result, stored.report)
 
 
 class _on:
-    """The clock of a run on the session's network."""
+    """The clock of a scenario run: it runs a plan on the session's network."""
 
     def __init__(self, session: LiveSession) -> None:
         self._session = session
@@ -167,16 +168,16 @@ class _on:
         network = replace(self._session.network, plan=plan, logs=folder / "logs", switches=switches)
         began_s = time.perf_counter()
         outcome = run_on(network, folder, recorder, progress, interrupt, began_s=began_s, programs=True)
-        for each in switches:  # they went on writing where they had begun to
-            for name in (samples_file(each.name), late_bins_file(each.name)):
-                if (self._session.network.logs / name).exists():  # BMv2 tells nothing of its lateness over time
+        for switch in switches:  # they continue to write to the files of the session
+            for name in (samples_file(switch.name), late_bins_file(switch.name)):
+                if (self._session.network.logs / name).exists():  # BMv2 writes no file of its lateness over time
                     shutil.copy(self._session.network.logs / name, network.logs / name)
         return outcome
 
 
 def _lateness(session: LiveSession, name: str, lateness: LatenessSummary | None) -> str:
     if lateness is None or not lateness.count:
-        return f"{name}: nothing was sent, so no lateness"
+        return f"{name}: nothing was sent, so its lateness is unknown"
     config = session.plan.config
     share = 100 * lateness_share(lateness.p99_ns, run_identity(config).base_rtt_us, config.dilation)
     is_probed = config.switch == "bmv2" and name in session.switches
@@ -185,28 +186,26 @@ def _lateness(session: LiveSession, name: str, lateness: LatenessSummary | None)
 
 
 def _since(session: LiveSession, name: str) -> str:
-    """Return since when a part was measured, where that is not the start of the NICs."""
+    """Return since when a part was measured; an empty string if since the start of the NICs."""
     restarted_us = session.restarted_us(name) if name in session.switches else None
     return "" if restarted_us is None else f", since its start at {restarted_us:.1f} us"
 
 
-def _told(result: RunResult, report: Path | None) -> str:
-    seen = [f"{result.flows.completed} of {result.flows.total} flows done"]
+def _outcome(result: RunResult, report: Path | None) -> str:
+    facts = [f"{result.flows.completed} of {result.flows.total} flows done"]
     if result.max_buffer_bytes is not None:
-        seen.append(f"peak buffer {result.max_buffer_bytes / 1000:.0f} KB")
+        facts.append(f"peak buffer {result.max_buffer_bytes / 1000:.0f} KB")
     if result.bts is not None:
-        seen.append(f"{result.bts.sent} BTS sent")
-    lines = [", ".join(seen), f"{result.verdict}: {' '.join(result.verdict_reasons)}"]
+        facts.append(f"{result.bts.sent} BTS sent")
+    lines = [", ".join(facts), f"{result.verdict}: {' '.join(result.verdict_reasons)}"]
     return "\n".join(lines if report is None else [*lines, f"report: {report}"])
 
 
 VERBS = {
-    "fidelity": Verb(
-        ("",), "how late hosts and switches were since the NICs started, what was lost, and the verdict", fidelity
-    ),
+    "fidelity": Verb(("",), "shows lateness, packet loss and the verdict since the NICs started", fidelity),
     "scenario": Verb(
         ("SCENARIO [SETTING...]",),
-        "runs a scenario on this network as it stands, with a report (SCALE, key=value)",
+        "runs a scenario on this network, with a report; SETTING is a scale or key=value",
         scenario,
     ),
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs that look into switches: what they hold, have signalled, dropped and remember."""
+"""Verbs that show the state of switches: queues, signals, drops, pause caches and tables."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _CLASS_NAMES = {CLASS_BTS: "BTS", CLASS_CONTROL: "control", CLASS_DATA: "data", 
 
 
 def queues(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
-    """Each switch is read by one command: its lines are of one moment and add up to its total."""
+    """Show the queues of switches. One command reads a whole switch, so its lines agree with its total."""
 
     def lines(switch: ControlledSwitch) -> list[str]:
-        at_us, held = session.now_us, session.queues(switch.name)
-        total_bytes = sum(queue.held_bytes for queue in held)
+        at_us, depths = session.now_us, session.queues(switch.name)
+        total_bytes = sum(queue.held_bytes for queue in depths)
         return [
             f"{switch.name} at {at_us:.1f} us: {total_bytes} B of frames in all queues",
             *(
                 f"  port {queue.port.number} to {queue.port.peer.node}, {_class_name(queue.traffic_class)}: "
                 f"{queue.held_bytes} B"
-                for queue in held
+                for queue in depths
             ),
         ]
 
@@ -42,25 +42,26 @@ def _class_name(traffic_class: int) -> str:
 
 def drops(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     def lines(switch: ControlledSwitch) -> list[str]:
-        found = switch.counts().drops + switch.statistics().drops
-        return [f"{switch.name}: {', '.join(f'{reason} {count}' for reason, count in found.items()) or 'none'}"]
+        totals = switch.counts().drops + switch.statistics().drops
+        return [f"{switch.name}: {', '.join(f'{reason} {count}' for reason, count in totals.items()) or 'none'}"]
 
     return _of_switches(session, words, lines)
 
 
 def cache(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     def lines(switch: ControlledSwitch) -> list[str]:
-        found = session.cache(switch.name)
+        cached = session.cache(switch.name)
         return [
-            f"{switch.name}: {len(found.entries)} live entries now, {found.most_entries} at the peak since it started",
+            f"{switch.name}: {len(cached.entries)} live entries now, "
+            f"{cached.most_entries} at the peak since it started",
             *(
-                f"  {each.host} {each.address}, DSCP {each.dscp}: "
+                f"  {entry.host} {entry.address}, DSCP {entry.dscp}: "
                 + (
-                    f"paused for {each.left_us:.1f} us more"
-                    if each.left_us > 0
-                    else f"over since {-each.left_us:.1f} us"
+                    f"paused for {entry.left_us:.1f} us more"
+                    if entry.left_us > 0
+                    else f"expired {-entry.left_us:.1f} us ago"
                 )
-                for each in found.entries
+                for entry in cached.entries
             ),
         ]
 
@@ -70,11 +71,11 @@ def cache(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
 def show_tables(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     names = [word for word in words if word != "all"]
     switch = session.switch(names[0]) if names else next(iter(session.switches.values()))
-    found = reading.tables(switch)
-    shown = found if "all" in words else [each for each in found if not reading.is_compiler_made(each[0])]
-    lines = [line.replace(name, f"{reading.short_name(name):<24}", 1) for name, line in shown]
-    if len(shown) < len(found):
-        lines.append(f"and {len(found) - len(shown)} that the compiler made of statements: `show_tables all`")
+    all_tables = reading.tables(switch)
+    selected = all_tables if "all" in words else [row for row in all_tables if not reading.is_compiler_made(row[0])]
+    lines = [line.replace(name, f"{reading.short_name(name):<24}", 1) for name, line in selected]
+    if len(selected) < len(all_tables):
+        lines.append(f"{len(all_tables) - len(selected)} tables that the compiler made: `show_tables all`")
     return "\n".join(" ".join(line.split()) for line in lines)
 
 
@@ -91,51 +92,53 @@ def table_dump(session: LiveSession, terminal: Terminal, words: Sequence[str]) -
 
 def print_switches(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     lines: list[str] = []
-    for name, each in session.switches.items():
+    for name, controlled in session.switches.items():
         ports = ", ".join(f"{port.number}->{port.peer.node}" for port in session.topology.ports[name])
-        lines.append(f"{name}: {ports}{'' if each.is_up else f' ({each.state})'}")
+        lines.append(f"{name}: {ports}{'' if controlled.is_up else f' ({controlled.state})'}")
     return "\n".join(lines)
 
 
 def counted(session: LiveSession, words: Sequence[str]) -> str:
-    """Return the BTS and pause frames of switches, by what they were."""
+    """Return the counts of BTS and pause frames of switches, by cause."""
 
     def lines(switch: ControlledSwitch) -> list[str]:
         counts = switch.counts()
-        seen = [f"{event.label} {count}" for event, count in counts.bts.items() if count]
-        seen += [f"pause_{event.label} {count}" for event, count in counts.pfc.items() if count]
-        return [f"{switch.name}: {', '.join(seen) or 'none'}"]
+        labels = [f"{event.label} {count}" for event, count in counts.bts.items() if count]
+        labels += [f"pause_{event.label} {count}" for event, count in counts.pfc.items() if count]
+        return [f"{switch.name}: {', '.join(labels) or 'none'}"]
 
     return _of_switches(session, words, lines)
 
 
 def _dump(switch: ControlledSwitch, table: str) -> list[str]:
-    """Entries that read alike but for their number are as good as one, where there are many."""
+    """Return the lines of a table dump; consecutive identical lines are printed once."""
     return [next(iter(group)) for _, group in groupby(switch.command(f"table_dump {table}").splitlines())]
 
 
 def _of_switches(session: LiveSession, words: Sequence[str], lines: Callable[[ControlledSwitch], Sequence[str]]) -> str:
-    """Return the lines of the switch that is named, or of all switches; a line says so where one does not run."""
+    """Return the lines of the named switch, or of all switches; a switch that is not running has one line."""
     if words:
         return "\n".join(lines(session.switch(words[0])))
-    found: list[str] = []
-    for each in session.switches.values():
-        found += lines(each) if each.is_up else [down(each)]
-    return "\n".join(found)
+    result: list[str] = []
+    for switch in session.switches.values():
+        result += lines(switch) if switch.is_up else [down(switch)]
+    return "\n".join(result)
 
 
 def down(switch: ControlledSwitch) -> str:
-    """Return a line about a switch that does not run."""
+    """Return the line about a switch that is not running."""
     return f"{switch.state}; `switch {switch.name} start` starts it again"
 
 
 VERBS = {
-    "queues": Verb(("[SWITCH]",), "bytes of frames held now, by port and class", queues),
-    "drops": Verb(("[SWITCH]",), "packets dropped since the switch started, by reason", drops),
-    "cache": Verb(("[SWITCH]",), "live entries of the pause caches", cache),
-    "show_tables": Verb(("[all]", "SWITCH [all]"), "tables of the P4 program; `all`: the compiler's too", show_tables),
-    "table_dump": Verb(
-        ("SWITCH TABLE", "SWITCH [all]"), "entries of a table, by a short name such as ipv4_lpm", table_dump
+    "queues": Verb(("[SWITCH]",), "shows the bytes of frames queued now, by port and class", queues),
+    "drops": Verb(("[SWITCH]",), "shows the packets dropped since the switch started, by reason", drops),
+    "cache": Verb(("[SWITCH]",), "shows the live entries of the pause caches", cache),
+    "show_tables": Verb(
+        ("[all]", "SWITCH [all]"), "shows the tables of the P4 program; `all` adds those of the compiler", show_tables
     ),
-    "printSwitches": Verb(("",), "switches and what their ports lead to", print_switches),
+    "table_dump": Verb(
+        ("SWITCH TABLE", "SWITCH [all]"), "shows the entries of a table (short names such as ipv4_lpm work)", table_dump
+    ),
+    "printSwitches": Verb(("",), "shows the switches and the neighbour at each port", print_switches),
 }

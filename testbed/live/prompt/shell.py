@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Mininet's command line with our verbs in it: every error is one line, and every verb and argument can be completed.
+"""Mininet's command line extended by the verbs of this package, with one-line errors and completion.
 
-Verbs of ours take the place of Mininet's of the same name. A command for a host (`h1 ping h2`) is Mininet's, but its
+These verbs replace Mininet's verbs of the same name. Mininet executes commands for a host (`h1 ping h2`), but their
 exit status is kept, so that a script of prompt lines can fail.
 """
 
@@ -31,10 +31,10 @@ _IGNORE = "-"
 
 
 class Shell(CLI):  # type: ignore[misc]
-    """The prompt on a session. `failed` tells of the line that was executed last."""
+    """The prompt of a session. `failed` is whether the latest line failed."""
 
     def __init__(self, session: LiveSession, terminal: Terminal, stdin: IO[str]) -> None:
-        """Ready for lines; `run` reads them from a person."""
+        """Prepare the prompt; `run` then reads lines from `stdin`."""
         self.session = session
         self.terminal = terminal
         self.failed = False
@@ -45,7 +45,7 @@ class Shell(CLI):  # type: ignore[misc]
         self.inputFile = None
 
     def onecmd(self, line: str) -> bool:
-        """One line; whatever goes wrong with it is said in one line."""
+        """Execute one line and report any error in one line; return whether the prompt should end."""
         self.failed = False
         try:
             return bool(super().onecmd(self.precmd(line)))
@@ -55,20 +55,20 @@ class Shell(CLI):  # type: ignore[misc]
             self.fail(str(error))
         except OSError as error:
             self.fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
-        except Exception as error:  # an evaluated line, or a verb of Mininet's on something that it does not expect
+        except Exception as error:  # from Python code of `py` and `px`, or from one of Mininet's own verbs
             first = next(iter(str(error).splitlines()), "")
             self.fail(f"{type(error).__name__}: {first}")
         return False
 
     def fail(self, reason: str) -> None:
-        """Says why a line did not do what it was to do."""
+        """Print why the current line failed."""
         self.failed = True
         self.terminal.say(reason)
 
-    # Mininet's own verbs, where something of them must be else here
+    # Overridden verbs of Mininet
 
     def default(self, line: str) -> None:
-        """A command for a node; its exit status counts."""
+        """Execute a command on a node and keep its exit status."""
         name, arguments, _ = self.parseline(line)
         if name not in self.mn:
             raise VerbError(f"*** Unknown command: {line}")
@@ -89,8 +89,8 @@ class Shell(CLI):  # type: ignore[misc]
             raise VerbError("usage: source FILE")
         failed = False
         with open(line.strip(), encoding="utf-8") as file:  # noqa: PTH123
-            for each in file:
-                self.onecmd(each)
+            for command in file:
+                self.onecmd(command)
                 failed = failed or self.failed
         self.failed = failed
 
@@ -99,7 +99,7 @@ class Shell(CLI):  # type: ignore[misc]
         self.failed = subprocess.run(["sh", "-c", 'eval "$1"', "sh", line], check=False).returncode != 0
 
     def do_py(self, line: str) -> None:
-        """py EXPRESSION: evaluates Python; node names, `net` (Mininet) and `session` (ours) may be used"""
+        """py EXPRESSION: evaluates Python; node names, `net` (Mininet's network) and `session` may be used"""
         result = eval(line, {}, self.getLocals())
         if result is not None:
             output(f"{result}\n" if isinstance(result, str) else f"{result!r}\n")
@@ -111,22 +111,22 @@ class Shell(CLI):  # type: ignore[misc]
         before.flush()
 
     def getLocals(self) -> dict[str, Any]:
-        """What `py` and `px` know."""
+        """Return the names that `py` and `px` may use."""
         self.locals.update(self.mn)
         self.locals["session"] = self.session
-        found: dict[str, Any] = self.locals
-        return found
+        names: dict[str, Any] = self.locals
+        return names
 
     def do_wait(self, line: str) -> None:
-        """Replaced by ours."""
+        """Hide Mininet's verb; the verb of this package replaces it."""
         raise NotImplementedError
 
     def do_time(self, line: str) -> None:
-        """time COMMAND: how long any line of the prompt takes (wall)"""
+        """time COMMAND: measures the wall time of any line of the prompt"""
         super().do_time(line)
 
     def waitForNode(self, node: Any) -> None:
-        """Until the node's command is done. Where nobody sits, it gets no input rather than the next lines."""
+        """Wait until the node's command is done. Without a terminal, keep it from reading the script's next lines."""
         if self.terminal.has_keys:
             super().waitForNode(node)
             return
@@ -136,11 +136,11 @@ class Shell(CLI):  # type: ignore[misc]
     # completion
 
     def completenames(self, text: str, *ignored: Any) -> list[str]:
-        """Verbs and nodes."""
+        """Return the verbs and nodes that begin with a text."""
         return [*super().completenames(text, *ignored), *(name for name in self.mn if name.startswith(text))]
 
     def completedefault(self, *ignored: Any) -> list[str]:
-        """Nodes, in a command for a node."""
+        """Return the nodes that begin with a text, as arguments of a command for a node."""
         return [name for name in self.mn if name.startswith(ignored[0])]
 
     def _address(self, word: str) -> str:
@@ -148,7 +148,7 @@ class Shell(CLI):  # type: ignore[misc]
 
 
 def _method(name: str, verb: Verb) -> Callable[[Shell, str], None]:
-    """A verb as `cmd` calls it, its docstring being the prompt's help."""
+    """Return a verb as a method for `cmd.Cmd`; its docstring is the prompt's help text."""
 
     def method(shell: Shell, line: str) -> None:
         words = line.split()
@@ -164,7 +164,7 @@ def _method(name: str, verb: Verb) -> Callable[[Shell, str], None]:
 def _completion(verb: Verb) -> Callable[[Shell, str, str, int, int], list[str]]:
     def complete(shell: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
         before = line[:begin].split()[1:]
-        return [each for each in verb.candidates(before, shell.known) if each.startswith(text)]
+        return [candidate for candidate in verb.candidates(before, shell.known) if candidate.startswith(text)]
 
     return complete
 
@@ -175,7 +175,7 @@ for _name, _verb in VERBS.items():
 
 
 def run_lines(shell: Shell, lines: io.TextIOBase | IO[str]) -> bool:
-    """Executes lines as at the prompt until one fails; whether none did. A line after `-` may fail, as in make."""
+    """Execute lines as at the prompt until one fails; return whether none failed. A line after `-` may fail."""
     for number, raw in enumerate(lines, start=1):
         line = shell.precmd(raw.strip())
         if not line.strip():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`runner.py cli`: a live network and the prompt on it, for a person or for a file of lines."""
+"""`runner.py cli`: starts a live network and its prompt, for a person or for a script of prompt lines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from testbed.plan.request import RunRequest
 
 
 def open_prompt(request: RunRequest, console: Console, script: IO[str] | None = None) -> bool:
-    """Starts the request's network and gives the prompt until the user leaves, or executes a script; nothing stays.
+    """Start the request's network and run the prompt until the user leaves, or execute a script.
 
-    Ctrl-C ends the start; at the prompt it has the prompt's own meaning, and it ends a script.
-    False for a script of which a line failed.
+    Everything is removed afterwards. Ctrl-C interrupts the start and ends a script. At the prompt it has the prompt's
+    own meaning. Returns False if a line of the script failed.
     """
     with interruptible() as interrupt, open_session(request, interrupt, partial(_say, console)) as session:
         hosts = session.topology.hosts
@@ -50,6 +50,6 @@ def _serve(shell: Shell, script: IO[str] | None) -> bool:
     if script is not None:
         return run_lines(shell, script)
     shell.initReadline()
-    readline.set_completer_delims(" \t\n")  # a scheme's name has dashes and a plus
+    readline.set_completer_delims(" \t\n")  # names of schemes contain dashes and plus signs
     shell.run()
     return True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""All verbs of the prompt that are not Mininet's own, and what the words of their arguments may be."""
+"""The table of all verbs that this package adds to Mininet's prompt, and the possible values of their arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXAMPLE_SIZES = ("1KB", "64KB", "250KB", "1MB", "10MB")
 
 
 def known_words(session: LiveSession) -> Known:
-    """For completion: what each kind of argument may be on this network."""
+    """Return the possible values of each placeholder on this network, for completion."""
     topology = session.topology
     names = [host.name for host in topology.hosts]
 
@@ -34,8 +34,8 @@ def known_words(session: LiveSession) -> Known:
 
     def tables(words: Sequence[str]) -> Iterable[str]:
         switch = session.switches.get(words[0]) if words else None
-        found = [] if switch is None or not switch.is_up else reading.tables(switch)
-        return [reading.short_name(name) for name, _ in found if not reading.is_compiler_made(name)]
+        rows = [] if switch is None or not switch.is_up else reading.tables(switch)
+        return [reading.short_name(name) for name, _ in rows if not reading.is_compiler_made(name)]
 
     def commands(words: Sequence[str]) -> Iterable[str]:
         switch = session.switches.get(words[0]) if len(words) == 1 else None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Where the prompt's words go, and keys that end what is shown live. Without a terminal nothing waits for a key."""
+"""The prompt's output, and its keys: live views end at a key, or after a fixed time without a terminal."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from compiled.visible import visible
 _KEYS_BYTES = 64
 _LAYOUT = "\n\t"
 DEFAULT_SECONDS = 3.0
-"""How long something live is shown where no key can end it."""
+"""Duration of a live view, in seconds, where no key can end it."""
 
 
 class Terminal:
-    """Says lines through Mininet's log, as everything of the prompt does."""
+    """The prompt's terminal. Lines are written through Mininet's log."""
 
     def __init__(self, say: Callable[[str], None], console: Console, *, has_keys: bool | None = None) -> None:
-        """`has_keys`: whether a person sits there; found out if it is not said."""
+        """`has_keys` is whether a user can press keys; by default it is detected from stdin and stdout."""
         self._say = say
         self.console = console
         self.has_keys = sys.stdin.isatty() and sys.stdout.isatty() if has_keys is None else has_keys
 
     def say(self, text: str) -> None:
-        """Print one or several lines; names of a P4 program, and what switches and hosts send, are shown as text."""
+        """Print one or several lines; control characters in names and in data of switches and hosts are escaped."""
         self._say(f"{visible(text, keep=_LAYOUT)}\n")
 
     def until_key(self, seconds: float | None, every_s: float) -> Iterator[None]:
-        """Turns of a live view: until a key is pressed, Ctrl-C, or the time is up; one turn at least."""
+        """Yield for each turn of a live view until a key, Ctrl-C or the time limit; yield at least once."""
         if seconds is None and not self.has_keys:
             seconds = DEFAULT_SECONDS
         deadline = None if seconds is None else time.monotonic() + seconds
@@ -62,7 +62,7 @@ class Terminal:
 
     @contextmanager
     def _keys(self) -> Iterator[None]:
-        """Keys come at once, and do not show."""
+        """Deliver keys immediately and without echo while the context lasts."""
         if not self.has_keys:
             yield
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs of messages: sending them, and how they fare. Times are model time."""
+"""Verbs that send messages and show their progress. Times are model time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testbed.live.prompt.words import VerbError, duration_us, size_bytes
 from testbed.live.session.journal import Message
 from testbed.live.session.session import LiveSession
 
-_SHOWN = 20
+_LATEST_MESSAGES = 20
 _STARTING_US = 1000.0
 _PROTOCOLS = {6: "TCP", 17: "UDP", 1: "ICMP"}
 
@@ -45,47 +45,45 @@ def wait(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
 
 def flows(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     hosts = session.look().hosts
-    states = {each.flow_id: each for host in hosts.values() for each in host.messages}
+    states = {state.flow_id: state for host in hosts.values() for state in host.messages}
     messages = session.journal.messages()
-    shown = messages if words else messages[-_SHOWN:]
-    lines = [_line(message, states.get(message.flow.flow_id), session.now_us) for message in shown]
-    if len(shown) < len(messages):
-        lines.insert(0, f"the last {len(shown)} of {len(messages)}; `flows all` shows all")
+    selected = messages if words else messages[-_LATEST_MESSAGES:]
+    lines = [_line(message, states.get(message.flow.flow_id), session.now_us) for message in selected]
+    if len(selected) < len(messages):
+        lines.insert(0, f"the last {len(selected)} of {len(messages)} messages; `flows all` shows all")
     if lines:
         lines.insert(0, f"at {session.now_us:.1f} us; sizes are payload, without headers")
     lines += _program_lines(session, hosts.values())
-    return "\n".join(lines) or "nothing was sent: try `send` or `incast`, or a program such as `h1 iperf3 -s`"
+    return "\n".join(lines) or "no flows yet: try `send` or `incast`, or a program such as `h1 iperf3 -s`"
 
 
 def pauses(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     lines: list[str] = []
     flow = {message.flow.flow_id: message.flow for message in session.journal.messages()}
     for host in session.look().hosts.values():
-        name = host.statistics.host
-        for each in host.messages:
-            if each.paused_for_us and each.flow_id in flow:
-                lines.append(
-                    f"{name} to {flow[each.flow_id].dst}, message {each.flow_id}: {each.paused_for_us:.1f} us more"
-                )
+        src = host.statistics.host
+        for message in host.messages:
+            if message.paused_for_us and message.flow_id in flow:
+                dst = flow[message.flow_id].dst
+                lines.append(f"{src} to {dst}, message {message.flow_id}: {message.paused_for_us:.1f} us more")
         for program in host.programs:
             if program.paused_for_us:
-                lines.append(
-                    f"{name} to {_name(session, program.destination_ip)}, program: {program.paused_for_us:.1f} us more"
-                )
+                dst = _name(session, program.destination_ip)
+                lines.append(f"{src} to {dst}, program: {program.paused_for_us:.1f} us more")
         if host.class_paused_for_us:
-            lines.append(f"{name}: its data class for {host.class_paused_for_us:.1f} us more, by 802.1Qbb")
+            lines.append(f"{src}: data class paused by 802.1Qbb, {host.class_paused_for_us:.1f} us more")
     _, signals = session.journal.signals_since(0)
     obeyed = sum(signal.obeyed for signal in signals)
-    lines.append(f"{len(lines)} pauses now; since the start {len(signals)} BTS came to hosts, {obeyed} were obeyed")
+    lines.append(f"{len(lines)} pauses now; since the start, hosts received {len(signals)} BTS and obeyed {obeyed}")
     return "\n".join(lines)
 
 
-def _followed(session: LiveSession, messages: list[Message], words: Sequence[str], said: str) -> str:
+def _followed(session: LiveSession, messages: list[Message], words: Sequence[str], description: str) -> str:
     if not words:
-        return f"{said}; `flows` shows how they fare"
+        return f"{description}; `flows` shows their progress"
     if not session.wait(messages):
-        raise VerbError(f"{said}: not done after a minute")
-    return f"{said}: {_summary(messages)}"
+        raise VerbError(f"{description}: not done after a minute")
+    return f"{description}: {_summary(messages)}"
 
 
 def _summary(messages: Sequence[Message]) -> str:
@@ -94,8 +92,8 @@ def _summary(messages: Sequence[Message]) -> str:
     if not slowdowns:
         return "no message was sent"
     done = f"{len(slowdowns)} of {len(messages)} messages are done"
-    worst = f"slowdown {sum(slowdowns) / len(slowdowns):.2f} in the mean, {max(slowdowns):.2f} at most"
-    return f"{done}, {worst}{f', {corrupted} corrupted' if corrupted else ''}"
+    slowdown = f"slowdown {sum(slowdowns) / len(slowdowns):.2f} on average, {max(slowdowns):.2f} at most"
+    return f"{done}, {slowdown}{f', {corrupted} corrupted' if corrupted else ''}"
 
 
 def _line(message: Message, state: MessageState | None, now_us: float) -> str:
@@ -104,7 +102,7 @@ def _line(message: Message, state: MessageState | None, now_us: float) -> str:
     if message.sent is not None and message.fct_us is not None:
         return f"{head}{_done(message, message.sent)}"
     if message.is_abandoned:
-        return head + "unfinished when a scenario took over the hosts"
+        return head + "abandoned unfinished when a scenario took over the hosts"
     if state is None:
         return head + ("about to start" if flow.start_ns / 1000 > now_us - _STARTING_US else "not under way")
     return f"{head}{100 * state.acknowledged_bytes / flow.size_bytes:.0f} % acknowledged, {_under_way(state)}"
@@ -117,21 +115,21 @@ def _done(message: Message, sent: FlowSent) -> str:
 
 
 def _under_way(state: MessageState) -> str:
-    held = f", paused for {state.paused_for_us:.1f} us more" if state.paused_for_us else ""
+    pause = f", paused for {state.paused_for_us:.1f} us more" if state.paused_for_us else ""
     window = "no window" if state.window_bytes is None else f"window {state.window_bytes} B"
     limits = f"({window}, rate {state.rate_gbps:.3g} Gb/s)"
-    return f"{state.in_flight_bytes} B in flight {limits}{held}, {state.packets_resent} resent"
+    return f"{state.in_flight_bytes} B in flight {limits}{pause}, {state.packets_resent} resent"
 
 
 def _program_lines(session: LiveSession, hosts: Iterable[HostState]) -> list[str]:
     lines = []
     for host in hosts:
-        for each in host.programs:
-            kind = _PROTOCOLS.get(each.protocol, f"protocol {each.protocol}")
-            held = f", paused for {each.paused_for_us:.1f} us more" if each.paused_for_us else ""
+        for program in host.programs:
+            kind = _PROTOCOLS.get(program.protocol, f"protocol {program.protocol}")
+            pause = f", paused for {program.paused_for_us:.1f} us more" if program.paused_for_us else ""
             lines.append(
-                f"program: {host.statistics.host}:{each.source_port} to {_name(session, each.destination_ip)}:"
-                f"{each.destination_port} ({kind}): {each.held_bytes} B wait in the NIC{held}"
+                f"program: {host.statistics.host}:{program.source_port} to {_name(session, program.destination_ip)}:"
+                f"{program.destination_port} ({kind}): {program.held_bytes} B waiting in the NIC{pause}"
             )
     return lines
 
@@ -142,14 +140,14 @@ def _name(session: LiveSession, address: str) -> str:
 
 VERBS = {
     "send": Verb(
-        ("SRC DST SIZE [wait]",), "starts a message of so many bytes (250KB, 1MB); `wait` until it is done", send
+        ("SRC DST SIZE [wait]",), "sends a message of SIZE (250KB, 1MB); `wait` returns when it is done", send
     ),
     "incast": Verb(
         ("DST N SIZE [wait]", "DST N SIZE SYNC [wait]"),
-        "N hosts send a message each to DST, at once or spread over SYNC (50us)",
+        "sends a message from each of N hosts to DST, at once or spread over SYNC (50us)",
         incast,
     ),
     "wait": Verb(("",), "waits until all messages are done", wait),
-    "flows": Verb(("[all]",), "messages and programs' flows: done, under way, paused", flows),
-    "pauses": Verb(("",), "who is paused now, and for how long yet", pauses),
+    "flows": Verb(("[all]",), "shows messages and flows of programs: done, under way or paused", flows),
+    "pauses": Verb(("",), "shows which flows are paused now, and for how much longer", pauses),
 }

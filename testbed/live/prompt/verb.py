@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A verb of the prompt: how it is used, what it is for, what it does. Usage is data: it checks and completes arguments.
+"""A verb of the prompt: its usage, its summary and its action. Usage is data that checks and completes arguments.
 
-A usage is a form such as `watch SWITCH [PORT] [SECONDS]`: words in capitals stand for things, those in brackets may be
-left out, `WORD...` takes the rest, `on|off` are words themselves. A verb may have several forms.
+A usage is a form such as `watch SWITCH [PORT] [SECONDS]`. Words in capitals are placeholders, brackets mark optional
+words, `WORD...` takes all remaining words, and `on|off` lists literal words. A verb may have several forms.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from testbed.live.prompt.terminal import Terminal
 from testbed.live.prompt.words import VerbError
 
 if TYPE_CHECKING:
-    from testbed.live.session.session import LiveSession  # needs Mininet, which usages do not
+    from testbed.live.session.session import LiveSession  # imports Mininet, which usages do not need
 
 Act: TypeAlias = "Callable[[LiveSession, Terminal, Sequence[str]], str]"
 Known = Mapping[str, Callable[[Sequence[str]], Iterable[str]]]
-"""What a word in capitals may be, given the words before it."""
+"""Values that a placeholder may have, by its name: a function of the words before it."""
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A word of the prompt."""
+    """A command word of the prompt, with its forms of usage and its action."""
 
     forms: tuple[str, ...]
-    """Without the verb itself."""
+    """Forms of usage, without the verb itself."""
     summary: str
     act: Act
-    """Gives what is to be printed last; VerbError and UsageError for what cannot be."""
+    """Execute the verb and return the text to print last. Raises VerbError or UsageError if that is impossible."""
 
     def usage(self, name: str) -> str:
-        """All forms."""
+        """Return all forms of usage of the verb `name` as one line."""
         return " | ".join(f"{name} {form}".strip() for form in self.forms)
 
     def check(self, name: str, words: Sequence[str]) -> None:
-        """VerbError with the usage unless the words fit one of the forms."""
+        """Raise VerbError with the usage unless the words fit one of the forms."""
         if not any(_fits(form.split(), words) for form in self.forms):
             raise VerbError(f"usage: {self.usage(name)}")
 
     def candidates(self, words: Sequence[str], known: Known) -> list[str]:
-        """What the next word may be, after these."""
-        found: dict[str, None] = {}
+        """Return the possible next words after these, for completion."""
+        candidates: dict[str, None] = {}
         for form in self.forms:
             slots = form.split()
             if not _starts(slots, words):
@@ -52,12 +52,12 @@ class Verb:
             slot = _slot(slots, len(words))
             if slot is None:
                 continue
-            for each in slot.split("|"):
-                if each in known:
-                    found |= dict.fromkeys(known[each](words))
-                elif not each.isupper():
-                    found[each] = None
-        return list(found)
+            for choice in slot.split("|"):
+                if choice in known:
+                    candidates |= dict.fromkeys(known[choice](words))
+                elif not choice.isupper():
+                    candidates[choice] = None
+        return list(candidates)
 
 
 def _bare(slot: str) -> str:
@@ -65,14 +65,14 @@ def _bare(slot: str) -> str:
 
 
 def _slot(slots: Sequence[str], index: int) -> str | None:
-    """The slot that the word at an index falls into."""
+    """Return the slot of the word at an index; None if the form has no such slot."""
     if index < len(slots):
         return _bare(slots[index])
     return _bare(slots[-1]) if slots and slots[-1].rstrip("]").endswith("...") else None
 
 
 def _starts(slots: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether a form could begin with these words."""
+    """Return whether a form could begin with these words."""
     return all(_takes(_slot(slots, index), word) for index, word in enumerate(words))
 
 
@@ -84,5 +84,5 @@ def _takes(slot: str | None, word: str) -> bool:
 
 
 def _fits(slots: Sequence[str], words: Sequence[str]) -> bool:
-    least = sum(not slot.startswith("[") for slot in slots)
-    return least <= len(words) and _starts(slots, words)
+    required = sum(not slot.startswith("[") for slot in slots)
+    return required <= len(words) and _starts(slots, words)

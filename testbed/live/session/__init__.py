@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A live network as an object: messages, switches, links and schemes while it runs."""
+"""A live network as an object: messages, switches, links and schemes while the network runs."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures that begin and end while a network runs, each as a run's `--pcap` makes it."""
+"""Captures that start and stop while a network runs; their files are like those of a run's `--pcap`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from topologies.model import Port
 
 
 class Captures:
-    """The captures of one session; those still running end with it."""
+    """The captures of one session; those still running end with the session."""
 
     def __init__(self, network: LiveNetwork, folder: Callable[[], Path], start_ns: Callable[[], int]) -> None:
-        """`folder` is the session's own. Model time 0 of a capture is where `start_ns` stands when it begins."""
+        """`folder` returns the session's folder; `start_ns` returns model time 0, read when a capture starts."""
         self._network = network
         self._folder = folder
         self._start_ns = start_ns
         self._running: dict[str, tuple[LiveCaptures, Path]] = {}
 
     def start(self, end: Port) -> Path:
-        """Begins one; returns once it listens. The file that it will be."""
+        """Start a capture and wait until tcpdump is listening; return the path of the future file."""
         interface = self._interface(end)
         if interface in self._running:
             raise UsageError(f"{interface} is being captured already")
@@ -40,14 +40,14 @@ class Captures:
         return path
 
     def stop(self, end: Port) -> tuple[str, ...]:
-        """Ends one: where its file is, if there is one, and what that lacks, a line each."""
+        """Stop a capture; return lines that name its file, if there is one, and the defects of the file."""
         interface = self._interface(end)
         if interface not in self._running:
             raise UsageError(f"{interface} is not being captured")
         return self._end(interface)
 
     def close(self, tell: Callable[[str], None]) -> None:
-        """Ends them all, even if one cannot be kept; `tell` hears the lines of each."""
+        """End all captures, even if one fails; `tell` receives the lines of each capture."""
         with ExitStack() as stack:
             for interface in reversed(self._running):
                 stack.callback(self._end_telling, interface, tell)
@@ -59,10 +59,10 @@ class Captures:
     def _end(self, interface: str) -> tuple[str, ...]:
         capture, path = self._running.pop(interface)
         try:
-            lacking = capture.stop()
+            defects = capture.stop()
         finally:
             give_to_caller(path.parents[1])
-        return (f"captured {path}", *lacking) if path.exists() else lacking
+        return (f"captured {path}", *defects) if path.exists() else defects
 
     def _listen(self, end: Port, folder: Path, logs: Path) -> LiveCaptures:
         network, plan = self._network, self._network.plan

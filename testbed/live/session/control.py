@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A switch of a session: commanded, stopped and started again, with what was changed at the prompt in it."""
+"""A switch of a session: executes commands, stops, and starts again with the changes that were made at the prompt."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from testbed.targets.common.counters import SwitchCounts
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import RunningSwitch
 
-_READING = ("show_", "table_dump", "table_info", "table_num_entries", "help", "get_", "statistics")
-_READING_ENDS = ("_read", "_get", "_dump", "_get_rates")
+_READ_PREFIXES = ("show_", "table_dump", "table_info", "table_num_entries", "help", "get_", "statistics")
+_READ_SUFFIXES = ("_read", "_get", "_dump", "_get_rates")
 
 _Answer = TypeVar("_Answer")
 
 
 class SwitchEnded(RunError):
-    """A switch whose process has ended although nobody stopped the switch: killed, or by a fault of its own."""
+    """A switch's process has ended by itself, for instance because it was killed or crashed."""
 
     def __init__(self, switch: str, reason: str) -> None:
         super().__init__(reason)
@@ -28,27 +28,27 @@ class SwitchEnded(RunError):
 
 
 class ControlledSwitch:
-    """A switch, whether its process runs or not.
+    """A switch that may be running or stopped.
 
-    UsageError for what a stopped switch cannot do, SwitchEnded for a switch whose process has ended by itself.
+    Its methods raise UsageError if the switch is stopped, and SwitchEnded if its process has ended by itself.
     """
 
     def __init__(self, running: RunningSwitch) -> None:
         self.name = running.name
         self.started_ns = 0
-        """CLOCK_MONOTONIC of its latest start at the prompt: its counters begin there. 0 before the first."""
+        """The time of the latest start at the prompt (CLOCK_MONOTONIC), where its counters begin; 0 if none."""
         self._running = running
         self._is_halted = False
         self._changes: list[str] = []
 
     @property
     def is_up(self) -> bool:
-        """Whether its process runs."""
+        """Whether the switch's process runs."""
         return not self._is_halted and not self._running.has_ended
 
     @property
     def state(self) -> str:
-        """Whether it runs, and why not, as one line."""
+        """Whether the switch runs and if not, why, as one line."""
         if self._is_halted:
             return f"{self.name} is stopped"
         return self._running.obituary() if self._running.has_ended else f"{self.name} runs"
@@ -57,7 +57,7 @@ class ControlledSwitch:
         """Execute a control command; a command that changes something is repeated when the switch is started again."""
         answer = self._ask(lambda: self._running.command(line))
         name = line.partition(" ")[0]
-        if not name.startswith(_READING) and not name.endswith(_READING_ENDS):
+        if not name.startswith(_READ_PREFIXES) and not name.endswith(_READ_SUFFIXES):
             self._changes.append(line)
         return answer
 
@@ -82,36 +82,36 @@ class ControlledSwitch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has ended, for any reason."""
+        """Whether the switch's process has ended, for any reason."""
         return self._running.has_ended
 
     def obituary(self) -> str:
-        """Return how its process ended and what the process said last, as one line."""
+        """Return how the switch's process ended and its last output, as one line."""
         return self._running.obituary()
 
     @property
     def changes(self) -> Sequence[str]:
-        """Commands that changed it since the network came up."""
+        """The commands that changed the switch since the network came up."""
         return tuple(self._changes)
 
     def stop(self) -> None:
-        """End its process when a run is over; its queue samples are in their file by then."""
+        """End the switch's process at the end of a run; its queue samples are then complete in their file."""
         self._check_started()
         self._is_halted = True
         self._running.stop()
 
     def halt(self) -> None:
-        """End its process with all it holds; its links stay."""
+        """Kill the switch's process and lose its packets; its links stay."""
         self._check_started()
         self._is_halted = True
         self._running.halt()
 
     def start_again(self) -> None:
-        """Start a new process: empty, set up as at the beginning, then changed as the prompt had changed it."""
+        """Start a new process with empty queues and the initial settings; repeat the changes made at the prompt."""
         self.check_down()
         if not self._is_halted:
             self._is_halted = True
-            self._running.halt()  # its process has ended, its connection and its files are still open
+            self._running.halt()  # the process has ended, but its connection and files are still open
         try:
             self._running.start_again()
             for line in self._changes:
@@ -123,7 +123,7 @@ class ControlledSwitch:
         self.started_ns = time.monotonic_ns()
 
     def check_down(self) -> None:
-        """Raise UsageError if its process runs."""
+        """Raise UsageError if the switch's process runs."""
         if self.is_up:
             raise UsageError(f"{self.name} runs already; `switch {self.name} reboot` stops it and starts it again")
 

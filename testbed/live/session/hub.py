@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Keeps up with the agents of a session: a thread reads what they tell as they tell it, whoever is asking or not."""
+"""Follows the agents of a session: a thread reads their messages as they arrive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from testbed.live.agents import AgentProcess
 from testbed.live.session.journal import Journal
 from testbed.system.waiting import readable
 
-# From "all are ready" to model time 0: every agent has read the start line by then.
+# Time from the moment when all agents are ready to model time 0: every agent reads the start line meanwhile.
 _START_MARGIN_NS = 100_000_000
 _POLL_SECONDS = 0.1
 _LOOK_SECONDS = 10.0
@@ -40,11 +40,11 @@ _NAMED_HOSTS = 4
 
 @dataclass(frozen=True)
 class Sight:
-    """What all hosts have in hand at one moment."""
+    """The state of all hosts at one moment."""
 
     hosts: Mapping[str, HostState]
     lateness: Mapping[str, LatenessSummary]
-    """Lateness of each agent, by its name with its hosts."""
+    """The lateness of each agent, by the agent's name and hosts."""
     spacing: Sequence[SpacingSummary]
 
 
@@ -53,19 +53,19 @@ class AgentHub:
 
     def __init__(self, agents: Sequence[AgentProcess], journal: Journal) -> None:
         self.start_ns = 0
-        """CLOCK_MONOTONIC of model time 0."""
+        """The time of model time 0 on CLOCK_MONOTONIC."""
         self._agents = agents
         self._journal = journal
         self._failure: str | None = None
         self._hosts: dict[str, HostState] = {}
         self._lateness: dict[str, AgentLateness] = {}
         self._answered: dict[str, int] = {}
-        self._looks = 0
+        self._look_number = 0
         self._is_stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="agents", daemon=True)
 
     def start(self, interrupt: Interrupt) -> None:
-        """Waits until all hosts are up, then begins. RunError if some do not come up."""
+        """Wait until all hosts are up, then start model time. Raises RunError if a host does not come up."""
         for agent in self._agents:
             agent.wait_until_ready(interrupt)
         self.start_ns = time.monotonic_ns() + _START_MARGIN_NS
@@ -74,30 +74,31 @@ class AgentHub:
 
     @property
     def failure(self) -> str | None:
-        """What became of an agent that is no longer there."""
+        """The error that ended an agent, as one line; None while all agents work."""
         return self._failure
 
     def tell(self, command: Command) -> None:
-        """To every agent. RunError when one has gone."""
+        """Send a command to every agent. Raises RunError if an agent has ended."""
         if self._failure is not None:
             raise RunError(self._failure)
         for agent in self._agents:
             agent.tell(command)
 
     def add(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
-        """Messages, to the agents of their ends."""
+        """Send new messages to the agents that serve their sources or destinations."""
         if self._failure is not None:
             raise RunError(self._failure)
         for agent in self._agents:
             served = set(agent.hosts)
-            own = tuple(flow for flow in flows if flow.src in served or flow.dst in served)
-            if own:
-                agent.tell(Add(own, {end: addresses[end] for flow in own for end in (flow.src, flow.dst)}))
+            local_flows = tuple(flow for flow in flows if flow.src in served or flow.dst in served)
+            if local_flows:
+                ends = {end: addresses[end] for flow in local_flows for end in (flow.src, flow.dst)}
+                agent.tell(Add(local_flows, ends))
 
     def look(self) -> Sight:
-        """What every host has in hand. RunError when an agent does not answer."""
-        self._looks += 1
-        number = self._looks
+        """Return the current state of every host. Raises RunError if an agent does not answer."""
+        self._look_number += 1
+        number = self._look_number
         self.tell(Look(number))
         names = [agent.name for agent in self._agents]
 
@@ -109,11 +110,11 @@ class AgentHub:
         if self._failure is not None:
             raise RunError(self._failure)
         latest = [(agent, self._lateness[agent.name]) for agent in self._agents if agent.name in self._lateness]
-        lateness = {f"NICs of {_hosts_of(agent)} ({agent.name})": each.lateness for agent, each in latest}
-        return Sight(dict(self._hosts), lateness, [each.spacing for _, each in latest])
+        lateness = {f"NICs of {_hosts_of(agent)} ({agent.name})": report.lateness for agent, report in latest}
+        return Sight(dict(self._hosts), lateness, [report.spacing for _, report in latest])
 
     def stop(self) -> None:
-        """Ends all agents."""
+        """End all agents."""
         self._is_stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -128,7 +129,7 @@ class AgentHub:
                 if agent.has_ended and not self._is_stopping.is_set():
                     self._failure = (
                         f"{agent.obituary()}; the NICs of {_hosts_of(agent)} are gone with it, and no verb starts it "
-                        "again: `exit`, then start the prompt anew"
+                        "again: `exit` and start the prompt again"
                     )
                     self._journal.fail(self._failure)
 
@@ -147,7 +148,7 @@ class AgentHub:
 
 
 def _hosts_of(agent: AgentProcess) -> str:
-    """Return the names of an agent's hosts, the first few of many."""
+    """Return the names of an agent's hosts; only the first few if there are many."""
     names = agent.hosts
-    shown = ", ".join(names[:_NAMED_HOSTS])
-    return shown if len(names) <= _NAMED_HOSTS else f"{shown} and {len(names) - _NAMED_HOSTS} more hosts"
+    names_text = ", ".join(names[:_NAMED_HOSTS])
+    return names_text if len(names) <= _NAMED_HOSTS else f"{names_text} and {len(names) - _NAMED_HOSTS} more hosts"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Breaks and mends links of a live network: both ends go down or up, as when a cable is pulled."""
+"""Takes links of a live network down and up: both ends change state, as when a cable is pulled."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from topologies.model import Link, Port, Topology
 
 
 def links_between(topology: Topology, a: str, b: str) -> list[Link]:
-    """All links of two nodes. UsageError when there is none."""
+    """Return all links between two nodes. Raises UsageError if there is none."""
     for name in (a, b):
         if name not in topology.host and name not in topology.switch:
             raise UsageError(f"no node {name!r} in this network")
-    found = [link for link in topology.links if {link.a.node, link.b.node} == {a, b}]
-    if not found:
+    links = [link for link in topology.links if {link.a.node, link.b.node} == {a, b}]
+    if not links:
         raise UsageError(f"{a} and {b} are not linked")
-    return found
+    return links
 
 
 def set_link(emulation: Emulation, link: Link, *, up: bool) -> None:
-    """Both ends, a host's first: what it sends from then on it knows to be lost.
+    """Set the state of both ends of a link, the host's end first, so that the host counts what it loses from then on.
 
-    What the host's kernel knows of addresses and routes is on its TAP device and stays.
+    The host's addresses and routes are on its TAP device and are kept.
     """
-    for end in sorted((link.a, link.b), key=lambda each: not _is_host(emulation, each)):
+    for end in sorted((link.a, link.b), key=lambda link_end: not _is_host(emulation, link_end)):
         set_end(emulation, end, up=up)
 
 
@@ -47,7 +47,7 @@ def set_end(emulation: Emulation, end: Port, *, up: bool) -> None:
 
 
 def is_up(emulation: Emulation, end: Port) -> bool:
-    """Whether an end of a link is up."""
+    """Return whether an end of a link is up."""
     interface = interface_of(emulation.topology, end)
     if _is_host(emulation, end):
         with network_namespace(emulation.host_pid(end.node)), Links() as links:

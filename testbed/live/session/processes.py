@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Programs that people started in the hosts, in the background or as daemons: found by where they live, and ended."""
+"""Background programs and daemons that users started in the hosts: found by network namespace, and ended."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from testbed.system.cleanup import end_processes
 
 
 def programs_of(network: LiveNetwork) -> list[psutil.Process]:
-    """Processes in a host's network namespace, the host's own shell left out."""
+    """Return the processes in the hosts' network namespaces, except for the hosts' own shells."""
     shells = {network.emulation.host_pid(host.name) for host in network.plan.topology.hosts}
     spaces = {_namespace(pid) for pid in shells} - {None}
-    return [each for each in psutil.process_iter() if each.pid not in shells and _namespace(each.pid) in spaces]
+    return [
+        process for process in psutil.process_iter() if process.pid not in shells and _namespace(process.pid) in spaces
+    ]
 
 
 def end_programs(network: LiveNetwork) -> int:
-    """Ends them all; how many there were."""
-    found = programs_of(network)
-    end_processes(found)
-    return len(found)
+    """End all programs in the hosts and return how many there were."""
+    programs = programs_of(network)
+    end_processes(programs)
+    return len(programs)
 
 
 def _namespace(pid: int) -> str | None:

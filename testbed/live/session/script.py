@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs the main function of a script that builds a live network, so that it ends like the command does."""
+"""Runs the main function of a script that builds a live network, with the error handling of the command."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from testbed.errors import RunError, UsageError
 
 _BAD_INPUT, _BROKEN, _INTERRUPTED = 2, 3, 130
-"""The exit codes of `runner.py` for the same ends."""
+"""The exit codes that `runner.py` has in the same cases."""
 
 
 def run_script(main: Callable[[], None]) -> int:
-    """Return the exit code of a script; what kept it from running is one line on stderr."""
+    """Run `main` and return the exit code of the script; an error is printed as one line on stderr."""
     try:
         main()
     except UsageError as error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A live network as an object: it is up, its NICs run, and what is wanted of it is said by calls.
+"""A live network as an object, with running NICs; its methods send messages and change the network.
 
-`open_network` starts one by name, in the way of Mininet's own scripts; the prompt's verbs and `examples/` use no more.
+`open_network` starts a network by name, like Mininet's own scripts. The prompt's verbs and `examples/` use only this.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ from topologies.routes import Paths
 
 _TAG = "prompt"
 _RUNS, _FOLDER = Path("runs"), "cli"
-# From asking for a message to its start: both ends have been told by then.
+# Time from the request of a message to its start: both ends get the message meanwhile.
 _ASK_MARGIN_NS = 150_000_000
 
 
 class LiveSession:
-    """One live network with its switches and NICs. Times, rates and bytes are model units."""
+    """A live network with its switches and NICs. Times, rates and bytes are in model units."""
 
     def __init__(self, network: LiveNetwork, request: RunRequest, interrupt: Interrupt) -> None:
-        """Starts the NICs; `request` is what the network was asked for with."""
+        """Start the NICs; `request` is the request that the network was started with."""
         self.network = network
         self.plan = network.plan
         self.topology = network.plan.topology
         self.dilation = network.plan.dilation
         self.journal = Journal()
-        self.switches = {each.name: ControlledSwitch(each) for each in network.switches}
+        self.switches = {running.name: ControlledSwitch(running) for running in network.switches}
         self.captures = Captures(network, lambda: self.folder, lambda: self._hub.start_ns)
         self._request = request
         self._paths = Paths(self.topology)
@@ -72,82 +72,85 @@ class LiveSession:
 
     @property
     def scheme(self) -> str:
-        """Its name, with the congestion control."""
+        """The name of the scheme, with the congestion control."""
         return self.plan.config.scheme
 
     @property
     def now_us(self) -> float:
-        """Model time since the NICs started, 0 while they are about to."""
+        """The model time since the NICs started; 0 until then."""
         return self.dilation.model_us(max(0, time.monotonic_ns() - self._hub.start_ns))
 
     def restarted_us(self, switch: str) -> float | None:
-        """Return the model time at which a switch was started again; None if the switch is older than the NICs."""
+        """Return the model time at which a switch was started again; None if the NICs are younger than the switch."""
         since_ns = self.switch(switch).started_ns - self._hub.start_ns
         return self.dilation.model_us(since_ns) if since_ns > 0 else None
 
     @cached_property
     def folder(self) -> Path:
-        """What the session leaves behind: a new folder in the current folder's `runs`, made when it is asked for."""
+        """The folder for the session's files in the current folder's `runs`; it is created at the first use."""
         return make_folder(_RUNS.absolute(), _FOLDER)
 
     # messages
 
     def send(self, src: str, dst: str, size_bytes: int) -> Message:
-        """Starts a message from one host to another. UsageError for a host that is not there or an odd size."""
+        """Start a message from one host to another. Raises UsageError for an unknown host or an invalid size."""
         [message] = self._start([(src, dst, size_bytes, 0)])
         return message
 
     def incast(self, dst: str, senders: int, size_bytes: int, sync_us: float = 0) -> list[Message]:
-        """Starts a message from each of so many other hosts within a synchronization window."""
+        """Start a message to `dst` from each of `senders` random other hosts, within a synchronization window."""
         self.host(dst)
         others = [host.name for host in self.topology.hosts if host.name != dst]
         if not 1 <= senders <= len(others):
-            raise UsageError(f"{senders} hosts cannot send to {dst}: there are {len(others)} others")
+            raise UsageError(f"{senders} hosts cannot send to {dst}: the network has {len(others)} other hosts")
         if not 0 <= sync_us <= 1_000_000:
             raise UsageError("a synchronization window has between 0 and 1000000 us")
-        chosen = sorted(self._random.sample(others, senders), key=others.index)
+        sources = sorted(self._random.sample(others, senders), key=others.index)
         window_ns = sync_us * 1000
-        return self._start([(src, dst, size_bytes, round(self._random.uniform(0, window_ns))) for src in chosen])
+        return self._start([(src, dst, size_bytes, round(self._random.uniform(0, window_ns))) for src in sources])
 
     def wait(self, messages: Sequence[Message] | None = None, seconds: float = 60) -> bool:
-        """Waits (wall time) until these messages, or all under way, are done; whether so. RunError without NICs."""
+        """Wait up to `seconds` of wall time until these or all messages are done; return whether they are.
+
+        Raises RunError if the NICs have ended.
+        """
         are_done = self.journal.wait(self.journal.unfinished() if messages is None else messages, seconds)
         if not are_done and self._hub.failure is not None:
             raise RunError(self._hub.failure)
         return are_done
 
     def look(self) -> Sight:
-        """What every host has in hand now."""
+        """Return the current state of every host."""
         return self._hub.look()
 
     # switches
 
     def switch(self, name: str) -> ControlledSwitch:
-        """By name. UsageError when there is none."""
+        """Return a switch by name. Raises UsageError if there is none."""
         if name not in self.switches:
             raise UsageError(f"no switch {name!r}; there are {', '.join(self.switches)}")
         return self.switches[name]
 
     def host(self, name: str) -> Host:
-        """By name. UsageError when there is none."""
+        """Return a host by name. Raises UsageError if there is none."""
         if name not in self.topology.host:
             hosts = self.topology.hosts
             raise UsageError(f"no host {name!r}; there are {hosts[0].name} to {hosts[-1].name}")
         return self.topology.host[name]
 
     def port(self, switch: str, word: str) -> SwitchPort:
-        """A port by its number or by the node that it leads to."""
+        """Return a port by its number or its neighbour's name. Raises UsageError unless exactly one port matches."""
         self.switch(switch)
-        found = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
-        if len(found) != 1:
+        ports = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
+        if len(ports) != 1:
             known = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
             raise UsageError(f"no single port {word!r} of {switch}; there are {known}")
-        return found[0]
+        return ports[0]
 
     def start_switch(self, name: str) -> None:
-        """Start a switch that was stopped or has ended: set up as at the beginning, then changed as it had been.
+        """Start a switch that was stopped or has ended, with its initial settings and the changes made since.
 
-        BMv2 opens no interface that is down: its ends of broken links are up while it starts.
+        BMv2 does not open interfaces that are down, so the switch's ends of broken links are up while it starts.
         """
         switch = self.switch(name)
         switch.check_down()
@@ -161,35 +164,35 @@ class LiveSession:
                 set_end(self.network.emulation, end, up=False)
 
     def _check_all_run(self) -> None:
-        for each in self.switches.values():
-            if not each.is_up:
-                raise UsageError(f"{each.state}: start all switches first, with `switch {each.name} start`")
+        for controlled in self.switches.values():
+            if not controlled.is_up:
+                raise UsageError(f"{controlled.state}: start all switches first, with `switch {controlled.name} start`")
 
     def queues(self, switch: str) -> list[reading.QueueDepth]:
-        """Queues of a switch that hold something now."""
+        """Return the queues of a switch that hold frames now."""
         return list(reading.queue_depths(self.topology, self.switch(switch)))
 
     def cache(self, switch: str) -> reading.PauseCache:
-        """What a switch remembers of pauses now."""
+        """Return the current contents of a switch's pause cache."""
         controlled = self.switch(switch)
         zero_ns = self.network.epoch_ns + controlled.clock_lag_ns
         return reading.pause_cache(self.topology, controlled, self.dilation, zero_ns)
 
     def set_rate(self, switch: str, port: SwitchPort, gbps: float) -> None:
-        """Changes how fast a port sends."""
+        """Change the rate of a switch port."""
         if not 0 < gbps <= 100_000:
-            raise UsageError(f"{gbps:g} Gb/s is no rate of a port")
+            raise UsageError(f"{gbps:g} Gb/s is not a valid port rate: above 0, at most 100000")
         reading.set_rate(self.switch(switch), port, self.dilation.wall_bps(gbps * 1e9))
         self._rates_gbps[switch, port.number] = gbps
 
     def set_scheme(self, name: str) -> None:
-        """Changes scheme while everything runs: messages under way end by the rules that they began with."""
-        plan = plan_network(self._asked_with(scheme=name))
+        """Change the scheme while the network runs; messages under way keep the rules that they began with."""
+        plan = plan_network(self._request_with(scheme=name))
         old, new = self.plan.switch_settings, plan.switch_settings
         self._check_all_run()
-        for each in self.switches.values():
-            for line in change_commands(self.topology, each.name, old, new, self.dilation):
-                each.command(line)
+        for controlled in self.switches.values():
+            for line in change_commands(self.topology, controlled.name, old, new, self.dilation):
+                controlled.command(line)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
         for (switch, number), gbps in self._rates_gbps.items():
@@ -198,27 +201,25 @@ class LiveSession:
     # links
 
     def set_link(self, a: str, b: str, *, up: bool) -> int:
-        """Breaks or mends all links of two nodes; switches route around dead ones. How many links there are."""
-        found = links_between(self.topology, a, b)
-        ends = [end for link in found for end in (link.a, link.b) if end.node in self.switches]
+        """Take all links between two nodes down or up, and route around dead links; return the number of links."""
+        links = links_between(self.topology, a, b)
+        ends = [end for link in links for end in (link.a, link.b) if end.node in self.switches]
         if not up:
-            self._tell_ports(
-                ends, up=False
-            )  # first, so that what the link loses is counted there and not in the kernel
-        for link in found:
+            self._tell_ports(ends, up=False)  # first, so that the switches count the losses; the kernel would not
+        for link in links:
             set_link(self.network.emulation, link, up=up)
         if up:
             self._tell_ports(ends, up=True)
             self._mended_ns = time.monotonic_ns()
-        self._dead = self._dead.difference(found) if up else self._dead.union(found)
+        self._dead = self._dead.difference(links) if up else self._dead.union(links)
         for name, lines in self._rerouting.around(self._dead).items():
             for line in lines:
                 self.switches[name].change(line)
-        return len(found)
+        return len(links)
 
     @property
     def counts_dead_links(self) -> bool:
-        """Whether what links lose while they are down is counted: BMv2's ports know nothing of it."""
+        """Whether packets lost on links that are down are counted; BMv2's ports do not count them."""
         return self.plan.config.switch == "soft"
 
     @property
@@ -231,24 +232,25 @@ class LiveSession:
             for end in ends:
                 self.switches[end.node].change(f"port_link {end.number} {'up' if up else 'down'}")
 
-    # its life
+    # planning a scenario, and ending the session
 
     def plan_scenario(self, name: str, scale: str, settings: Sequence[str]) -> RunPlan:
-        """A scenario's flows with this network and its settings. UsageError when it cannot be."""
-        asked = self._asked_with(scheme=self.scheme)
-        words = (*asked.settings, *settings)
-        found = with_dilation(plan_run(replace(asked, scenario=name, scale=scale, settings=words)))
-        if found.topology != self.topology:
-            raise UsageError("a scenario at the prompt runs on this network: no topology settings")
-        own = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")
-        config = found.config.model_copy(update={each: getattr(self.plan.config, each) for each in own})
-        if found.faults and self._dead:
-            raise UsageError("a scenario with faults begins with all links up: mend those that are down first")
-        return replace(self.plan, config=config, flows=found.flows, faults=found.faults)
+        """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
+        request = self._request_with(scheme=self.scheme)
+        words = (*request.settings, *settings)
+        plan = with_dilation(plan_run(replace(request, scenario=name, scale=scale, settings=words)))
+        if plan.topology != self.topology:
+            raise UsageError("a scenario at the prompt uses the running network: topology settings are not allowed")
+        session_fields = ("physics", "switch_settings", "transport_settings", "thresholds_bytes")
+        updates = {field: getattr(self.plan.config, field) for field in session_fields}
+        config = plan.config.model_copy(update=updates)
+        if plan.faults and self._dead:
+            raise UsageError("a scenario with faults needs all links up: use `link NODE PEER up` first")
+        return replace(self.plan, config=config, flows=plan.flows, faults=plan.faults)
 
     @contextmanager
     def emptied(self) -> Iterator[None]:
-        """Switches begin anew, as changed so far, and NICs give way to the body's; both begin anew after it."""
+        """Restart the switches with their changes and stop the NICs for the body; restart both after the body."""
         self._check_all_run()
         self._hub.stop()
         try:
@@ -260,14 +262,14 @@ class LiveSession:
             self._hub = self._start_hub(Interrupt())
 
     def _restart_switches(self) -> None:
-        for each in self.switches.values():
-            if each.is_up:
-                each.halt()
+        for controlled in self.switches.values():
+            if controlled.is_up:
+                controlled.halt()
         for name in self.switches:
             self.start_switch(name)
 
     def close(self, tell: Callable[[str], None]) -> None:
-        """Ends what was started in the hosts, captures and NICs; `tell` hears what became of captures."""
+        """End the programs in the hosts, the captures and the NICs; `tell` receives lines about the captures."""
         try:
             self.captures.close(tell)
         finally:
@@ -293,9 +295,9 @@ class LiveSession:
             raise
         return hub
 
-    def _start(self, wanted: Sequence[tuple[str, str, int, int]]) -> list[Message]:
-        """Messages from, to, of so many bytes, so many ns after the earliest."""
-        for src, dst, size_bytes, _ in wanted:
+    def _start(self, requests: Sequence[tuple[str, str, int, int]]) -> list[Message]:
+        """Start messages, each given as source, destination, size in bytes, and delay in ns."""
+        for src, dst, size_bytes, _ in requests:
             if self.host(src) == self.host(dst):
                 raise UsageError(f"{src} cannot send to itself")
             if not 1 <= size_bytes <= MAX_SIZE_BYTES:
@@ -303,20 +305,20 @@ class LiveSession:
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
         nics = self.plan.transport
-        for src, dst, size_bytes, later_ns in wanted:
+        for src, dst, size_bytes, delay_ns in requests:
             number = self._next_flow
             self._next_flow += 1
-            start_ns = round(self.dilation.model_ns(begin_ns)) + later_ns
+            start_ns = round(self.dilation.model_ns(begin_ns)) + delay_ns
             flow = Flow(src, dst, size_bytes, start_ns, _TAG, number, number, number)
             path = self._paths.between(src, dst)
             switches_ns = passes_ns(self.topology, path)
             ideal_ns = ideal_fct_ns(path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps)
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)
-        self._hub.add([each.flow for each in messages], {host.name: host.ip for host in self.topology.hosts})
+        self._hub.add([message.flow for message in messages], {host.name: host.ip for host in self.topology.hosts})
         return messages
 
-    def _asked_with(self, *, scheme: str) -> RunRequest:
+    def _request_with(self, *, scheme: str) -> RunRequest:
         return replace(
             self._request,
             scheme=scheme,
@@ -330,14 +332,19 @@ class LiveSession:
 def open_session(
     request: RunRequest, interrupt: Interrupt | None = None, tell: Callable[[str], None] = lambda line: None
 ) -> Iterator[LiveSession]:
-    """The network of a request (its scenario does not count), up and with its NICs running; gone at the end.
+    """Provide the network of a request with running NICs, and remove it at the end; the request's scenario is ignored.
 
-    `tell` hears what became of captures that end with it. KeyboardInterrupt if it is interrupted before it is up.
+    `tell` receives lines about captures that end with the session. Raises KeyboardInterrupt if it is interrupted before
+    the network is up.
     """
     plan = plan_network(request)
-    asked = interrupt or Interrupt()
-    with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs, live_network(plan, Path(logs), asked) as network:
-        session = LiveSession(network, request, asked)
+    plan = plan_network(request)
+    interrupt = interrupt or Interrupt()
+    with (
+        tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs,
+        live_network(plan, Path(logs), interrupt) as network,
+    ):
+        session = LiveSession(network, request, interrupt)
         try:
             yield session
         finally:
@@ -355,10 +362,10 @@ def open_network(
     hosts: str | None = None,
     p4: str | None = None,
 ) -> Iterator[LiveSession]:
-    """A network by name, in the words of `runner.py cli`; `settings` are of the form "topology.tors=4", `p4` is
-    a file.
+    """Provide a network by name, with the options of `runner.py cli`, and remove it at the end.
 
-    With `hosts` "docker:IMAGE" its hosts are containers. UsageError where this machine or user cannot have a network.
+    `settings` have the form "topology.tors=4", `p4` is the path of a P4 program, and `hosts` "docker:IMAGE" makes the
+    hosts containers. Raises UsageError if this machine or user cannot run such a network.
     """
     request = RunRequest(
         "none",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the paces that a quick calibration chooses, on machines whose runs take a stated processor time."""
+"""The paces that a quick calibration chooses, on simulated machines with a given processor time per frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LATE = WakeupFinding(p50_ns=1e5, p99_ns=2e5, max_ns=3e5)
 
 
 def _paces(frame_ns: float, capacity_cores: float, monkeypatch: pytest.MonkeyPatch) -> list[Pace]:
-    """Return the paces of the runs on a machine on which every frame costs so much."""
+    """Return the paces of the runs on a machine where every frame costs `frame_ns`."""
     paces = []
 
     def measured_run(switch: str, scheme: str, pace: Pace, interrupt: Interrupt) -> Measurement:
@@ -42,8 +42,8 @@ def test_a_laptop_is_measured_in_two_runs(monkeypatch: pytest.MonkeyPatch) -> No
     assert many.packets > lone.packets
 
 
-def test_a_machine_that_lone_frames_keep_busy_is_measured_again_and_slower(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lateness of an overloaded run would count as the least that a live run can have here."""
+def test_a_machine_that_lone_frames_keep_busy_is_measured_again_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lateness of an overloaded run would count as the smallest possible lateness of a live run."""
     busy, lone, many = _paces(2_700_000, 0.9, monkeypatch)
     assert busy == quick._LONE
     assert busy.dilation < lone.dilation <= quick._SLOWEST

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the frames that a dry run counts."""
+"""Counts of frames in dry runs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_no_link_carries_more_than_its_rate() -> None:
 
 
 def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever class the table has for the scheme's flow control counts, not its name."""
+    """The dry run uses the class in the table, not only the name of the flow control."""
     with_pauses = dry_run(_plan("sfc"))
     monkeypatch.setitem(FLOW_CONTROLS, "sfc", NoFlowControl)
     assert not np.array_equal(dry_run(_plan("sfc")).hosts, with_pauses.hosts)
@@ -85,8 +85,8 @@ def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
     flow_file = tmp_path / "flows.csv"
     flow_file.write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,500,0,a\nh1,h3,90000,0,a\nh2,h3,500,40000,a\n")
     traffic = dry_run(plan_run(RunRequest("incast", scheme="irn", topology="clos", flow_file=flow_file)))
-    assert traffic.begun.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
-    assert traffic.begun.sum(axis=1)[0] == 4
+    assert traffic.message_starts.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
+    assert traffic.message_starts.sum(axis=1)[0] == 4
 
 
 def _columns(starts_ns: list[int], sizes_bytes: list[int]) -> FlowColumns:

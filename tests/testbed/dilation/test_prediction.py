@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Predicted load and lateness, and the dilation that follows from them."""
+"""Predicted load and lateness, and the choice of the dilation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.dilation.choice import MOST_BY_ITSELF, with_dilation
+from testbed.dilation.choice import MAX_AUTOMATIC_DILATION, with_dilation
 from testbed.dilation.dry_run import dry_run
 from testbed.dilation.prediction import LATE_SHARE, LoadModel, least_dilation, share_of_core
 from testbed.errors import UsageError
@@ -34,18 +34,17 @@ def _plan(scheme: str = "sfc", *settings: str, dilation: int | None = None) -> R
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc", "egress-bts"])
 def test_slower_is_never_busier_nor_later(scheme: str) -> None:
-    """Load and lateness fall with the dilation."""
     plan = _plan(scheme)
     model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
-    found = [model.at(step) for step in STEPS]
-    loads, lates = [each.peak_load for each in found], [each.late_share for each in found]
+    predictions = [model.at(step) for step in STEPS]
+    loads = [prediction.peak_load for prediction in predictions]
+    lates = [prediction.late_share for prediction in predictions]
     assert loads == sorted(loads, reverse=True)
     assert lates == sorted(lates, reverse=True)
     assert lates[0] > LATE_SHARE > lates[-1]
 
 
 def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
-    """That is what least means."""
     plan = _plan()
     model = LoadModel(dry_run(plan), COSTS, SOFT, telemetry=False)
     least, prediction = least_dilation(model, MAX_DILATION)
@@ -55,8 +54,8 @@ def test_the_least_step_is_enough_and_the_one_before_is_not() -> None:
     assert plan.config.dilation == least
 
 
-def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
-    """Every cost counts; one core is less than two."""
+def test_expensive_frames_and_late_sleepers_need_a_larger_dilation() -> None:
+    """The test covers each cost, and one core instead of two."""
     plan = _plan()
     traffic = dry_run(plan)
 
@@ -75,8 +74,8 @@ def test_dearer_frames_and_later_sleepers_need_a_slower_clock() -> None:
     assert 50e6 / (10e3 * 500_000) <= LATE_SHARE < 50e6 / (10e3 * 300_000)
 
 
-def test_one_process_has_one_core() -> None:
-    """A machine of a hundred cores is held up by the agent that serves all hosts of one."""
+def test_a_process_has_only_one_core() -> None:
+    """A machine with a hundred cores is limited by a single agent that serves all hosts."""
     plan = _plan()
     traffic = dry_run(plan)
     free = ProcessCost(1, 1, 0)
@@ -86,16 +85,17 @@ def test_one_process_has_one_core() -> None:
     assert not model.at(1_000).is_enough
 
 
-def test_telemetry_makes_packets_dearer() -> None:
-    """What HPCC puts into them is work."""
+def test_telemetry_makes_packets_more_expensive() -> None:
     plan = _plan("sfc+hpcc")
     traffic = dry_run(plan)
-    plain, told = (LoadModel(traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True))
-    assert told.peak_load > plain.peak_load
+    plain, with_telemetry = (
+        LoadModel(traffic, COSTS, SOFT, telemetry=telemetry).at(5_000) for telemetry in (False, True)
+    )
+    assert with_telemetry.peak_load > plain.peak_load
 
 
 def test_a_cost_never_falls_with_the_rate() -> None:
-    """Lone frames cost more each, and never more in all than many."""
+    """Isolated frames cost more per frame, but not more in total than many frames."""
     rates = np.linspace(0, 100_000, 200)
     shares = share_of_core(COSTS.agent, rates)
     assert shares[0] == 0
@@ -103,16 +103,16 @@ def test_a_cost_never_falls_with_the_rate() -> None:
 
 
 def test_config_says_what_was_chosen_and_why() -> None:
-    """Of live runs; one that was asked for and will not do is told what would."""
+    """The configuration of a live run has the choice; for an insufficient dilation it names a sufficient one."""
     chosen = _plan().config.dilation_choice
     assert chosen is not None
     assert (chosen.calibrated, chosen.enough) == ("2026-11-22", None)
     assert 0 < chosen.late_share <= LATE_SHARE
-    asked = _plan(dilation=500).config
-    assert asked.dilation == 500
-    assert asked.dilation_choice is not None
-    assert asked.dilation_choice.late_share > LATE_SHARE
-    assert asked.dilation_choice.enough == _plan().config.dilation
+    typed = _plan(dilation=500).config
+    assert typed.dilation == 500
+    assert typed.dilation_choice is not None
+    assert typed.dilation_choice.late_share > LATE_SHARE
+    assert typed.dilation_choice.enough == _plan().config.dilation
     virtual = plan_run(RunRequest("incast", clock="virtual")).config
     assert (virtual.dilation, virtual.dilation_choice) == (VIRTUAL_DILATION, None)
 
@@ -121,14 +121,14 @@ def test_config_says_what_was_chosen_and_why() -> None:
 def test_a_machine_that_is_always_late_gets_a_dilation_that_the_data_plane_holds(
     payload: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A limit of the tables is no reason to refuse a run whose dilation nobody typed."""
+    """The limits of the data plane's tables reduce an automatic dilation instead of refusing the run."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     late = WakeupFinding(p50_ns=9e8, p99_ns=9e8, max_ns=1e9)
     store(calibration().model_copy(update={"wakeups": {"agent": late, "switch": late}}))
     slow_links = ("topology.host_rate_bps=1e9", "topology.fabric_rate_bps=1e9")
-    assert _plan().config.dilation == MOST_BY_ITSELF
+    assert _plan().config.dilation == MAX_AUTOMATIC_DILATION
     chosen = _plan("sfc", *slow_links, f"transport.payload_bytes={payload}").config
-    assert chosen.dilation < MOST_BY_ITSELF
+    assert chosen.dilation < MAX_AUTOMATIC_DILATION
     assert chosen.dilation_choice is not None
     assert chosen.dilation_choice.late_share > LATE_SHARE
     with pytest.raises(UsageError, match="for the data plane"):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run on a small file system of its own, which another program fills at a moment of the run.
+"""Runs a plan on a small file system, which another program fills at a chosen moment.
 
-Run by tests inside a private mount namespace: `python -m tests.testbed.execution.small_disk CLOCK MOMENT FOLDER`. What
-became of the run goes to stdout as JSON.
+Tests execute this module in a private mount namespace, with the arguments CLOCK MOMENT FOLDER. The outcome is printed
+on stdout as JSON.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SETTINGS = ("degree=4", "message_bytes=20000")
 
 
 def _fill(folder: Path) -> None:
-    """To the last byte."""
+    """Fill the file system to the last byte."""
     descriptor = os.open(folder / "another", os.O_WRONLY | os.O_CREAT)
     try:
         while os.write(descriptor, bytes(4096)):
@@ -57,19 +57,19 @@ def _filling_first(work: Callable[[Path], Any], place: Path) -> Callable[[Path],
 
 
 def main(clock: str, moment: str, folder: str) -> None:
-    """The run."""
+    """Run the plan and print the error, the remaining files, and remaining runs and processes."""
     place = Path(folder)
     plan = plan_run(RunRequest("incast", clock=clock, switch="soft", settings=SETTINGS))  # type: ignore[arg-type]
     if moment == "report":
         module.__dict__["write_run_report"] = _filling_first(write_run_report, place)
-    said = ""
+    error_text = ""
     try:
         module.execute(plan, place, _FillingProgress(place) if moment == "start" else Silent())
-    except RunError as error:
-        said = str(error)
-    kept = {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*") if path.is_file()}
-    left = [*known_runs(), *(each.name() for each in psutil.Process().children(recursive=True))]
-    print(json.dumps({"said": said, "kept": kept, "left": left}))
+    except RunError as run_error:
+        error_text = str(run_error)
+    files = {str(path.relative_to(place)): path.stat().st_size for path in place.rglob("*") if path.is_file()}
+    left = [*known_runs(), *(process.name() for process in psutil.Process().children(recursive=True))]
+    print(json.dumps({"error": error_text, "files": files, "left": left}))
 
 
 if __name__ == "__main__":

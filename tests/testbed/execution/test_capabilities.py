@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a machine cannot do is said in one line, before anything is created."""
+"""Missing capabilities of a machine: each is a one-line error before anything is created."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ exec chroot "$root" "$@"
 
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A PATH whose first folder shadows programs."""
+    """Provide a folder at the beginning of PATH, for programs that shadow others."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return tmp_path
 
@@ -43,12 +43,12 @@ def _shadow(folder: Path, program: str, script: str) -> None:
 
 
 def _probe(name: str) -> str | None:
-    [probe] = [each.probe for each in capabilities.CAPABILITIES if each.name == name]
+    [probe] = [capability.probe for capability in capabilities.CAPABILITIES if capability.name == name]
     return probe()
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "expected"),
     [
         ("echo 'mount: Invalid argument' >&2; exit 1", "the shell of a node ends at once: mount: Invalid argument"),
         ("exit 3", "the shell of a node ends at once: exit status 3"),
@@ -56,47 +56,50 @@ def _probe(name: str) -> str | None:
     ],
     ids=["says why", "says nothing", "hangs"],
 )
-def test_a_node_whose_shell_cannot_start_is_found_out(
-    script: str, words: str, without: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_node_shell_that_cannot_start_is_reported(
+    script: str, expected: str, without: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By starting one as Mininet would."""
     monkeypatch.setattr(capabilities, "_SHELL_SECONDS", 2.0)
     _shadow(without, "mnexec", script)
-    said = _probe("node shells")
-    assert said is not None
-    assert said.startswith(words)
-    assert "\n" not in said
+    reason = _probe("node shells")
+    assert reason is not None
+    assert reason.startswith(expected)
+    assert "\n" not in reason
 
 
 @running.needs_mininet
 def test_a_chroot_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    """Its folder is no mount point, so that Mininet's nodes cannot have mounts of their own: said, and what helps."""
+    """The folder of the chroot is no mount point, so Mininet's nodes cannot have mounts; the error has a hint."""
     root, out = tmp_path / "root", tmp_path / "runs"
     root.mkdir()
     words = ["unshare", "--mount", "sh", "-c", _IN_CHROOT, "sh", str(root)]
     words += running.command("run", "incast", "--clock", "real", "--out", str(out))
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2, done.stdout + done.stderr
-    said = " ".join(done.stderr.split())
-    assert "needs node shells: the shell of a node ends at once: " in said
-    assert "mount --bind FOLDER FOLDER before chroot FOLDER" in said
+    message = " ".join(done.stderr.split())
+    assert "needs node shells: the shell of a node ends at once: " in message
+    assert "mount --bind FOLDER FOLDER before chroot FOLDER" in message
     assert not out.exists()
 
 
 @running.needs_mininet
-def test_frames_that_no_interface_carries_are_refused() -> None:
-    """In one line that names what to lower; what the kernel takes is not refused."""
+def test_frames_that_are_too_long_for_interfaces_are_refused() -> None:
+    """The error names the setting to lower; the longest possible frame is accepted."""
     capabilities.require("real", "soft", mtu_bytes=65_535)
     with pytest.raises(UsageError, match=r"at an MTU of 65536 B: Invalid argument; lower transport\.payload_bytes"):
         capabilities.require("real", "soft", mtu_bytes=65_536)
 
 
 def test_containers_need_an_engine_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said with what to do; one elsewhere cannot be wired, one that the SDK cannot speak with is of no use."""
-    [probe] = [each.probe for each in capabilities.CAPABILITIES if each.needed_for == capabilities.CONTAINER_RUN]
-    for place in (f"unix://{tmp_path}/none", "tcp://192.0.2.1:2375"):
-        monkeypatch.setenv("DOCKER_HOST", place)
-        assert probe() == "no Docker engine answers; apt-get install docker.io brings one"
+    """Engines on other machines are refused, and a missing SDK is reported with the command that installs it."""
+    [probe] = [
+        capability.probe
+        for capability in capabilities.CAPABILITIES
+        if capability.needed_for == capabilities.CONTAINER_RUN
+    ]
+    for address in (f"unix://{tmp_path}/none", "tcp://192.0.2.1:2375"):
+        monkeypatch.setenv("DOCKER_HOST", address)
+        assert probe() == "no Docker engine answers; apt-get install docker.io installs one"
     with socket.socket(socket.AF_UNIX) as engine:
         engine.bind(str(tmp_path / "engine"))
         engine.listen()
@@ -107,7 +110,6 @@ def test_containers_need_an_engine_of_this_machine(tmp_path: Path, monkeypatch: 
 
 @running.needs_mininet
 def test_a_run_on_containers_without_an_engine_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By `require`, before anything starts; one without containers is not."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
     capabilities.require("real", "soft")
     with pytest.raises(UsageError, match="--hosts docker:IMAGE needs Docker: no Docker engine answers"):
@@ -115,8 +117,7 @@ def test_a_run_on_containers_without_an_engine_is_refused(tmp_path: Path, monkey
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_real_time_priority_is_tried_and_given_back() -> None:
-    """The run itself is an ordinary process."""
+def test_the_probe_of_real_time_priority_restores_the_priority() -> None:
     before = (os.sched_getscheduler(0), os.sched_getparam(0).sched_priority, os.getpriority(os.PRIO_PROCESS, 0))
     assert _probe("real-time priority") is None
     assert before == (os.sched_getscheduler(0), os.sched_getparam(0).sched_priority, os.getpriority(os.PRIO_PROCESS, 0))
@@ -124,15 +125,15 @@ def test_real_time_priority_is_tried_and_given_back() -> None:
 
 @running.needs_mininet
 def test_a_control_group_without_real_time_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    """Root alone is not enough in a container of a kernel that shares real-time out."""
+    """Root alone is not sufficient in a container if the kernel divides real-time among control groups."""
     share = Path("/sys/fs/cgroup/cpu/cpu.rt_runtime_us")
     if not share.exists():
-        pytest.skip("this kernel does not share real-time out among control groups, or not in /sys/fs/cgroup/cpu")
+        pytest.skip("this kernel does not divide real-time among control groups, or not in /sys/fs/cgroup/cpu")
     group = share.parent / f"sfc-testbed-test-{os.getpid()}"
     try:
         group.mkdir()
     except OSError as error:
-        pytest.skip(f"no control group can be made here: {error}")
+        pytest.skip(f"a control group cannot be created here: {error}")
     try:
         enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
         words = running.command("run", "incast", "--clock", "real", "--out", str(tmp_path))
@@ -149,10 +150,10 @@ def test_a_control_group_without_real_time_is_refused_before_anything_starts(tmp
     assert not list(tmp_path.iterdir())
 
 
-def test_without_root_its_probes_are_unknown(
+def test_probes_that_need_root_are_unknown_without_root(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An ordinary user cannot ask the kernel for netem: that says nothing about the kernel."""
+    """An ordinary user cannot ask the kernel for netem, for instance."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(console, "width", 200)
     assert main(["doctor"]) == 0
@@ -162,9 +163,7 @@ def test_without_root_its_probes_are_unknown(
     assert "unknown" not in lines["C compiler"]
 
 
-def test_hints_for_p4_programs_name_the_command_that_brings_them(
-    without: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hints_for_p4_programs_name_the_provisioning_command(without: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(without))
     assert _probe("p4c") == "no p4c-bm2-ss on the PATH; run tools/provision.sh p4"
     assert "run tools/provision.sh p4" in str(_probe("BMv2"))

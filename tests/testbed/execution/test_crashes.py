@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs that somebody's own congestion control crashes: verdict, terminal and page say which class, and where."""
+"""Runs with a congestion control that raises an exception: verdict, terminal and page say in which class and line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run keeps its flows; they can be replayed under every scheme, and leave in the HPCC simulator's formats."""
+"""A run stores its flows; they can be replayed under any scheme and exported in the HPCC simulator's formats."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "inc
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
-    """A short run of data-centre traffic."""
+    """Execute a short run of data-centre traffic."""
     request = RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS)
     return execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
 
 
 def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> None:
-    """Same flows, same measured window, whatever the workload's own seed would have made."""
+    """The replay has the same flows and measured window, whatever its own seed would generate."""
     replay = RunRequest("datacentre", scheme="sfc", clock="virtual", seed=99, flow_file=finished.folder / FILE_NAME)
     plan = plan_run(replay)
     original = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS))
@@ -44,33 +44,35 @@ def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> No
     assert str(finished.folder / FILE_NAME) in plan.config.command
 
 
-def test_trimming_is_said_in_the_result(finished: StoredRun) -> None:
-    """Flows outside the window count in the totals and not in the slowdown."""
+def test_the_result_has_the_measured_window(finished: StoredRun) -> None:
+    """Flows outside the window count in the totals but not in the slowdown."""
     result = finished.result
     assert result.measured_window_us == (10.0, 50.0)
     assert 0 < result.fct_slowdown["all"].flows < result.flows.total
 
 
 def test_export_and_replay_of_the_simulator_s_flow_file(finished: StoredRun, tmp_path: Path) -> None:
-    """flow.txt comes back as the same flows (its tags are incast and background); fct.txt has a line a flow."""
+    """flow.txt imports as the same flows, with the tags incast and background; fct.txt has one line per flow."""
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
     plan = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", flow_file=flow))
     original = plan_run(RunRequest("datacentre", scheme="irn", clock="virtual", seed=3, settings=SETTINGS))
-    key = [(each.src, each.dst, each.size_bytes, each.start_ns) for each in plan.flows]
-    assert key == [(each.src, each.dst, each.size_bytes, each.start_ns) for each in original.flows]
+    flows = [(flow.src, flow.dst, flow.size_bytes, flow.start_ns) for flow in plan.flows]
+    assert flows == [(flow.src, flow.dst, flow.size_bytes, flow.start_ns) for flow in original.flows]
     assert len(fct.read_text().splitlines()) == finished.result.flows.completed
     assert all(len(line.split()) == 8 for line in fct.read_text().splitlines())
     assert cdf.read_text().splitlines()[-1] == "2000000 100"
 
 
-def test_exported_files_say_what_the_traces_say(finished: StoredRun, tmp_path: Path) -> None:
-    """Column by column, in the simulator's units: nodes from 0, ns from 2 s, port 200 for incast, and each flow of a
-    pair of hosts from a port of its own."""
+def test_exported_files_equal_the_traces(finished: StoredRun, tmp_path: Path) -> None:
+    """The columns are in the simulator's units: nodes from 0, times in ns from 2 s, port 200 for incast.
+
+    Each flow of a pair of hosts has its own source port.
+    """
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
     hosts = plan_run(RunRequest("datacentre", clock="virtual", settings=SETTINGS)).topology.host
     flows = pl.read_parquet(finished.folder / "flows.parquet").sort("start_us", maintain_order=True)
-    promised, *lines = flow.read_text().splitlines()
-    assert int(promised) == len(lines) == flows.height == finished.result.flows.total
+    flow_count, *lines = flow.read_text().splitlines()
+    assert int(flow_count) == len(lines) == flows.height == finished.result.flows.total
     for line, row in zip(lines, flows.iter_rows(named=True), strict=True):
         src, dst, _, port, size_bytes, start_s = line.split()
         assert (f"h{int(src) + 1}", f"h{int(dst) + 1}", int(size_bytes)) == (row["src"], row["dst"], row["size_bytes"])
@@ -79,12 +81,12 @@ def test_exported_files_say_what_the_traces_say(finished: StoredRun, tmp_path: P
     done = {
         (hosts[row["src"]].ip, hosts[row["dst"]].ip, round(1000 * row["start_us"])): row for row in flows.to_dicts()
     }
-    told = [line.split() for line in fct.read_text().splitlines()]
-    for sip, dip, _, port, size_bytes, start_ns, fct_ns, ideal_ns in told:
+    fct_rows = [line.split() for line in fct.read_text().splitlines()]
+    for sip, dip, _, port, size_bytes, start_ns, fct_ns, ideal_ns in fct_rows:
         row = done[IPv4Address(int(sip, 16)), IPv4Address(int(dip, 16)), int(start_ns) - 2_000_000_000]
         assert (int(size_bytes), port == "200") == (row["size_bytes"], row["tag"] == "incast")
         assert (int(fct_ns), int(ideal_ns)) == (round(1000 * row["fct_us"]), round(1000 * row["ideal_fct_us"]))
-    ends = [(sip, dip, int(sport)) for sip, dip, sport, *_ in told]
+    ends = [(sip, dip, int(sport)) for sip, dip, sport, *_ in fct_rows]
     assert len(set(ends)) == len(ends)
     assert min(sport for *_, sport in ends) == 10_000
     most = max(Counter(flows.select("src", "dst").iter_rows()).values())
@@ -93,15 +95,15 @@ def test_exported_files_say_what_the_traces_say(finished: StoredRun, tmp_path: P
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_every_distribution_rises_as_the_simulator_s_generator_asks(name: str) -> None:
-    """In both columns: where one stays, it refuses the file."""
+def test_every_exported_distribution_is_strictly_increasing(name: str) -> None:
+    """The simulator's generator refuses a file with equal values in a column."""
     points = [tuple(map(float, line.split())) for line in format_hpcc_cdf(load_sizes(name)).splitlines()]
     assert (points[0][1], points[-1][1]) == (0, 100)
     assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(points))
 
 
 def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: Path) -> None:
-    """Whatever its workload would have drawn from, a list took its place."""
+    """The flow list replaces the distribution of the workload."""
     listed = finished.folder / FILE_NAME
     plan = plan_run(RunRequest("datacentre", clock="virtual", flow_file=listed))
     assert plan.config.flow_file == str(listed)
@@ -109,8 +111,8 @@ def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: 
     assert [path.name for path in export_hpcc(folder, tmp_path / "out")] == ["flow.txt", "fct.txt"]
 
 
-def test_a_distribution_that_is_gone_is_refused(finished: StoredRun, tmp_path: Path) -> None:
-    """In one line, nothing written; the file of sizes was somebody's own."""
+def test_a_missing_distribution_is_refused(finished: StoredRun, tmp_path: Path) -> None:
+    """The user's own size file is missing; the error is one line, and nothing is written."""
     folder = _copy(finished, tmp_path, workload={"sizes": str(tmp_path / "mine.csv")})
     with pytest.raises(UsageError, match="cannot be exported: sizes: there is no"):
         export_hpcc(folder, tmp_path / "out")
@@ -118,7 +120,7 @@ def test_a_distribution_that_is_gone_is_refused(finished: StoredRun, tmp_path: P
 
 
 def _copy(run: StoredRun, tmp_path: Path, **changed: object) -> Path:
-    """Its folder, with another configuration."""
+    """Return a copy of the run's folder with a changed configuration."""
     folder = tmp_path / "copy"
     shutil.copytree(run.folder, folder)
     config = json.loads((folder / "config.json").read_text())
@@ -133,7 +135,7 @@ def _listed(tmp_path: Path, *lines: str) -> Path:
 
 
 def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
-    """The network is a Clos unless another is named, and the run waits for flows that start late."""
+    """The network is a Clos by default, and the duration includes flows that start late."""
     listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
     plan = plan_run(RunRequest(LISTED.name, clock="virtual", flow_file=listed))
     assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)
@@ -145,34 +147,32 @@ def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scenario", ["incast", LISTED.name])
 def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: Path) -> None:
-    """Such settings were ignored without a word; settings of the network still count."""
+    """Traffic settings would have no effect on a list; network settings do."""
     listed = _listed(tmp_path, "h1,h2,500,0,a")
     settings = ("topology.hosts_per_tor=2", "degree=2")
     plan = plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings[:1]))
     assert (len(plan.topology.hosts), plan.config.workload) == (4, {})
-    with pytest.raises(UsageError, match=r"^--set degree: --flows has the flows already, .*; leave it out$"):
+    with pytest.raises(UsageError, match=r"^--set degree: --flows sets the traffic, .*; leave it out$"):
         plan_run(RunRequest(scenario, clock="virtual", flow_file=listed, settings=settings))
 
 
-def test_a_list_alone_has_no_size(tmp_path: Path) -> None:
+def test_a_list_has_no_scale(tmp_path: Path) -> None:
     request = RunRequest(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
-    with pytest.raises(UsageError, match=r"^--scale paper: flows of a file have no size; leave it out"):
+    with pytest.raises(UsageError, match=r"^--scale paper: flows from a file have no scale; leave it out"):
         plan_run(request)
 
 
-def test_the_stand_in_for_a_scenario_is_none_without_a_list() -> None:
+def test_the_scenario_of_lists_needs_a_list() -> None:
     with pytest.raises(UsageError, match="no scenario 'flows'"):
         plan_run(RunRequest(LISTED.name, clock="virtual"))
 
 
 def test_a_missing_flow_file_is_refused(tmp_path: Path) -> None:
-    """In one line."""
     with pytest.raises(UsageError, match="cannot be read as a flow list"):
         plan_run(RunRequest("datacentre", clock="virtual", flow_file=tmp_path / "nothing.csv"))
 
 
 def test_a_damaged_configuration_cannot_be_exported(finished: StoredRun, tmp_path: Path) -> None:
-    """It says which folder."""
     folder = _copy(finished, tmp_path)
     (folder / "config.json").write_text(json.dumps({"topology": "clos"}))
     with pytest.raises(UsageError, match="cannot be exported"):

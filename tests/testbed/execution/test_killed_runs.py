@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""kill -9 of the runner at chosen moments: `report` finishes what it left, and nothing that was saved is missing."""
+"""kill -9 of the runner at chosen moments: `report` finishes the run, and nothing that was saved is missing."""
 
 from __future__ import annotations
 
@@ -53,28 +53,28 @@ BEFORE_TIME_ZERO = (
     FURTHER_LIVE_MOMENTS["before the first flow"],
 )
 ALL_MOMENTS = "SFC_TESTBED_ALL_MOMENTS"
-"""Set by `make kill-test`: ten live runs take their time."""
+"""An environment variable that `make kill-test` sets, since ten live runs take long."""
 
 VIRTUAL = ("incast", "--clock", "virtual", "--seed", "5")
 REAL = ("incast", "--dilation", "10000", "--set", "window_us=100")
 
 
 def killed(tmp_path: Path, moment: str, *words: str) -> tuple[Path, int, int]:
-    """The folder of a run that was killed then, how many flows its last save knew to be finished, its runner's pid."""
+    """Kill a run at a moment; return its folder, the finished flows at the last save, and the runner's PID."""
     notes = tmp_path / "notes"
     notes.touch()
     line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *words]
-    said = tmp_path / "said"
-    with said.open("wb") as log:
+    output = tmp_path / "said"
+    with output.open("wb") as log:
         child = subprocess.Popen([*line, "--out", str(tmp_path / "runs")], cwd=running.ROOT, stdout=log, stderr=log)
-    assert child.wait(200) == -signal.SIGKILL, said.read_text()
+    assert child.wait(200) == -signal.SIGKILL, output.read_text()
     [folder] = (tmp_path / "runs").iterdir()
     assert not (folder / "result.json").exists()
     return folder, max(map(int, notes.read_text().split()), default=0), child.pid
 
 
 def reported(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-    """What `report` makes of it, twice the same: result and traces."""
+    """Run `report` twice with the same outcome; return the result and the traces."""
     first = running.run("report", str(folder))
     assert first.returncode == 3, first.stderr
     text = (folder / "result.json").read_text()
@@ -91,7 +91,7 @@ def reported(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
 
 
 def check(folder: Path, known_done: int) -> dict[str, pl.DataFrame]:
-    """The report's figures are those of what was saved, and what nobody counted is null."""
+    """Check that the result agrees with the saved records, and that unknown counters are null."""
     result, traces = reported(folder)
     finished = traces["flows"].filter(pl.col("finish_us").is_not_null())
     assert known_done <= finished.height == result["flows"]["completed"]
@@ -104,7 +104,7 @@ def check(folder: Path, known_done: int) -> dict[str, pl.DataFrame]:
 @pytest.mark.parametrize("moment", VIRTUAL_MOMENTS.values(), ids=VIRTUAL_MOMENTS.keys())
 @pytest.mark.long
 def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> None:
-    """Whatever it was doing; rows of each trace that had any are there."""
+    """Rows that were saved are in the traces, whatever the run was doing."""
     folder, known_done, _ = killed(tmp_path, moment, *VIRTUAL)
     refused = running.run("export", str(folder))
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -114,14 +114,14 @@ def test_a_killed_virtual_run_can_be_reported(tmp_path: Path, moment: str) -> No
 
 
 @pytest.mark.long
-def test_rows_of_a_killed_run_are_those_of_the_whole_run(tmp_path: Path) -> None:
-    """What was saved before the kill is the beginning of what a run that ends by itself has."""
+def test_rows_of_a_killed_run_equal_rows_of_the_whole_run(tmp_path: Path) -> None:
+    """Rows that were saved before the kill are the first rows of an uninterrupted run."""
     whole = running.run("run", *VIRTUAL, "--out", str(tmp_path / "whole"))
     assert whole.returncode == 0, whole.stderr
     [folder] = (tmp_path / "whole").iterdir()
     expected = {name: read_trace(folder / schema.file_name, schema) for name, schema in SCHEMAS.items()}
-    cut, known_done, _ = killed(tmp_path, VIRTUAL_MOMENTS["after the sixteenth save"], *VIRTUAL)
-    traces = check(cut, known_done)
+    partial, known_done, _ = killed(tmp_path, VIRTUAL_MOMENTS["after the sixteenth save"], *VIRTUAL)
+    traces = check(partial, known_done)
     for name in ("signals", "goodput"):
         assert 0 < traces[name].height < expected[name].height
         assert traces[name].equals(expected[name].head(traces[name].height))
@@ -133,8 +133,8 @@ def test_rows_of_a_killed_run_are_those_of_the_whole_run(tmp_path: Path) -> None
     )
 
 
-def test_a_run_that_was_killed_after_its_result_keeps_it(tmp_path: Path) -> None:
-    """Then only its page and the tidying are missing."""
+def test_a_run_killed_after_its_result_keeps_the_result(tmp_path: Path) -> None:
+    """The page and the removal of the journal are still missing then."""
     moment = "testbed.execution.execute:write_result:after:1"
     notes = tmp_path / "notes"
     line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *VIRTUAL, "--out", str(tmp_path)]
@@ -148,8 +148,8 @@ def test_a_run_that_was_killed_after_its_result_keeps_it(tmp_path: Path) -> None
     assert not (folder / "journal").exists()
 
 
-def test_a_run_that_goes_on_is_not_reported(tmp_path: Path) -> None:
-    """One line, and nothing of it is touched; once it is killed, the same command finishes it."""
+def test_a_running_run_is_not_reported(tmp_path: Path) -> None:
+    """The error is one line, and no file changes; once the run is killed, the same command finishes it."""
     words = ("datacentre", "--clock", "virtual", "--scale", "laptop", "--json", "--out", str(tmp_path))
     child = subprocess.Popen(running.command("run", *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -167,17 +167,18 @@ def test_a_run_that_goes_on_is_not_reported(tmp_path: Path) -> None:
 
 
 def live_moments() -> list[Any]:
-    """Three of them, and all if that is wanted."""
-    asked = pytest.mark.skipif(ALL_MOMENTS not in os.environ, reason="seven more moments: make kill-test")
-    chosen = [pytest.param(moment, id=name) for name, moment in LIVE_MOMENTS.items()]
-    return chosen + [pytest.param(moment, id=name, marks=asked) for name, moment in FURTHER_LIVE_MOMENTS.items()]
+    """Return three moments to test always, and the others with a mark that skips them by default."""
+    all_moments = pytest.mark.skipif(ALL_MOMENTS not in os.environ, reason="seven more moments: make kill-test")
+    moments = [pytest.param(moment, id=name) for name, moment in LIVE_MOMENTS.items()]
+    further = FURTHER_LIVE_MOMENTS.items()
+    return moments + [pytest.param(moment, id=name, marks=all_moments) for name, moment in further]
 
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("moment", live_moments())
 def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: str) -> None:
-    """Nothing of it stays on the machine, and what was saved is in its folder."""
+    """`clean` removes everything from the machine, and the saved records are in the folder."""
     before = running.remains()
     folder, known_done, runner = killed(tmp_path, moment, *REAL)
     cleaned = running.clean_run_of(runner)
@@ -186,5 +187,5 @@ def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: s
     traces = check(folder, known_done)
     if moment in BEFORE_TIME_ZERO:
         assert traces["queues"].height == 0
-    elif moment != LIVE_MOMENTS["after the first save"]:  # may be before the first sample
+    elif moment != LIVE_MOMENTS["after the first save"]:  # this save may precede the first sample
         assert traces["queues"].height > 0

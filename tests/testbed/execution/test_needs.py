@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a run needs is reckoned from its plan, and a run takes no more."""
+"""Estimated needs of a run, compared with what a run takes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def _needs(*settings: str, clock: str = "virtual", captures: tuple[str, ...] = (
 
 
 @pytest.mark.parametrize("settings", [SMALL, LARGE], ids=["small", "large"])
-def test_a_run_takes_no_more(settings: tuple[str, ...], tmp_path: Path) -> None:
-    """Held against the folder that it leaves."""
+def test_a_run_takes_at_most_its_estimate(settings: tuple[str, ...], tmp_path: Path) -> None:
     plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=("h1", "h2")))
     folder = execute(plan, tmp_path, Silent()).folder
     files = [path for path in folder.rglob("*")]
@@ -43,11 +42,10 @@ def test_a_run_takes_no_more(settings: tuple[str, ...], tmp_path: Path) -> None:
 
 
 def test_needs_grow_with_the_plan() -> None:
-    """Flows, hosts, captures and the clock each count."""
     small, large = _needs(*SMALL), _needs(*LARGE)
     assert large.disk_bytes > small.disk_bytes
     assert large.memory_bytes > small.memory_bytes
-    assert large.descriptors == small.descriptors, "in virtual time nothing is open for a host"
+    assert large.descriptors == small.descriptors, "hosts need no descriptors in virtual time"
     assert _needs(*LARGE, captures=("h48",)).disk_bytes > large.disk_bytes + 36 * 250_000
     live_small, live_large = _needs(*SMALL, clock="real"), _needs(*LARGE, clock="real")
     assert live_small.disk_bytes > small.disk_bytes
@@ -55,8 +53,8 @@ def test_needs_grow_with_the_plan() -> None:
     assert live_large.files > live_small.files
 
 
-def test_runs_that_follow_each_other_share_what_a_process_holds() -> None:
-    """Disk and files add up, descriptors and memory do not."""
+def test_needs_of_runs_in_sequence() -> None:
+    """Disk and files add up; descriptors and memory do not."""
     one = _needs(*SMALL)
     three = sum_of([one] * 3)
     assert three == one.times(3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Timelines of whole runs: what the traces say is in the file, and a damaged run is refused or exported in part."""
+"""Timelines of whole runs: they contain the traces' data; damaged runs are refused or exported in part."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _timeline(run: StoredRun, out: Path) -> Timeline:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
-    """An incast that SFC pauses."""
+    """Execute an incast that SFC pauses."""
     return _run(tmp_path_factory.mktemp("runs"), "sfc", "transport.cc_trace_ns=2000")
 
 
@@ -43,30 +43,29 @@ def test_the_timeline_has_every_flow_bts_and_pause_of_the_traces(finished: Store
     timeline = _timeline(finished, tmp_path / "out")
     flows = pl.read_parquet(finished.folder / FLOWS.file_name)
     slices = {
-        each.arguments["flow_id"]: each
-        for each in timeline.named("incast ")
-        if each.depth == 0 and each.arguments.get("flow_id")
+        flow.arguments["flow_id"]: flow
+        for flow in timeline.named("incast ")
+        if flow.depth == 0 and flow.arguments.get("flow_id")
     }
-    assert {number: (each.place[1], each.begin_ns, each.end_ns) for number, each in slices.items()} == {
+    assert {number: (flow.place[1], flow.begin_ns, flow.end_ns) for number, flow in slices.items()} == {
         row["flow_id"]: (row["src"], round(row["start_us"] * 1000), round(row["finish_us"] * 1000))
         for row in flows.iter_rows(named=True)
     }
     signals = pl.read_parquet(finished.folder / SIGNALS.file_name)
-    bts = [each for each in timeline.slices if each.place[-1] == "BTS"]
-    assert sorted((each.place[1], each.begin_ns) for each in bts) == sorted(
+    bts = [signal for signal in timeline.slices if signal.place[-1] == "BTS"]
+    assert sorted((signal.place[1], signal.begin_ns) for signal in bts) == sorted(
         (row["switch"], round(row["sent_us"] * 1000)) for row in signals.iter_rows(named=True)
     )
     assert len(bts) > 0
-    heard = {each.arrows_to[0]: each for each in timeline.slices if each.arrows_to}
-    for each in bts:
-        [arrow] = each.arrows_from
-        assert heard[arrow].begin_ns == round(each.arguments["received_us"] * 1000)
-        assert heard[arrow].place[1] == each.arguments["host"]
+    targets = {target.arrows_to[0]: target for target in timeline.slices if target.arrows_to}
+    for signal in bts:
+        [arrow] = signal.arrows_from
+        assert targets[arrow].begin_ns == round(signal.arguments["received_us"] * 1000)
+        assert targets[arrow].place[1] == signal.arguments["host"]
     for row in flows.iter_rows(named=True):
-        pauses = [
-            each for each in timeline.named("paused") if each.track == slices[row["flow_id"]].track and each.depth == 1
-        ]
-        paused_ns = sum(each.end_ns - each.begin_ns for each in pauses if each.end_ns is not None)
+        track = slices[row["flow_id"]].track
+        pauses = [pause for pause in timeline.named("paused") if pause.track == track and pause.depth == 1]
+        paused_ns = sum(pause.end_ns - pause.begin_ns for pause in pauses if pause.end_ns is not None)
         assert paused_ns == pytest.approx(1000 * row["paused_us"], rel=0.01)
 
 
@@ -82,17 +81,18 @@ def test_the_highest_count_of_a_buffer_is_that_of_the_result(finished: StoredRun
 def test_every_kind_of_scheme_has_a_timeline(scheme: str, tmp_path: Path) -> None:
     run = _run(tmp_path, scheme, "switch.pfc_alpha=0.001", captures=("tor1",))
     timeline = _timeline(run, tmp_path / "out")
-    flows = [each for each in timeline.slices if each.place[-1] == "flows" and each.depth == 0]
+    flows = [flow for flow in timeline.slices if flow.place[-1] == "flows" and flow.depth == 0]
     assert len(flows) == 4
-    pfc = [each for each in timeline.slices if "PFC" in each.place[-1]]
+    pfc = [pause for pause in timeline.slices if "PFC" in pause.place[-1]]
     assert bool(pfc) == (scheme in ("pfc", "sfc-p"))
 
 
 def test_a_run_that_was_cut_short_has_flows_without_an_end(tmp_path: Path) -> None:
     run = _run(tmp_path, "sfc", duration_ms=0.03)
     assert run.result.flows.completed < run.result.flows.total
-    flows = [each for each in _timeline(run, tmp_path / "out").slices if each.place[-1] == "flows" and each.depth == 0]
-    assert len([each for each in flows if each.end_ns is not None]) == run.result.flows.completed
+    slices = _timeline(run, tmp_path / "out").slices
+    flows = [flow for flow in slices if flow.place[-1] == "flows" and flow.depth == 0]
+    assert len([flow for flow in flows if flow.end_ns is not None]) == run.result.flows.completed
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_impossible_times_are_refused_and_no_file_is_written(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_timeline_that_is_there_stays_whole_until_the_new_one_is(
+def test_an_existing_timeline_is_replaced_in_one_step(
     finished: StoredRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interruption in the middle of writing leaves the old file and no other."""
+    """An interruption while writing leaves the old file and no other."""
     out = tmp_path / "out"
     before = export_perfetto(finished.folder, out).path.read_bytes()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which runs are tried again, and at which D."""
+"""The choice of runs to repeat, and of their dilation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _result(**changes: Any) -> RunResult:
     return small_run().result.model_copy(update={**late, **changes})
 
 
-def test_a_late_run_is_tried_again_at_the_dilation_that_would_do() -> None:
-    """Also where a smaller one had been given: it is that which was too small."""
+def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
+    """A dilation that the user gave is replaced too, because it was too small."""
     again = retry_of(REQUEST, FOLDER, _result())
     assert again == RunRequest("incast", dilation=1_000, retry=Retry("incast-sfc-1", 20_000))
     config = plan_run(again).config
@@ -39,19 +39,17 @@ def test_a_late_run_is_tried_again_at_the_dilation_that_would_do() -> None:
     "changes",
     [{"faithful_dilation": None}, {"interrupted": True}, {"faithful_dilation": MAX_DILATION + 1}],
 )
-def test_other_runs_are_not_tried_again(changes: dict[str, object]) -> None:
-    """Punctual, cut short, or too late for any D."""
+def test_other_runs_are_not_repeated(changes: dict[str, object]) -> None:
+    """The runs were in time, interrupted, or too late for any dilation."""
     assert retry_of(REQUEST, FOLDER, _result(**changes)) is None
 
 
 def test_the_line_names_the_late_run_and_the_next_dilation() -> None:
-    """So that nobody looks for it."""
     line = told(FOLDER, _result())
-    assert "was late at D = 1000 (invalid, kept in runs/incast-sfc-1); once more at D = 20000" in line
+    assert "was late at D = 1000 (invalid, kept in runs/incast-sfc-1); repeating it at D = 20000" in line
 
 
 def test_the_virtual_clock_has_nothing_to_retry() -> None:
-    """It is never late."""
     check_retry("real")
     with pytest.raises(UsageError, match="--retry: the virtual clock is never late"):
         check_retry("virtual")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Out of room: said before the start where it can be, else in one line with what is kept, none of it half-written."""
+"""Full disks: refused before the start if possible, else a one-line error that lists the complete files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _plan() -> RunPlan:
 
 
 def _on_small_disk(clock: str, moment: str, folder: Path, options: str = "size=4m") -> dict[str, Any]:
-    """What `small_disk` tells; skips where no file system can be mounted."""
+    """Return the output of `small_disk`; skip the test if no file system can be mounted."""
     place = folder / "small"
     place.mkdir()
     script = f'mount -t tmpfs none /run && mount -t tmpfs -o {options} none "$1" || exit 77; shift; exec "$@"'
@@ -44,53 +44,54 @@ def _on_small_disk(clock: str, moment: str, folder: Path, options: str = "size=4
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip(f"no file system of its own: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    outcome: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return outcome
 
 
 @pytest.mark.root
 def test_a_disk_that_fills_up_during_a_virtual_run(tmp_path: Path) -> None:
-    """One line with what is free and what is needed; a folder in which nothing was measured goes."""
-    told = _on_small_disk("virtual", "start", tmp_path)
-    assert told["said"].startswith("no room left: 0 B")
-    assert "this run needs about" in told["said"]
-    assert told["said"].endswith("nothing was measured and nothing kept")
-    assert set(told["kept"]) == {"another"}
+    """The error is one line with the free and the needed space; a folder without measurements is removed."""
+    outcome = _on_small_disk("virtual", "start", tmp_path)
+    assert outcome["error"].startswith("no room left: 0 B")
+    assert "this run needs about" in outcome["error"]
+    assert outcome["error"].endswith("nothing was measured and nothing kept")
+    assert set(outcome["files"]) == {"another"}
 
 
 @pytest.mark.root
 def test_a_disk_that_fills_up_before_the_report(tmp_path: Path) -> None:
-    """Traces and result are whole and named; nothing else is there."""
-    told = _on_small_disk("virtual", "report", tmp_path)
-    kept = {Path(name).name: size for name, size in told["kept"].items() if name != "another"}
-    assert set(kept) == TRACES | {"config.json", "flows-input.csv", "result.json"}
-    assert all(size > 0 for size in kept.values())
-    assert told["said"].endswith(", ".join(sorted(kept)))
+    """Traces and the result are complete and listed; no other files remain."""
+    outcome = _on_small_disk("virtual", "report", tmp_path)
+    files = {Path(name).name: size for name, size in outcome["files"].items() if name != "another"}
+    assert set(files) == TRACES | {"config.json", "flows-input.csv", "result.json"}
+    assert all(size > 0 for size in files.values())
+    assert outcome["error"].endswith(", ".join(sorted(files)))
 
 
 class TestLive:
-    """On the real clock: switches and agents write too."""
+    """The same on the real clock, where switches and agents write too."""
 
     pytestmark = NEEDS_MININET
 
     def test_a_disk_that_fills_up_during_a_run(self, tmp_path: Path) -> None:
-        """State folder, namespaces and processes are gone."""
-        told = _on_small_disk("real", "start", tmp_path)
-        assert told["said"].startswith("no room left: 0 B") or "could not write its files: No space" in told["said"]
-        assert all(size > 0 for name, size in told["kept"].items() if "/logs/" not in name)
-        assert told["left"] == []
+        """The state folder, namespaces and processes are removed."""
+        outcome = _on_small_disk("real", "start", tmp_path)
+        error = outcome["error"]
+        assert error.startswith("no room left: 0 B") or "could not write its files: No space" in error
+        assert all(size > 0 for name, size in outcome["files"].items() if "/logs/" not in name)
+        assert outcome["left"] == []
 
     def test_a_disk_that_fills_up_before_the_report(self, tmp_path: Path) -> None:
-        """What was measured is whole."""
-        told = _on_small_disk("real", "report", tmp_path)
-        assert told["said"].startswith("no room left: 0 B")
-        assert {Path(name).name for name in told["kept"]} >= TRACES | {"result.json"}
-        assert not any(".partial" in name for name in told["kept"])
-        assert told["left"] == []
+        """The measurements are complete."""
+        outcome = _on_small_disk("real", "report", tmp_path)
+        assert outcome["error"].startswith("no room left: 0 B")
+        assert {Path(name).name for name in outcome["files"]} >= TRACES | {"result.json"}
+        assert not any(".partial" in name for name in outcome["files"])
+        assert outcome["left"] == []
 
 
 def test_an_error_in_the_report_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same without a file system of one's own: the plots do not fit."""
+    """The same with a simulated full disk: the plots do not fit."""
 
     def full(folder: Path) -> Path:
         (folder / ".fct.png.partial").write_bytes(b"half")
@@ -105,8 +106,8 @@ def test_an_error_in_the_report_keeps_what_was_measured(tmp_path: Path, monkeypa
     assert not list(folder.rglob(".*"))
 
 
-def test_other_errors_stay_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault of ours is not taken for a full disk."""
+def test_other_errors_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A programming error is not reported as a full disk."""
 
     def broken(folder: Path) -> Path:
         raise KeyError("column")
@@ -117,15 +118,15 @@ def test_other_errors_stay_what_they_are(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_more_runs_than_fit_are_refused_beforehand(tmp_path: Path) -> None:
-    """A sweep needs room for all its runs: so many of the smallest fit no disk."""
+    """All runs of a sweep must fit; this number of the smallest runs fits no disk."""
     check_room([_plan()], tmp_path)
     with pytest.raises(UsageError, match=r"cannot write there: No space left on device; [0-9]+ B .* are needed"):
         check_room([_plan()], tmp_path, times=10**13)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_place_for_the_compiled_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused before the run's folder is made."""
+def test_a_full_cache_of_compiled_programs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error comes before the run's folder is made."""
 
     def full(_: object) -> Path:
         raise OSError(errno.ENOSPC, "no room for the C compiler")
@@ -135,15 +136,14 @@ def test_a_full_place_for_the_compiled_program(monkeypatch: pytest.MonkeyPatch) 
         build_programs([_plan()])
 
 
-def test_nothing_stays_of_the_question_whether_there_is_room(tmp_path: Path) -> None:
-    """Neither where the folder is there nor where it is not."""
+def test_the_check_of_an_output_folder_leaves_nothing(tmp_path: Path) -> None:
     check_output(tmp_path)
     check_output(tmp_path / "not" / "there")
     assert not list(tmp_path.iterdir())
 
 
 def test_ctrl_c_at_any_instant_leaves_no_folder_of_the_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once as soon as the folder is there, and once when its removal begins."""
+    """The first interruption comes after the folder is made, the second when its removal begins."""
     make, remove = Path.mkdir, shutil.rmtree
     removals = []
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What BMv2's switches take of the machine, and what they make of a slow clock: reckoned from the plan, and refused."""
+"""Limits of BMv2 switches, estimated from the plan and checked before a start: memory, and rates on a slow clock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _plan(
 
 @pytest.fixture
 def four_free_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of memory, as the machine says."""
+    """Replace the machine's free memory by 4 GB."""
 
     class Free:
         available = 4 * GB
@@ -36,14 +36,14 @@ def four_free_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", Free)
 
 
-def test_what_waits_is_what_comes_faster_than_it_leaves() -> None:
-    """Five senders for the time of one message, one link that drains; a sixth host alone makes no queue."""
+def test_the_backlog_is_the_excess_of_arrivals() -> None:
+    """Five senders of one message each fill the queue of one link; a single sender makes no queue."""
     assert most_waiting_bytes(_plan()) == pytest.approx(4_000_000, rel=1e-3)
     assert most_waiting_bytes(_plan("degree=1")) == 0
 
 
-def test_a_window_the_buffer_and_the_end_of_the_run_bound_it() -> None:
-    """A BDP of each flow; all switches' buffers; what has come until then."""
+def test_the_backlog_is_bounded_by_windows_buffers_and_the_duration() -> None:
+    """The bounds are one BDP per flow, the buffers of all switches, and the arrivals until the end of the run."""
     assert most_waiting_bytes(_plan(scheme="gbn")) == pytest.approx(5 * 125_000, rel=0.01)
     assert most_waiting_bytes(_plan(scheme="irn")) == pytest.approx(5 * 125_000, rel=0.01)
     assert most_waiting_bytes(_plan("switch.buffer_bytes=300000")) == 4 * 300_000
@@ -51,7 +51,7 @@ def test_a_window_the_buffer_and_the_end_of_the_run_bound_it() -> None:
 
 
 def test_every_switch_port_and_packet_counts() -> None:
-    """Of BMv2; softswitch holds bytes."""
+    """BMv2 holds parsed packets; softswitch holds bytes and needs next to nothing."""
     idle = switch_memory_bytes(_plan("degree=1"))
     wide = switch_memory_bytes(_plan("degree=1", "topology.tors=8"))
     busy = switch_memory_bytes(_plan())
@@ -64,28 +64,28 @@ def test_every_switch_port_and_packet_counts() -> None:
 @pytest.mark.usefixtures("four_free_gigabytes")
 @pytest.mark.root
 def test_more_switches_than_there_is_memory_for_are_refused(tmp_path: Path) -> None:
-    """In one line that says what would do; one plan of several is named."""
+    """The error is one line with alternatives, and it names the plan."""
     large = _plan("topology.tors=64", "topology.hosts_per_tor=2")
     with pytest.raises(UsageError) as refused:
         check_room([_plan(), large], tmp_path)
-    said = str(refused.value)
-    assert said.startswith("incast gbn+none: 66 switches of --switch bmv2 may take ")
-    assert said.endswith(
+    message = str(refused.value)
+    assert message.startswith("incast gbn+none: 66 switches of --switch bmv2 may take ")
+    assert message.endswith(
         " GB of memory, 4.0 GB are free; fewer of them, a smaller switch.buffer_bytes, or --switch soft"
     )
-    assert "\n" not in said
+    assert "\n" not in message
     check_room([_plan()], tmp_path)
 
 
 @pytest.mark.usefixtures("four_free_gigabytes")
-def test_so_is_a_network_to_play_with(capsys: pytest.CaptureFixture[str]) -> None:
-    """Before anything of it is made."""
+def test_an_interactive_network_that_needs_too_much_memory_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error comes before anything is created."""
     assert main(["cli", "--switch", "bmv2", "--set", "topology.tors=64", "--set", "topology.hosts_per_tor=2"]) == 2
     assert capsys.readouterr().err.startswith("runner.py: 66 switches of --switch bmv2 may take ")
 
 
-def test_all_leaves_out_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By name, as what the switch cannot do for other reasons."""
+def test_all_leaves_out_scenarios_that_need_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are listed like scenarios that the switch cannot run for other reasons."""
 
     class Free:
         available = 2 * GB
@@ -101,9 +101,9 @@ def test_all_leaves_out_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.root
-def test_a_clock_so_slow_that_links_have_other_rates_is_refused(tmp_path: Path) -> None:
-    """1.54 packets/s become 2; 15.4 become 15."""
-    slow, slower = (_plan("transport.payload_bytes=4000", dilation=each) for each in (200_000, 2_000_000))
+def test_a_clock_that_changes_the_rates_of_links_is_refused(tmp_path: Path) -> None:
+    """A rate of 1.54 packets/s becomes 2, and 15.4 becomes 15."""
+    slow, slower = (_plan("transport.payload_bytes=4000", dilation=dilation) for dilation in (200_000, 2_000_000))
     with pytest.raises(UsageError) as refused:
         check_room([slow, slower], tmp_path)
     assert str(refused.value) == (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Folders of runs that did not end by themselves: what `finish_run` makes of them, and what it refuses."""
+"""Folders of runs that did not end normally: what `finish_run` writes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from testbed.recording.recorder import Recorder
 
 
 def failed_run(folder: Path) -> Path:
-    """A run that broke after two of its flows had ended."""
+    """Execute a run that breaks after two of its flows have ended; return its folder."""
 
     def clock(plan: Any, folder: Path, recorder: Recorder, *_: object) -> None:
         recorder.begin(0)
@@ -39,12 +39,12 @@ def failed_run(folder: Path) -> Path:
 
     with mock.patch.dict(execute.CLOCKS, {"virtual": clock}), pytest.raises(RunError):
         execute.execute(plan_run(RunRequest("incast", clock="virtual")), folder, Silent())
-    [made] = folder.iterdir()
-    return made
+    [run_folder] = folder.iterdir()
+    return run_folder
 
 
-def test_a_run_that_broke_gets_a_result_that_says_why(tmp_path: Path) -> None:
-    """Its rows were saved, what it cost to send the other flows is not known."""
+def test_a_failed_run_gets_a_result_with_the_reason(tmp_path: Path) -> None:
+    """Saved records are in the traces; counts of the other flows are null."""
     folder = failed_run(tmp_path)
     assert finish_run(folder)
     result = read_result(folder)
@@ -57,8 +57,8 @@ def test_a_run_that_broke_gets_a_result_that_says_why(tmp_path: Path) -> None:
     assert not finish_run(folder)
 
 
-def test_a_damaged_segment_is_a_reason(tmp_path: Path) -> None:
-    """After why it ended; the flow of which it told counts as unfinished."""
+def test_a_damaged_segment_is_a_reason_of_the_verdict(tmp_path: Path) -> None:
+    """The reason follows the cause of the end; the flow of the damaged segment counts as unfinished."""
     folder = failed_run(tmp_path)
     [segment] = segment_paths(folder / JOURNAL_FOLDER / SENT.name)
     segment.write_bytes(segment.read_bytes()[:100])
@@ -69,8 +69,8 @@ def test_a_damaged_segment_is_a_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "{}", "[" * 5_000, json.dumps({"clock": "lunar"})])
-def test_a_folder_that_does_not_say_which_run_it_was_is_left_alone(tmp_path: Path, text: str | None) -> None:
-    """One line names its configuration; the journal stays."""
+def test_a_folder_without_a_valid_configuration_is_not_changed(tmp_path: Path, text: str | None) -> None:
+    """The error is one line that names the file; the journal stays."""
     folder = failed_run(tmp_path)
     (folder / "config.json").unlink()
     if text is not None:
@@ -82,7 +82,7 @@ def test_a_folder_that_does_not_say_which_run_it_was_is_left_alone(tmp_path: Pat
 
 
 def test_a_run_under_way_is_refused(tmp_path: Path) -> None:
-    """Whoever records it has its journal alone, also while its result is being made; once it broke, others may."""
+    """The recorder locks its journal, also while the result is written; the lock ends when the run breaks."""
     plan = plan_run(RunRequest("incast", clock="virtual"))
     (tmp_path / "config.json").write_text(json.dumps(plan.config.model_dump(by_alias=True)))
     broken = Recorder(plan, tmp_path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How the runner speaks with an agent, with programs that are none in its place: what it cannot understand is told."""
+"""The runner's communication with agents, tested with programs that imitate or break the agent's protocol."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Impostor = Callable[..., AgentProcess]
 
 @pytest.fixture
 def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impostor]:
-    """An agent process that says these lines, then echoes what it is told on stderr until its stdin ends."""
-    made: list[AgentProcess] = []
+    """Start a fake agent that prints these lines and then echoes its input on stderr."""
+    impostors: list[AgentProcess] = []
 
     def make(*lines: bytes, then: str = "for line in sys.stdin: print(line, end='', file=sys.stderr)") -> AgentProcess:
         code = f"import sys\nsys.stdout.buffer.write({b''.join(lines)!r})\nsys.stdout.flush()\n{then}"
@@ -37,16 +37,16 @@ def impostor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Impost
             return Child(name, [sys.executable, "-c", code], run_id, log)
 
         monkeypatch.setattr(agents, "Child", child)
-        made.append(AgentProcess(NOBODY, "test", tmp_path))
-        return made[-1]
+        impostors.append(AgentProcess(NOBODY, "test", tmp_path))
+        return impostors[-1]
 
     yield make
-    for agent in made:
+    for agent in impostors:
         agent.stop()
 
 
 def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
-    """And what it tells is heard in order, up to its last word."""
+    """Later events are returned in order, up to the last one."""
     agent = impostor(event_line(Ready(0)), event_line(FlowReceived(1, False)), event_line(Stopped()))
     agent.wait_until_ready(Interrupt())
     assert agent.last_events() == [FlowReceived(1, False), Stopped()]
@@ -63,17 +63,16 @@ def test_an_agent_is_ready_when_it_says_so(impostor: Impostor) -> None:
     ],
     ids=["no JSON", "unknown", "malformed", "no text"],
 )
-def test_what_is_no_message_is_a_failure_with_its_text(impostor: Impostor, line: bytes, reason: str) -> None:
-    """The other messages count all the same."""
+def test_an_unreadable_message_is_a_failure_that_quotes_it(impostor: Impostor, line: bytes, reason: str) -> None:
+    """The events around it still count."""
     agent = impostor(event_line(FlowReceived(1, False)), line, event_line(FlowReceived(2, True)), event_line(Stopped()))
     assert agent.last_events() == [FlowReceived(1, False), FlowReceived(2, True), Stopped()]
     assert agent.failure is not None
-    assert agent.failure.startswith("agent1 was not understood: ")
+    assert agent.failure.startswith("agent1 sent a message that cannot be read: ")
     assert reason in agent.failure
 
 
 def test_a_refusal_is_a_failure(impostor: Impostor) -> None:
-    """A command that an agent does not obey ends the run."""
     agent = impostor(event_line(Refused("'start' comes a second time")), event_line(Stopped()))
     agent.last_events()
     assert agent.failure == "agent1 refused a command: 'start' comes a second time"
@@ -82,18 +81,17 @@ def test_a_refusal_is_a_failure(impostor: Impostor) -> None:
 @pytest.mark.parametrize(
     ("line", "then", "reason"),
     [
-        (b"hello\n", "sys.stdin.read()", "agent1 was not understood: 'hello' is no message"),
+        (b"hello\n", "sys.stdin.read()", "agent1 sent a message that cannot be read: 'hello' is no message"),
         (b"", "sys.exit('no such interface')", "before it was ready agent1 ended with status 1 .no such interface"),
     ],
 )
 def test_an_agent_that_does_not_get_ready_ends_the_run(impostor: Impostor, line: bytes, then: str, reason: str) -> None:
-    """At once, in one line."""
     with pytest.raises(RunError, match=reason):
         impostor(line, then=then).wait_until_ready(Interrupt())
 
 
 def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> None:
-    """What it has told until then is kept."""
+    """The events until then are kept."""
     agent = impostor(event_line(FlowReceived(1, False)), then="sys.exit('crashed')")
     assert agent.last_events() == [FlowReceived(1, False)]
     assert agent.failure is not None
@@ -101,7 +99,7 @@ def test_an_agent_that_ends_without_a_report_is_named(impostor: Impostor) -> Non
 
 
 def test_commands_arrive_as_lines(impostor: Impostor) -> None:
-    """One JSON object each."""
+    """Each command is one JSON object."""
     agent = impostor()
     agent.tell(Start(5))
     agent.tell(Stop())
@@ -111,11 +109,11 @@ def test_commands_arrive_as_lines(impostor: Impostor) -> None:
     assert agent.last_words() == '{"command":"stop"}'
 
 
-def test_a_long_report_is_heard_to_its_end(impostor: Impostor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of unfinished flows take their time; only silence is given up."""
+def test_a_long_report_is_read_to_its_end(impostor: Impostor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report of thousands of unfinished flows takes long; only silence ends the wait."""
     monkeypatch.setattr(agents, "_REPORT_SECONDS", 5.0)
     received, stopped = event_line(FlowReceived(1, False)), event_line(Stopped())
-    telling = f"sys.stdout.buffer.write({received!r}); sys.stdout.flush(); time.sleep(2)\n"
-    then = f"import time\nfor _ in range(3): {telling}sys.stdout.buffer.write({stopped!r})"
+    print_event = f"sys.stdout.buffer.write({received!r}); sys.stdout.flush(); time.sleep(2)\n"
+    then = f"import time\nfor _ in range(3): {print_event}sys.stdout.buffer.write({stopped!r})"
     agent = impostor(then=then)
     assert agent.last_events() == [*[FlowReceived(1, False)] * 3, Stopped()]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When a capture may end: a program that answers as tcpdump does stands for it."""
+"""The end of a live capture, tested with a program that answers like tcpdump."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from testbed.system.child import Child
 
 SLOW = """
 import signal
-asked = 0
+requests = 0
 def answer(*_):
-    global asked
-    asked += 1
-    counts = f"{asked} packets captured, {asked + 2} packets received by filter, 0 packets dropped by kernel"
+    global requests
+    requests += 1
+    counts = f"{requests} packets captured, {requests + 2} packets received by filter, 0 packets dropped by kernel"
     print(f"tcpdump: {counts}", flush=True)
 signal.signal(signal.SIGUSR1, answer)
 print("listening on h1-eth0", flush=True)
 while True:
     signal.pause()
 """
-"""Takes a packet whenever it is asked, and always has two yet to come."""
+"""A fake tcpdump that takes one packet per request, while the kernel always has two more packets."""
 
 
-def test_a_capture_ends_with_what_the_kernel_had_taken_for_it(tmp_path: Path) -> None:
-    """Three packets when it was first asked: it is asked until it has them, and not until there are no more."""
+def test_a_capture_ends_with_the_packets_that_the_kernel_had_at_first(tmp_path: Path) -> None:
+    """The kernel had three packets at the first request; later packets are not waited for."""
     log = tmp_path / "log.txt"
     child = Child("a slow tcpdump", [sys.executable, "-c", SLOW], "run", log, errors_are_lines=True)
     try:
@@ -39,4 +39,4 @@ def test_a_capture_ends_with_what_the_kernel_had_taken_for_it(tmp_path: Path) ->
     captured = [int(number) for number in re.findall(r"(\d+) packets captured", log.read_text())]
     assert captured == list(range(1, len(captured) + 1))
     assert 3 <= len(captured) < 30
-    _wait_for_kernel({child: 10.0})  # one that has ended is not asked
+    _wait_for_kernel({child: 10.0})  # returns, although the program has ended

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Live captures go wherever `--out` says, whatever a shell would make of that name."""
+"""Live captures and reports in folders whose names contain shell or markup characters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ SMALL = ["--scale", "ci", "--dilation", "10000", "--set", "degree=2", "--set", "
     ids=["blank", "quotes", "separator", "substitution"],
 )
 def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> None:
-    """Blanks, quotes and what a shell would expand are part of the name."""
     out = tmp_path / name
     done = running.run("run", "incast", *SMALL, "--pcap", "h1,tor1:h1", "--json", "--out", str(out))
     assert done.stdout, done.stderr
@@ -31,10 +30,10 @@ def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> Non
     host, port = (list(read_capture(folder / "pcaps" / f"{name}.pcapng")) for name in ("h1-eth0", "tor1-eth1"))
     for direction in (Direction.IN, Direction.OUT):
         other = Direction.OUT if direction is Direction.IN else Direction.IN
-        frames = sorted(each.frame for each in host if each.direction is direction)
-        assert frames == sorted(each.frame for each in port if each.direction is other)
+        frames = sorted(record.frame for record in host if record.direction is direction)
+        assert frames == sorted(record.frame for record in port if record.direction is other)
         assert frames
-    clocks = {each.interface.clock for each in (*host, *port)}
+    clocks = {record.interface.clock for record in (*host, *port)}
     assert all(clock is not None and clock.model_us(host[0].time_ns) is not None for clock in clocks)
     assert [path.name for path in (folder / "pcaps").iterdir() if path.suffix != ".pcapng"] == []
     assert "packets captured" in (folder / "logs" / "tcpdump-h1.log").read_text()
@@ -43,13 +42,13 @@ def test_captures_are_written_below_any_folder(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["[red]x[/blue]", "[/]"])
-def test_a_name_with_brackets_is_shown_as_it_is(name: str, tmp_path: Path) -> None:
-    """By every verb, no markup: `run` and `compare` on the real clock, `report` on what they left."""
+def test_a_folder_name_with_brackets_is_not_markup(name: str, tmp_path: Path) -> None:
+    """`run` and `compare` on the real clock and `report` print the name unchanged."""
     out = tmp_path / name
     ran = running.run("run", "incast", *SMALL, "--out", str(out))
     assert ran.returncode in (0, 3), ran.stderr
     compared = running.run("compare", "incast", *SMALL, "--schemes", "irn,sfc", "--out", str(out))
-    assert compared.returncode in (0, 3), compared.stderr  # 3 where a busy machine was late
+    assert compared.returncode in (0, 3), compared.stderr  # 3 if a busy machine was late
     reported = running.run("report", str(min(out.glob("incast-sfc-*"))))
     for done in (ran, compared, reported):
         assert f"{out}/incast-" in done.stdout, done.stdout

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A captured run as others see it: scapy, tshark and docs/wire-format.md agree on every field."""
+"""Captures as other programs decode them: scapy, tshark and docs/wire-format.md agree on every field."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "wire-format.md").rea
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wire of a sender that is paused, from a run in virtual time."""
+    """Run on the virtual clock and return the capture of a paused sender's wire."""
     request = RunRequest("incast", clock="virtual", captures=("h1",))
     finished = execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent())
     return finished.folder / "pcaps" / "h1-eth0.pcapng"
 
 
 def _tshark(capture: Path, filter_text: str, field: str = "frame.number") -> list[str]:
-    """One field of every packet that a display filter keeps."""
+    """Return one field of every packet that matches a display filter."""
     if shutil.which("tshark") is None:
         pytest.skip("tshark is not installed")
     command = ["tshark", "-r", str(capture), "-Y", filter_text, "-T", "fields", "-e", field]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_documented_layout_is_the_layers() -> None:
-    """Offsets and widths of the BTS table are those of the scapy layer, field by field, 28 bytes in all."""
+def test_the_documented_bts_layout_is_the_scapy_layer() -> None:
+    """Offsets and widths in the table equal the widths and offsets of the layer's fields, 28 bytes in all."""
     table = DOCUMENT.partition("## Back-To-Sender")[2].partition("\n\n28 bytes")[0]
     rows = [(int(offset), int(bits)) for offset, bits in re.findall(r"^\| (\d+) \| (\d+) \|", table, re.MULTILINE)]
     bits_before = 0
@@ -53,7 +53,7 @@ def test_documented_layout_is_the_layers() -> None:
 
 
 def test_scapy_reads_bts_and_data(capture: Path) -> None:
-    """A BTS names a flow of the sender and comes from the flow's destination; data is RoCEv2."""
+    """A BTS names a flow of the sender and comes from the flow's destination; data packets are RoCEv2."""
     packets = rdpcap(str(capture))
     signals = [packet for packet in packets if BTS in packet]
     data = [packet for packet in packets if BTH in packet and packet[IP].tos >> 2 == DSCP_DATA]
@@ -69,7 +69,7 @@ def test_scapy_reads_bts_and_data(capture: Path) -> None:
 
 
 def test_tshark_knows_roce_and_finds_nothing_malformed(capture: Path) -> None:
-    """Data and acknowledgments are InfiniBand to tshark, with the same QP; a BTS is UDP data of 28 bytes."""
+    """tshark decodes data and acknowledgments as InfiniBand with the same QP, and a BTS as UDP data of 28 bytes."""
     destination_qps = _tshark(capture, "infiniband.bth.opcode == 1", "infiniband.bth.destqp")
     assert _tshark(capture, "infiniband.bth.opcode == 17")
     scapy_data = next(packet for packet in rdpcap(str(capture)) if BTH in packet)

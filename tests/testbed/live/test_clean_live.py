@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`clean` and a run that lives: it may save, nothing of it stays, and nobody else could command its switches."""
+"""`clean` and a running run: the run may save its result, nothing of it stays, and its switches are private."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LONG = ["--scale", "ci", "--dilation", "10000", "--set", "message_bytes=10000000
 
 
 def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
-    """Under umask 000 what lies in the state root is root's alone; cleaned by name, the run leaves its result."""
+    """The state root is readable by root only, even under umask 000; the cleaned run writes its result."""
     before = running.remains()
     umask = os.umask(0)
     try:
         child = running.start(tmp_path, "incast", *LONG)
     finally:
         os.umask(umask)
-    [run_id] = [each for each in known_runs() if (owner := owner_of(each)) is not None and owner.pid == child.pid]
+    [run_id] = [known for known in known_runs() if (owner := owner_of(known)) is not None and owner.pid == child.pid]
     state = STATE_ROOT / run_id
     sockets = list(state.glob("*.control"))
     assert sockets
     assert {path.stat().st_mode & 0o077 for path in (STATE_ROOT, state, *state.iterdir())} == {0}
     running.wait_until_measuring(tmp_path)
-    agents = {str(each.pid) for each in running.children_of(child.pid) if "hosts.agent" in each.cmdline()}
+    agents = {str(process.pid) for process in running.children_of(child.pid) if "hosts.agent" in process.cmdline()}
     assert agents
     assert agents <= running.remains()["processes"] - before["processes"]
     done = running.run("clean", run_id)
@@ -41,24 +41,24 @@ def test_a_cleaned_run_has_saved(tmp_path: Path) -> None:
     assert running.left_since(before) == {}
 
 
-def test_what_other_tests_killed_is_not_ours() -> None:
-    """Tests run beside each other: a dead run's process counts for those that started it, and for them alone."""
-    run = {**os.environ, RUN_VARIABLE: new_run_id()}
-    of_others = running.sleeper({**run, running.TESTS_VARIABLE: "others"})
-    ours = running.sleeper(run)
+def test_remains_exclude_processes_of_other_test_runs() -> None:
+    """Tests run in parallel: a dead run's process counts only for the tests that started it."""
+    variables = {**os.environ, RUN_VARIABLE: new_run_id()}
+    foreign = running.sleeper({**variables, running.TESTS_VARIABLE: "others"})
+    ours = running.sleeper(variables)
     try:
         processes = running.remains()["processes"]
-        assert (str(ours.pid) in processes, str(of_others.pid) in processes) == (True, False)
+        assert (str(ours.pid) in processes, str(foreign.pid) in processes) == (True, False)
     finally:
-        for each in (ours, of_others):
-            running.kill(each)
+        for process in (ours, foreign):
+            running.kill(process)
 
 
-def test_what_does_not_say_whose_it_is_has_time_to_go() -> None:
-    """A container of a run that a test beside these has killed: it is there until that test has cleaned."""
+def test_remains_without_an_owner_get_time_to_end() -> None:
+    """A process without an owner may belong to a killed run of a parallel test, which will still clean it."""
     before = running.remains()
-    nobodys = {name: value for name, value in os.environ.items() if name != running.TESTS_VARIABLE}
-    other = running.sleeper({**nobodys, RUN_VARIABLE: new_run_id()})
+    unmarked = {name: value for name, value in os.environ.items() if name != running.TESTS_VARIABLE}
+    other = running.sleeper({**unmarked, RUN_VARIABLE: new_run_id()})
     ending = threading.Timer(0.5, running.kill, [other])
     ending.start()
     try:
@@ -67,8 +67,7 @@ def test_what_does_not_say_whose_it_is_has_time_to_go() -> None:
         ending.join()
 
 
-def test_a_run_may_end_while_others_are_looked_for(tmp_path: Path) -> None:
-    """Its folder was listed and has gone."""
+def test_a_run_that_ends_during_the_search_is_skipped(tmp_path: Path) -> None:
     assert running.runner_in(tmp_path / "gone") is None
     (tmp_path / "owner").write_text("12 345\n")
     assert running.runner_in(tmp_path) == 12

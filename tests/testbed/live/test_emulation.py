@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The network of a live run, without a run: what its hosts find, what Mininet knows, what is left of it."""
+"""The network of a live run without a run: addresses of hosts, Mininet's view, and complete removal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from topologies.shapes import shape
 
 pytestmark = [
     *running.NEEDS_MININET,
-    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # Mininet's, where Python still has it
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
 ]
 STAR = shape("star", {"hosts": 3}).build()
 
@@ -33,8 +33,8 @@ def _descendants() -> list[psutil.Process]:
     return running.children_of(os.getpid())
 
 
-def test_a_host_has_one_address_one_way_out_and_no_offloads() -> None:
-    """As the kernel says it, in the host's namespace; no IPv6, whose neighbour discovery nobody modelled."""
+def test_a_host_has_one_address_one_route_and_no_offloads() -> None:
+    """Hosts have no IPv6 either, because its neighbour discovery is not modelled."""
     from testbed.live.emulation import emulation
 
     with emulation(STAR) as network:
@@ -42,7 +42,7 @@ def test_a_host_has_one_address_one_way_out_and_no_offloads() -> None:
             name = f"{host.name}-eth0"
             [link] = json.loads(network.shell(host.name, f"ip -json address show dev {name}"))
             assert (link["operstate"], link["address"]) == ("UP", host.mac)
-            assert [(each["local"], each["prefixlen"]) for each in link["addr_info"]] == [(str(host.ip), 32)]
+            assert [(address["local"], address["prefixlen"]) for address in link["addr_info"]] == [(str(host.ip), 32)]
             [route] = json.loads(network.shell(host.name, "ip -json route"))
             assert (route["dst"], route["gateway"], route["dev"]) == ("default", str(host.gateway_ip), name)
             [neighbour] = json.loads(network.shell(host.name, "ip -json neighbour"))
@@ -50,13 +50,12 @@ def test_a_host_has_one_address_one_way_out_and_no_offloads() -> None:
             assert neighbour["state"] == ["PERMANENT"]
             with network_namespace(network.host_pid(host.name)), closing(IoctlEthtool(name)) as ethtool:
                 flags = ethtool.get_offload_flags()
-            assert not any(flags[f"{each}-offload"] for each in ("generic-segmentation", "generic-receive"))
-            assert not any(flags[f"{each}-checksumming"] for each in ("tx", "rx"))
+            assert not any(flags[f"{offload}-offload"] for offload in ("generic-segmentation", "generic-receive"))
+            assert not any(flags[f"{offload}-checksumming"] for offload in ("tx", "rx"))
             assert "::" not in network.shell(host.name, "ip address")
 
 
-def test_mininet_knows_what_it_did_not_make() -> None:
-    """Nodes in the topology's order, both ends of each link, each host's address."""
+def test_mininet_knows_nodes_and_links_that_it_did_not_create() -> None:
     from testbed.live.emulation import emulation
 
     with emulation(STAR) as network:
@@ -69,7 +68,7 @@ def test_mininet_knows_what_it_did_not_make() -> None:
 
 
 def test_a_cut_link_ends_at_its_wire() -> None:
-    """Both halves are there, under the names that the wire's process opens."""
+    """The two halves of the link exist under the names that the wire's process opens."""
     from testbed.live.emulation import emulation
 
     wires = cut_links(STAR)
@@ -83,8 +82,8 @@ def _interfaces() -> set[str]:
     return {line.split(":")[0].strip() for line in Path("/proc/thread-self/net/dev").read_text().splitlines()[2:]}
 
 
-def test_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither of a network that was used nor of one that could not be wired: no shell, and this thread is back."""
+def test_nothing_stays_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No shell stays, neither of a used network nor of one that failed, and this thread is back in its namespace."""
     from testbed.live.emulation import emulation
 
     before, namespace = _descendants(), Path("/proc/thread-self/ns/net").readlink()
@@ -97,36 +96,39 @@ def test_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Links, "give", refuse)
     with pytest.raises(RunError, match="cannot wire the network: cannot address h1-eth0"), emulation(STAR):
-        pytest.fail("it is not there")
+        pytest.fail("the network came up")
     assert _descendants() == before
     assert Path("/proc/thread-self/ns/net").readlink() == namespace
 
 
-def test_every_interface_takes_the_longest_packet() -> None:
-    """Hosts' ends, switches' ends, and the ends in the middle of a cut link."""
+def test_every_interface_has_the_mtu() -> None:
+    """The ends in the middle of a cut link are included."""
     from testbed.live.emulation import emulation
 
     with emulation(STAR, cut_links(STAR), mtu_bytes=9000) as network:
-        here = json.loads(network.shell("s1", "ip -json link"))
-        there = [json.loads(network.shell(host.name, f"ip -json link show {host.name}-eth0")) for host in STAR.hosts]
-    found = {each["ifname"]: each["mtu"] for each in (*here, *(link for [link] in there)) if each["ifname"] != "lo"}
-    assert len(found) == 4 * len(STAR.hosts)
-    assert set(found.values()) == {9000}
+        switch_links = json.loads(network.shell("s1", "ip -json link"))
+        host_links = [
+            json.loads(network.shell(host.name, f"ip -json link show {host.name}-eth0")) for host in STAR.hosts
+        ]
+    links = (*switch_links, *(link for [link] in host_links))
+    mtus = {link["ifname"]: link["mtu"] for link in links if link["ifname"] != "lo"}
+    assert len(mtus) == 4 * len(STAR.hosts)
+    assert set(mtus.values()) == {9000}
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "error"),
     [
         ("echo 'remount: Invalid argument' >&2; exit 1", "ended before it was ready: remount: Invalid argument"),
         ("exit 0", "ended before it was ready: it said nothing"),
         ("echo hello; exec sleep 300", "did not answer within 2 s"),
     ],
-    ids=["says why", "says nothing", "deaf"],
+    ids=["says why", "says nothing", "no answer"],
 )
 def test_a_shell_that_does_not_start_ends_the_network(
-    script: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its node's name; nothing of it or of the others stays."""
+    """The error names the node, and no process stays."""
     from testbed.live.emulation import emulation
 
     (tmp_path / "mnexec").write_text(f"#!/bin/sh\n{script}\n")
@@ -134,21 +136,20 @@ def test_a_shell_that_does_not_start_ends_the_network(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(shells, "START_SECONDS", 2.0)
     before = _descendants()
-    with pytest.raises(RunError, match=f"the shell of s1 {words}"), emulation(STAR):
-        pytest.fail("it is not there")
+    with pytest.raises(RunError, match=f"the shell of s1 {error}"), emulation(STAR):
+        pytest.fail("the network came up")
     assert _descendants() == before
 
 
-def test_a_shell_that_has_gone_is_named() -> None:
-    """A command for it is not waited for."""
+def test_a_command_for_an_ended_shell_is_an_error() -> None:
     from testbed.live.emulation import emulation
 
     with emulation(STAR) as network, pytest.raises(RunError, match="the shell of h2 ended"):
         network.net.get("h2").cmd("kill -KILL $$")
 
 
-def test_a_shell_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is stopped hears no SIGHUP; nothing waits for it for ever."""
+def test_a_stopped_shell_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped shell does not react to SIGHUP."""
     from testbed.live import emulation as module
 
     monkeypatch.setattr(module, "_END_SECONDS", 1.0)

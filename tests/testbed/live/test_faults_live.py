@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Faults on live Mininet: links die and come back, switches route around them, nothing is counted twice.
+"""Link faults on live Mininet: switches route around dead links, and each loss is counted once.
 
-How late this machine was is not asked: other tests may run beside these.
+Lateness is not checked, because other tests may run in parallel.
 """
 
 from __future__ import annotations
@@ -38,30 +38,32 @@ _CUT = "link:tor2-spine1,down=20us,up=100us"
     ],
 )
 def test_an_incast_outlives_the_loss_of_an_uplink(tmp_path: Path, switch: str, dilation: str) -> None:
-    """All flows arrive whole, what the dead link lost is counted as that, the balance closes."""
+    """All flows complete, losses on the dead link are counted as such, and all packets are accounted for."""
     words = ["incast", "--switch", switch, "--dilation", dilation, "--fault", _CUT, "--json", "--out", str(tmp_path)]
     done = running.run("run", *words)
     assert done.stdout, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
-    told = f"{result['verdict']}: {result['verdict_reasons']}"
-    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), told
-    assert result["drops"]["link_down"] > 0, told
-    assert result["unexplained_loss"] == 0, told
+    verdict = f"{result['verdict']}: {result['verdict_reasons']}"
+    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), verdict
+    assert result["drops"]["link_down"] > 0, verdict
+    assert result["unexplained_loss"] == 0, verdict
 
 
 def test_the_prompts_network_routes_around_a_dead_link() -> None:
-    """One spine is left: whatever the hash of a flow, it arrives; both again, and nothing has changed for good."""
+    """Every flow arrives over the remaining spine, whatever its hash. With the link up again, all flows arrive too."""
     with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2",)) as net:
         for up in (False, True):
             net.set_link("tor1", "spine1", up=up)
             messages = [net.send(src, dst, 5_000) for src in ("h1", "h2") for dst in ("h3", "h4") for _ in range(4)]
-            assert net.wait(messages, seconds=40), f"{sum(not each.is_done for each in messages)} of 16 did not arrive"
-            assert [each.sent.counts.packets_resent for each in messages if each.sent is not None] == [0] * 16
+            assert net.wait(messages, seconds=40), (
+                f"{sum(not message.is_done for message in messages)} of 16 did not arrive"
+            )
+            assert [message.sent.counts.packets_resent for message in messages if message.sent is not None] == [0] * 16
 
 
 @pytest.mark.parametrize(("a", "b"), [("tor1", "spine1"), ("h3", "tor2"), ("h1", "tor1")])
-def test_what_a_dead_link_loses_at_the_prompt_is_counted(a: str, b: str) -> None:
-    """Between switches, at a receiver and at a sender: nothing is missing, and `fidelity` says where it went."""
+def test_losses_on_a_dead_link_at_the_prompt_are_counted(a: str, b: str) -> None:
+    """The cut link is between switches, at the receiver or at a sender; `fidelity` reports the losses as drops."""
     with open_network("clos", dilation=10_000, settings=("topology.hosts_per_tor=2",)) as net:
         messages = [net.send(src, "h3", 500_000) for src in ("h1", "h2")]
         time.sleep(0.5)
@@ -70,7 +72,7 @@ def test_what_a_dead_link_loses_at_the_prompt_is_counted(a: str, b: str) -> None
         net.set_link(a, b, up=True)
         assert net.wait(messages, seconds=60)
         time.sleep(0.5)
-        said = fidelity(net, Terminal(print, Console(), has_keys=False), [])
-    assert re.search(rf"[1-9]\d* by {DOWN}", said), said
-    assert "no drop counter explains" not in said
-    assert "received or dropped more" not in said
+        report = fidelity(net, Terminal(print, Console(), has_keys=False), [])
+    assert re.search(rf"[1-9]\d* by {DOWN}", report), report
+    assert "no drop counter explains" not in report
+    assert "received or dropped more" not in report

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a host with a raw socket on its wire can reach in a live network: other hosts' addresses, and nothing else.
+"""Frames that a hostile host sends on its wire in a live network: they cannot reach anything but addresses of hosts.
 
-docs/security.md says in words what is held here.
+docs/security.md describes these properties.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from wire.constants import BTS_UDP_PORT, INT_UDP_PORT, ROCE_UDP_PORT
 
 pytestmark = [
     *running.NEEDS_MININET,
-    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # Mininet's, where Python still has it
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
 ]
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
 BROADCAST = "ff:ff:ff:ff:ff:ff"
@@ -51,7 +51,7 @@ def _network(target: str, folder: Path) -> Any:
 
 @pytest.fixture
 def network(tmp_path: Path) -> Iterator[Any]:
-    """A star of three hosts on softswitch, with everything that the umask may give away."""
+    """Start a star of three hosts on softswitch, with umask 0."""
     with ExitStack() as stack:
         stack.callback(os.umask, os.umask(0))
         yield stack.enter_context(_network("soft", tmp_path))
@@ -62,8 +62,8 @@ def _namespace(pid: int | str) -> str:
 
 
 @pytest.mark.parametrize("target", ["soft", pytest.param("bmv2", marks=NEEDS_BMV2)])
-def test_nothing_of_the_network_is_the_machines(target: str, tmp_path: Path) -> None:
-    """Whatever the umask: sockets of its users alone; ports that listen, in a namespace that has no way out."""
+def test_the_network_is_isolated_from_the_machine(target: str, tmp_path: Path) -> None:
+    """Sockets are private even with umask 0; listening ports are in a namespace without a route outwards."""
     machine = _namespace("self")
     with ExitStack() as stack:
         stack.callback(os.umask, os.umask(0))
@@ -71,12 +71,12 @@ def test_nothing_of_the_network_is_the_machines(target: str, tmp_path: Path) -> 
         state = STATE_ROOT / network.run_id
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in state.iterdir()}
         assert len(modes) >= 2 and set(modes.values()) == {0o600}, modes
-        assert [stat.S_IMODE(each.stat().st_mode) for each in (STATE_ROOT, state)] == [0o700, 0o700]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (STATE_ROOT, state)] == [0o700, 0o700]
         children = running.children_of(os.getpid())
         assert len(children) > len(network.plan.topology.hosts)
         assert machine not in {_namespace(child.pid) for child in children}
         shared = network.emulation.shell("s1", "ip -json address")
-        addresses = [each["local"] for link in json.loads(shared) for each in link["addr_info"]]
+        addresses = [address["local"] for link in json.loads(shared) for address in link["addr_info"]]
         assert set(addresses) <= {"127.0.0.1"}
         assert network.emulation.shell("s1", "ip route").strip() == ""
         namespaces = {_namespace(network.emulation.host_pid(host.name)) for host in network.plan.topology.hosts}
@@ -85,10 +85,10 @@ def test_nothing_of_the_network_is_the_machines(target: str, tmp_path: Path) -> 
 
 def _frames(network: Any) -> dict[str, Packet]:
     first, second, _ = network.plan.topology.hosts
-    own = json.loads(network.emulation.shell("s1", "ip -json link show s1-eth1"))[0]["address"]
+    switch_mac = json.loads(network.emulation.shell("s1", "ip -json link show s1-eth1"))[0]["address"]
     up = Ether(src=first.mac, dst=first.gateway_mac)
     to_second = IP(src=str(first.ip), dst=str(second.ip))
-    kernel = Ether(src=first.mac, dst=own)
+    kernel = Ether(src=first.mac, dst=switch_mac)
     mac_control = Ether(src=first.mac, dst="01:80:c2:00:00:01", type=0x8808)
     body = Raw(bytes(40))
     return {
@@ -123,7 +123,7 @@ def _frames(network: Any) -> dict[str, Packet]:
 
 
 def test_hostile_frames_end_at_the_first_switch(network: Any) -> None:
-    """Each is counted there. Nobody gets any of them, nobody answers: no kernel, neither of switches nor of hosts."""
+    """The first switch counts every frame; no kernel of a switch or host receives or answers one."""
     [switch] = network.switches
     frames = _frames(network)
     with ExitStack() as stack:
@@ -139,8 +139,8 @@ def test_hostile_frames_end_at_the_first_switch(network: Any) -> None:
             time.sleep(0.05)
         assert _ended(switch) - before == len(frames)
         assert switch.queued_bytes() == 0
-        heard, _, _ = select.select(list(wires.values()), [], [], 0.2)
-        assert [each.recv(2000) for each in heard] == []
+        readable, _, _ = select.select(list(wires.values()), [], [], 0.2)
+        assert [wire.recv(2000) for wire in readable] == []
 
 
 def _wire(network: Any, name: str) -> socket.socket:
@@ -152,6 +152,6 @@ def _wire(network: Any, name: str) -> socket.socket:
 
 
 def _ended(switch: Any) -> int:
-    """Frames that its pipeline dropped or its MACs took."""
-    found = json.loads(switch.command("statistics"))
-    return int(found["drops"]["ingress"] + found["pause_frames"] + found["mac_control_ignored"])
+    """Return how many frames the pipeline dropped or the MACs consumed."""
+    statistics = json.loads(switch.command("statistics"))
+    return int(statistics["drops"]["ingress"] + statistics["pause_frames"] + statistics["mac_control_ignored"])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Links that carry frames badly on live Mininet: flows finish, what happened is counted once.
+"""Impaired links on live Mininet: flows finish, and each impairment is counted once.
 
-How late this machine was is not asked: other tests may run beside these.
+Lateness is not checked, because other tests may run in parallel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS = {
 
 
 _ON_WIRES = ("loss:all,rate=1%", "duplicate:all,rate=5%", "jitter:all,max=2us")
-"""Those that are tried on BMv2 too, where softswitch's wires do the same for every kind; each takes a minute."""
+"""Faults that also run on BMv2, where softswitch's wires apply every kind alike; each takes a minute."""
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ _ON_WIRES = ("loss:all,rate=1%", "duplicate:all,rate=5%", "jitter:all,max=2us")
     ],
 )
 def test_an_incast_outlives_bad_links(tmp_path: Path, fault: str, switch: str, dilation: str) -> None:
-    """All flows arrive whole, the kind shows where it is counted, the balance closes."""
+    """All flows complete, the impairment is counted, and all packets are accounted for."""
     words = ["incast", "--switch", switch, "--dilation", dilation, "--fault", fault, "--json", "--out", str(tmp_path)]
     done = running.run("run", *words)
     assert done.stdout, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
-    told = f"{result['verdict']}: {result['verdict_reasons']} {result['drops']}"
-    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), told
-    assert result["unexplained_loss"] == 0, told
-    counted = _KINDS[fault]
-    if counted is not None:
-        assert result[counted[0]][counted[1]] > 0, told
+    verdict = f"{result['verdict']}: {result['verdict_reasons']} {result['drops']}"
+    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), verdict
+    assert result["unexplained_loss"] == 0, verdict
+    counter = _KINDS[fault]
+    if counter is not None:
+        assert result[counter[0]][counter[1]] > 0, verdict

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Every process of a live run, killed or stopped: the run ends and saves, and its verdict names what it was and how."""
+"""Killed or stopped processes of a live run: the run ends and saves, and its verdict names the process."""
 
 from __future__ import annotations
 
@@ -30,50 +30,51 @@ from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
 LONG = ("--dilation", "10000", "--set", "message_bytes=100000000", "--duration", "2")
-"""20 s unless something ends it."""
+"""Options of a run that lasts 20 s unless it ends early."""
 
 Method = tuple[type, str]
 
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing() -> Iterator[None]:
-    """Every test here ends with the machine as it was."""
     before = running.remains()
     yield
     assert running.left_since(before) == {}
 
 
 def _find(pid: int, *words: str) -> psutil.Process | None:
-    """The process of a run whose command line has all of these words."""
-    for each in running.children_of(pid):
+    """Return the process of a run whose command line contains all of these words."""
+    for process in running.children_of(pid):
         try:
-            line = " ".join(each.cmdline())
+            line = " ".join(process.cmdline())
         except psutil.NoSuchProcess:
             continue
         if all(word in line for word in words):
-            return each
+            return process
     return None
 
 
 def _await(pid: int, *words: str) -> psutil.Process:
     deadline = time.monotonic() + 60
-    while (found := _find(pid, *words)) is None:
-        assert time.monotonic() < deadline, f"there is no {words}"
+    while (process := _find(pid, *words)) is None:
+        assert time.monotonic() < deadline, f"no process with {words}"
         time.sleep(0.05)
-    return found
+    return process
 
 
-def _with(tmp_path: Path, number: signal.Signals, victim: tuple[str, ...], *words: str) -> tuple[int, dict[str, Any]]:
-    """Exit code and result of a run, one process of which gets a signal in the middle of it."""
+def _run_with_signal(
+    tmp_path: Path, number: signal.Signals, victim: tuple[str, ...], *words: str
+) -> tuple[int, dict[str, Any]]:
+    """Signal one process in the middle of a run; return the exit code and the result."""
     child = running.start(tmp_path, "incast", *words)
     process = _await(child.pid, *victim)
     running.wait_until_measuring(tmp_path)
-    time.sleep(1)  # not for synchronization: to be anywhere in the middle of the run
+    time.sleep(1)  # not a synchronization: any moment in the middle of the run will do
     process.send_signal(number)
     status = child.wait(150)
-    said = (tmp_path / "log").read_text()
-    assert "Traceback" not in said
-    assert "Broken pipe" not in said
+    log = (tmp_path / "log").read_text()
+    assert "Traceback" not in log
+    assert "Broken pipe" not in log
     [folder] = (tmp_path / "runs").iterdir()
     assert {path.name for path in folder.glob("*.parquet")} == {schema.file_name for schema in SCHEMAS.values()}
     assert (folder / "report.html").exists()
@@ -98,8 +99,8 @@ def _with(tmp_path: Path, number: signal.Signals, victim: tuple[str, ...], *word
 def test_a_part_that_ends_makes_the_run_invalid(
     number: str, victim: tuple[str, ...], words: tuple[str, ...], reason: str, tmp_path: Path
 ) -> None:
-    """Exit code 3; the first reason names the part, how it ended and where its log is; all traces are there."""
-    status, result = _with(tmp_path, signal.Signals[f"SIG{number}"], victim, *LONG, *words)
+    """The exit code is 3, the first reason names the part, its end and its log, and all traces are complete."""
+    status, result = _run_with_signal(tmp_path, signal.Signals[f"SIG{number}"], victim, *LONG, *words)
     assert result["verdict"] == "invalid"
     assert reason in result["verdict_reasons"][0]
     assert status == 3
@@ -107,19 +108,19 @@ def test_a_part_that_ends_makes_the_run_invalid(
 
 @pytest.mark.parametrize("number", ["KILL", "TERM", "STOP"])
 def test_a_lost_capture_degrades_the_run(number: str, tmp_path: Path) -> None:
-    """What was measured is as good as ever, but a file that was asked for is not whole: no error, and said."""
+    """The measurements are complete, but a requested file is not: the verdict says so, without an error."""
     victim = ("tcpdump", "h1-eth0")
     words = ("--dilation", "10000", "--set", "message_bytes=1000000", "--pcap", "h1,h2")
-    status, result = _with(tmp_path, signal.Signals[f"SIG{number}"], victim, *words)
-    assert result["verdict"] in ("degraded", "invalid")  # the latter for lateness, of which a busy machine has much
-    [reason] = [each for each in result["verdict_reasons"] if "pcap" in each]
+    status, result = _run_with_signal(tmp_path, signal.Signals[f"SIG{number}"], victim, *words)
+    assert result["verdict"] in ("degraded", "invalid")  # "invalid" for lateness on a busy machine
+    [reason] = [text for text in result["verdict_reasons"] if "pcap" in text]
     assert reason.startswith("pcaps/h1-eth0.pcapng ")
     assert "tcpdump of h1 " in reason
     assert status == (3 if result["verdict"] == "invalid" else 0)
 
 
 def test_a_wire_of_bmv2_that_ends_is_named(tmp_path: Path) -> None:
-    """Where the kernel has no netem, softswitch stands between BMv2's switches."""
+    """Wires of softswitch connect BMv2's switches if the kernel has no netem."""
     if missing_bmv2() is not None:
         pytest.skip(f"no BMv2: {missing_bmv2()}")
     child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=10000000")
@@ -136,19 +137,19 @@ def test_a_wire_of_bmv2_that_ends_is_named(tmp_path: Path) -> None:
     assert "wires1 was ended by SIGKILL" in result["verdict_reasons"][0]
 
 
-# Switches, at every stage of a run
+# Killed switches, at every stage of a run
 
 
 def _before(monkeypatch: pytest.MonkeyPatch, method: Method, act: Callable[[], None]) -> None:
-    """Once, just before a method is called."""
+    """Call `act` once, just before the next call of a method."""
     owner, name = method
     original = getattr(owner, name)
-    done: list[bool] = []
+    calls: list[bool] = []
 
     @functools.wraps(original)
     def instead(*arguments: Any, **options: Any) -> Any:
-        if not done:
-            done.append(True)
+        if not calls:
+            calls.append(True)
             act()
         return original(*arguments, **options)
 
@@ -162,7 +163,7 @@ def _kill(word: str) -> None:
 
 
 def _run_of_live() -> type:
-    from testbed.live import run  # needs Mininet, which has been looked for by now
+    from testbed.live import run  # imports Mininet, which is known to be installed here
 
     return run._Run
 
@@ -191,8 +192,8 @@ def _killed(
 
 
 def _check(run: StoredRun, stage: str) -> None:
-    """All is saved; a switch that had answered everything before it died took nothing with it."""
-    assert {path.name for path in run.folder.glob("*.parquet")} == {each.file_name for each in SCHEMAS.values()}
+    """Check that everything is saved. A switch that had answered everything before it was killed changes no verdict."""
+    assert {path.name for path in run.folder.glob("*.parquet")} == {schema.file_name for schema in SCHEMAS.values()}
     assert (run.folder / "result.json").exists()
     assert pl.read_parquet(run.folder / "flows.parquet").height == run.result.flows.total > 0
     if stage == "before its samples":
@@ -205,7 +206,7 @@ def _check(run: StoredRun, stage: str) -> None:
 
 @pytest.mark.parametrize("stage", SOFT)
 def test_a_softswitch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The result is there with what was measured, invalid, and names switch, signal and log."""
+    """The invalid result keeps the measurements, and names the switch, the signal and the log."""
     request = RunRequest("incast", settings=("degree=2", "message_bytes=20000"), dilation=10_000)
     _check(_killed(monkeypatch, SOFT[stage], "tor1.control", request, tmp_path), stage)
 
@@ -213,16 +214,15 @@ def test_a_softswitch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.skipif(shutil.which("simple_switch") is None, reason="no simple_switch on the PATH")
 @pytest.mark.parametrize("stage", BMV2)
 def test_a_simple_switch_that_is_killed(stage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The same on BMv2."""
     request = RunRequest("incast", switch="bmv2", settings=("degree=2", "message_bytes=20000"))
     _check(_killed(monkeypatch, BMV2[stage], "tor1-notifications", request, tmp_path), stage)
 
 
-# The TAP, and interfaces
+# Removed TAP devices
 
 
-def test_a_tap_that_goes_ends_the_run(tmp_path: Path) -> None:
-    """Programs beside the flows talk through it: without it the run is not what was asked for."""
+def test_a_removed_tap_ends_the_run(tmp_path: Path) -> None:
+    """Programs beside the flows need the TAP device."""
     child = running.start(tmp_path, "incast", *LONG, "--background", "iperf3")
     shell = _await(child.pid, "mininet:h1")
     _await(child.pid, "iperf3_peer", "client")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs on live Mininet: real namespaces, veth pairs and processes; nothing of them stays, however a run ends."""
+"""Runs on live Mininet with real namespaces, veth pairs and processes; nothing stays, however a run ends."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ LONG = ["--scale", "ci", "--dilation", "20000", "--set", "message_bytes=10000000
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing() -> Iterator[None]:
-    """Every test here ends with the machine as it was."""
     before = running.remains()
     yield
     assert running.left_since(before) == {}
 
 
 def _started(tmp_path: Path) -> subprocess.Popen[bytes]:
-    """A long run, once its flows are under way."""
+    """Start a long run and return once its flows are under way."""
     child = running.start(tmp_path, "incast", *LONG)
     running.wait_until_measuring(tmp_path)
-    time.sleep(1)  # not for synchronization: to be anywhere in the middle of the run
+    time.sleep(1)  # not a synchronization: any moment in the middle of the run will do
     return child
 
 
 def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
-    """All flows arrive whole over real namespaces, every packet is accounted for, BTS pauses are in the trace."""
+    """All flows arrive over real namespaces, every packet is accounted for, and the trace contains BTS pauses."""
     done = running.run("run", "incast", "--scheme", "sfc", *SMALL, "--json", "--out", str(tmp_path))
     result = json.loads(done.stdout)
     assert (result["clock"], result["switch"]) == ("real", "soft")
@@ -48,7 +47,7 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
     assert result["unexplained_loss"] == 0
     assert result["bts"]["sent"] > 0
     if result["verdict"] != "faithful":
-        assert all(running.is_of_lateness(each) for each in result["verdict_reasons"]), result["verdict_reasons"]
+        assert all(running.is_of_lateness(reason) for reason in result["verdict_reasons"]), result["verdict_reasons"]
     assert done.returncode == (3 if result["verdict"] == "invalid" else 0)
     [folder] = tmp_path.iterdir()
     assert pl.read_parquet(folder / "goodput.parquet")["delivered_bytes"].sum() == 4 * 250_000
@@ -61,9 +60,9 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
 
 
 def test_interrupt_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C ends a run cleanly: result and traces are there and say that it was interrupted.
+    """Ctrl-C ends a run cleanly, with a result and traces that record the interruption.
 
-    What is in the queues still arrives, which may take minutes where the clock is slow: who sits before it is told.
+    Queued packets still arrive, which may take minutes on a slow clock, so the user is told.
     """
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     child = _started(tmp_path)
@@ -73,17 +72,17 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.M
     [folder] = (tmp_path / "runs").iterdir()
     result = json.loads((folder / "result.json").read_text())
     assert result["interrupted"] is True
-    told = [each for each in result["verdict_reasons"] if not running.is_of_lateness(each)]
-    assert told[0].startswith("The run was interrupted")
-    assert all(each.endswith("flows did not finish.") for each in told[1:])
-    assert result["verdict"] in ("degraded", "invalid")  # the latter where it was late besides
+    reasons = [reason for reason in result["verdict_reasons"] if not running.is_of_lateness(reason)]
+    assert reasons[0].startswith("The run was interrupted")
+    assert all(reason.endswith("flows did not finish.") for reason in reasons[1:])
+    assert result["verdict"] in ("degraded", "invalid")  # "invalid" if the run was also late
     assert result["unexplained_loss"] == 0
     assert result["packets"]["sent"] > 0
     assert (folder / "queues.parquet").exists()
 
 
 def test_a_dead_agent_is_named_and_the_run_is_invalid(tmp_path: Path) -> None:
-    """One agent's crash ends the run as invalid, says which agent, and keeps what was measured."""
+    """A crashed agent ends the run; the result names the agent and keeps the measurements."""
     child = _started(tmp_path)
     _agent(child, "agent2.json").kill()
     result = _invalid(child, tmp_path)
@@ -91,23 +90,24 @@ def test_a_dead_agent_is_named_and_the_run_is_invalid(tmp_path: Path) -> None:
     assert result["packets"]["sent"] > 0
 
 
-def test_what_an_agent_says_and_nobody_understands_ends_the_run(tmp_path: Path) -> None:
-    """The run is invalid, quotes the words, and keeps what was measured."""
+def test_an_unreadable_message_of_an_agent_ends_the_run(tmp_path: Path) -> None:
+    """The verdict is invalid and quotes the message; the measurements are kept."""
     child = _started(tmp_path)
     Path(f"/proc/{_agent(child, 'agent1.json').pid}/fd/1").write_bytes(b"Segmentation fault\n")
     result = _invalid(child, tmp_path)
-    assert "agent1 was not understood: 'Segmentation fault' is no message" in result["verdict_reasons"][0]
+    reason = result["verdict_reasons"][0]
+    assert "agent1 sent a message that cannot be read: 'Segmentation fault' is no message" in reason
     assert result["packets"]["sent"] > 0
 
 
 def _agent(child: subprocess.Popen[bytes], config: str) -> psutil.Process:
-    """The agent of a run that was given a configuration of this name."""
-    [agent] = [each for each in running.children_of(child.pid) if config in str(each.cmdline())]
+    """Return the agent of a run that has a configuration file of this name."""
+    [agent] = [process for process in running.children_of(child.pid) if config in str(process.cmdline())]
     return agent
 
 
 def _invalid(child: subprocess.Popen[bytes], tmp_path: Path) -> dict[str, Any]:
-    """The result of a run that ends as invalid."""
+    """Return the result of a run that ends as invalid."""
     assert child.wait(60) == 3, (tmp_path / "log").read_text()
     [folder] = (tmp_path / "runs").iterdir()
     result: dict[str, Any] = json.loads((folder / "result.json").read_text())
@@ -116,7 +116,7 @@ def _invalid(child: subprocess.Popen[bytes], tmp_path: Path) -> dict[str, Any]:
 
 
 def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:
-    """A killed runner's remains are found by run id and ended; a stranger's process is not touched."""
+    """The killed runner's processes are found by run ID and ended; other processes are not touched."""
     stranger = subprocess.Popen(["sleep", "300"])
     child = _started(tmp_path)
     running.kill(child)
@@ -130,8 +130,8 @@ def test_after_kill_9_clean_leaves_nothing(tmp_path: Path) -> None:
         stranger.wait()
 
 
-def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
-    """Runs have namespaces of their own: same names, no collision."""
+def test_two_runs_in_parallel_do_not_collide(tmp_path: Path) -> None:
+    """Runs have their own namespaces, so they can use the same names."""
     children = [
         subprocess.Popen(
             running.command(
@@ -146,8 +146,8 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
         assert json.loads(out)["flows"]["completed"] == 4
 
 
-def test_prompt_pings(tmp_path: Path) -> None:
-    """In the Mininet prompt hosts of different racks ping each other through the P4 switches."""
+def test_hosts_ping_each_other_at_the_prompt(tmp_path: Path) -> None:
+    """Ping works between different racks, through the P4 switches."""
     done = subprocess.run(
         running.command("cli", "--dilation", "1000"),
         input="h1 ping -c 2 -W 5 h8\nexit\n",
@@ -161,7 +161,6 @@ def test_prompt_pings(tmp_path: Path) -> None:
 
 
 def test_prompt_knows_every_host() -> None:
-    """Mininet's own verbs work on links and addresses that Mininet did not set."""
     done = subprocess.run(
         running.command("cli", "--topology", "star", "--set", "topology.hosts=3", "--dilation", "1000"),
         input="pingall\nlink h1 s1 down\nh2 ping -c 1 -W 1 h1\nexit\n",
@@ -175,7 +174,6 @@ def test_prompt_knows_every_host() -> None:
 
 
 def test_iperf3_beside_an_incast_is_paused_by_bts(tmp_path: Path) -> None:
-    """An unmodified program's TCP goes through the NIC: it gets its share, and BTS for its 5-tuple are obeyed."""
     words = ("--scheme", "sfc", "--scale", "ci", "--dilation", "10000", "--duration", "1")
     done = running.run("run", "incast", *words, "--background", "iperf3", "--json", "--out", str(tmp_path))
     result = json.loads(done.stdout)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Nodes that restart or stand still on live Mininet: flows complete, every packet is accounted for.
+"""Nodes that restart or stall on live Mininet: flows complete, and every packet is accounted for.
 
-How late this machine was is not asked: other tests may run beside these.
+Lateness is not checked, because other tests may run in parallel.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missin
 def test_an_incast_outlives_a_fault_of_a_node(
     tmp_path: Path, switch: str, dilation: str, fault: str, lost_as: str
 ) -> None:
-    """What the fault lost is counted as that, and all flows arrive whole."""
+    """All flows complete, and losses are counted as losses of the fault."""
     words = ["incast", "--switch", switch, "--dilation", dilation, "--fault", fault, "--json", "--out", str(tmp_path)]
     done = running.run("run", *words)
     assert done.stdout, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
-    told = f"{result['verdict']}: {result['verdict_reasons']}"
-    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), told
-    assert result["drops"][lost_as] > 0, told
-    assert result["unexplained_loss"] == 0, told
-    assert result["packets"]["in_flight"] == 0, told
+    verdict = f"{result['verdict']}: {result['verdict_reasons']}"
+    assert (result["flows"]["completed"], result["flows"]["corrupted"]) == (8, 0), verdict
+    assert result["drops"][lost_as] > 0, verdict
+    assert result["unexplained_loss"] == 0, verdict
+    assert result["packets"]["in_flight"] == 0, verdict

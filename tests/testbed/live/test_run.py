@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""When a live run begins."""
+"""The start time of a live run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _TIMES_NS = st.integers(0, 10**18)
 
 @given(_TIMES_NS, _TIMES_NS, st.integers(1, 10**13))
 def test_a_run_begins_when_a_free_timer_resets(earliest_ns: int, epoch_ns: int, period_ns: int) -> None:
-    """Not before it may, nor a period later than it could."""
+    """The run begins at the first reset that is not too early."""
     begin_ns = in_phase(earliest_ns, epoch_ns, period_ns)
     assert (begin_ns - epoch_ns) % period_ns == 0
     assert earliest_ns <= begin_ns < earliest_ns + period_ns
 
 
-def test_without_suppression_it_begins_at_once() -> None:
-    """There is no timer."""
+def test_a_run_without_suppression_begins_immediately() -> None:
+    """There is no timer without suppression."""
     assert in_phase(5, 3, 0) == 5

@@ -15,7 +15,7 @@ from testbed.system.limits import cores
 
 
 def calibration() -> Calibration:
-    """Return an exact one with figures of a fast machine."""
+    """Return an exact calibration with the figures of a fast machine."""
     late = WakeupFinding(p50_ns=50_000.0, p99_ns=200_000.0, max_ns=400_000.0)
     return Calibration(
         **asdict(this_machine()),
@@ -35,7 +35,7 @@ def calibration() -> Calibration:
 
 
 def built_in_calibration() -> Calibration:
-    """Return one with the costs that count where nothing was measured."""
+    """Return a calibration with the built-in costs."""
     costs = built_in(cores())
     return calibration().model_copy(
         update={

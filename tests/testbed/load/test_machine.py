@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the properties of a machine for which a calibration counts."""
+"""The properties of a machine for which a calibration is valid."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from testbed.system.limits import cores
 
 
 def test_the_machine_has_a_processor_and_cores() -> None:
-    here = this_machine()
-    assert here.cpu_model
-    assert here.cores == cores()
-    assert here == this_machine()
+    current = this_machine()
+    assert current.cpu_model
+    assert current.cores == cores()
+    assert current == this_machine()
 
 
 @pytest.mark.parametrize("change", [{"cores": 3}, {"kernel": "7.0"}, {"cpu_model": "Z80"}, {"quota_cores": 0.25}])
 def test_every_property_changes_the_key(change: dict[str, object]) -> None:
-    here = Machine("6502", 2, None, "6.1")
-    assert replace(here, **change).key != here.key  # type: ignore[arg-type]
+    machine_data = Machine("6502", 2, None, "6.1")
+    assert replace(machine_data, **change).key != machine_data.key  # type: ignore[arg-type]
 
 
-def _groups(folder: Path, own: str, quotas: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> float | None:
-    """Return the quota where /proc/self/cgroup and the control groups have these contents."""
+def _groups(
+    folder: Path, own_groups: str, quotas: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> float | None:
+    """Return the quota for these contents of /proc/self/cgroup and of the control groups."""
     process = folder / "cgroup"
-    process.write_text(own)
+    process.write_text(own_groups)
     for group, files in quotas.items():
         (folder / group).mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -47,8 +49,8 @@ def test_the_least_quota_of_a_group_and_its_parents_counts(tmp_path: Path, monke
 
 def test_quotas_of_the_first_version_of_control_groups_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"cpu.cfs_quota_us": "25000\n", "cpu.cfs_period_us": "100000\n"}
-    own = "3:cpuset:/\n2:cpu,cpuacct:/docker\n"
-    assert _groups(tmp_path, own, {"cpu,cpuacct/docker": files}, monkeypatch) == 0.25
+    own_groups = "3:cpuset:/\n2:cpu,cpuacct:/docker\n"
+    assert _groups(tmp_path, own_groups, {"cpu,cpuacct/docker": files}, monkeypatch) == 0.25
 
 
 def test_without_a_limit_there_is_no_quota(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A stored calibration: kept for its owner, read only where it is of this machine and this code."""
+"""A stored calibration: stored for its owner, used only on its machine, and checked when it is read."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ def _replace(**changes: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
-def test_nothing_stored_means_built_in_costs() -> None:
-    """And no complaint."""
-    found = known()
-    assert (found.calibration, found.problem) == (None, None)
-    assert found.costs == built_in(cores())
+def test_without_a_stored_file_the_built_in_costs_are_used() -> None:
+    stored = known()
+    assert (stored.calibration, stored.problem) == (None, None)
+    assert stored.costs == built_in(cores())
 
 
-def test_what_is_stored_is_found_again() -> None:
-    """With the day on which it was measured; of a target that was not there then nothing is known."""
+def test_a_stored_calibration_is_read_again() -> None:
+    """The costs have the day of the measurement, and only targets that were measured."""
     store(calibration())
     costs = known().costs
     assert known().calibration == calibration()
@@ -54,31 +53,34 @@ def test_what_is_stored_is_found_again() -> None:
     [
         ({"cpu_model": "Z80"}, "was measured on another machine (Z80"),
         ({"kernel": "2.0.0"}, "was measured on another machine"),
-        ({"capacity_cores": 0.0}, "is no calibration of this release (capacity_cores"),
-        ({"schema": "sfc-testbed/calibration/0"}, "is no calibration of this release (schema"),
-        ({"runner_share": -1.0}, "is no calibration of this release (runner_share"),
-        ({"runner_share": float("nan")}, "is no calibration of this release (runner_share"),
-        ({"telemetry_agent": 0.0}, "is no calibration of this release (telemetry_agent"),
-        ({"agent": {"frame_ns": 1.0}}, "is no calibration of this release (agent"),
-        ({"switches": {}}, "is no calibration of this release (switches"),
-        ({"wakeups": {"agent": {"p50_ns": 1.0, "p99_ns": 1e30, "max_ns": 1.0}}}, "is no calibration of this release"),
-        ({"measured": "yesterday"}, "is no calibration of this release (measured"),
-        ({"more": 1}, "is no calibration of this release (more"),
+        ({"capacity_cores": 0.0}, "is not a calibration of this release (capacity_cores"),
+        ({"schema": "sfc-testbed/calibration/0"}, "is not a calibration of this release (schema"),
+        ({"runner_share": -1.0}, "is not a calibration of this release (runner_share"),
+        ({"runner_share": float("nan")}, "is not a calibration of this release (runner_share"),
+        ({"telemetry_agent": 0.0}, "is not a calibration of this release (telemetry_agent"),
+        ({"agent": {"frame_ns": 1.0}}, "is not a calibration of this release (agent"),
+        ({"switches": {}}, "is not a calibration of this release (switches"),
+        (
+            {"wakeups": {"agent": {"p50_ns": 1.0, "p99_ns": 1e30, "max_ns": 1.0}}},
+            "is not a calibration of this release",
+        ),
+        ({"measured": "yesterday"}, "is not a calibration of this release (measured"),
+        ({"more": 1}, "is not a calibration of this release (more"),
     ],
 )
-def test_another_machines_and_wrong_ones_are_passed_over(changes: dict[str, Any], words: str) -> None:
-    """In one line that names the file; the built-in costs count."""
+def test_invalid_calibrations_are_ignored(changes: dict[str, Any], words: str) -> None:
+    """The problem is one line that names the file, and the built-in costs are used."""
     _replace(**changes)
-    found = known()
-    assert found.calibration is None
-    assert found.costs == built_in(cores())
-    assert found.problem is not None
-    assert found.problem.startswith(f"{calibration_path()} {words}")
-    assert "\n" not in found.problem
+    stored = known()
+    assert stored.calibration is None
+    assert stored.costs == built_in(cores())
+    assert stored.problem is not None
+    assert stored.problem.startswith(f"{calibration_path()} {words}")
+    assert "\n" not in stored.problem
 
 
 def test_a_change_of_the_code_is_noted() -> None:
-    """The figures still count: an edit of a congestion control does not make the next run measure first."""
+    """The figures stay valid, so that editing a congestion control does not trigger a new measurement."""
     _replace(code="0" * 64)
     stored = known().calibration
     assert stored is not None
@@ -97,23 +99,22 @@ def test_a_quick_measurement_of_a_busy_machine_counts_for_ten_minutes(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no calibration of this release"),
-        (b"{", "is no calibration of this release"),
-        (b"[" * 50_000, "is no calibration of this release"),
+        (b"", "is not a calibration of this release"),
+        (b"{", "is not a calibration of this release"),
+        (b"[" * 50_000, "is not a calibration of this release"),
         (b"\xff\xfe", "is not UTF-8 text"),
         (b" " * (MAX_FILE_BYTES + 1), f"has more than {MAX_FILE_BYTES} B"),
     ],
 )
-def test_damaged_files_are_passed_over(content: bytes, words: str) -> None:
-    """Whatever lies there."""
+def test_damaged_files_are_ignored(content: bytes, words: str) -> None:
     path = store(calibration())
     path.write_bytes(content)
     assert known().calibration is None
     assert words in str(known().problem)
 
 
-def test_a_pipe_is_not_waited_for() -> None:
-    """Nor is any other thing that is no file."""
+def test_a_pipe_is_not_read() -> None:
+    """Reading a pipe would wait forever; other special files are refused too."""
     path = calibration_path()
     path.parent.mkdir(parents=True)
     os.mkfifo(path)
@@ -122,28 +123,28 @@ def test_a_pipe_is_not_waited_for() -> None:
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """Where everybody may look; pytest's own is its user's alone."""
+    """Provide a folder that everybody may read; pytest's own folder is private."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 @pytest.mark.root
-def test_under_sudo_it_is_the_callers(public_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """File and folders belong to them, and a link of theirs leads to nothing that they may not write."""
-    home, treasure = public_folder / "home", public_folder / "treasure"
+def test_under_sudo_the_file_belongs_to_the_caller(public_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """File and folders belong to the caller, and a link of the caller does not redirect the write to others' files."""
+    home, protected = public_folder / "home", public_folder / "protected"
     home.mkdir()
     os.chown(home, 1234, 1234)
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("SUDO_UID", "1234")
     monkeypatch.setenv("SUDO_GID", "1234")
     path = store(calibration())
-    assert {each.stat().st_uid for each in (path, path.parent, path.parent.parent)} == {1234}
+    assert {created.stat().st_uid for created in (path, path.parent, path.parent.parent)} == {1234}
     assert known().calibration == calibration()
-    treasure.write_text("root's")
-    treasure.chmod(0o600)
-    path.with_name(f".{path.name}.partial").symlink_to(treasure)
+    protected.write_text("root's")
+    protected.chmod(0o600)
+    path.with_name(f".{path.name}.partial").symlink_to(protected)
     store(calibration())
     assert not path.is_symlink()
-    assert treasure.read_text() == "root's"
+    assert protected.read_text() == "root's"
     assert os.geteuid() == 0

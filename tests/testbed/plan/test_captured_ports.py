@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What may follow --pcap."""
+"""Valid and invalid words for --pcap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NETWORK = shape("clos", {"hosts_per_tor": 2}).build()
 
 
 def test_hosts_switches_and_ports() -> None:
-    """A port by its number or its neighbour; all of a switch; in the order of the words."""
+    """Ports are named by number or neighbour, a switch stands for all its ports, and the order of the words is kept."""
     assert captured_ports(["h2", "tor1:1", "tor2:spine2"], NETWORK) == (
         Port("h2", 0),
         Port("tor1", 1),
@@ -26,20 +26,20 @@ def test_hosts_switches_and_ports() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["h1", "h1"], "h1 is named twice"),
         (["tor1", "tor1:1"], "tor1:1 is named twice"),
         (["h9"], "no host or switch 'h9' in this network (hosts h1 to h4, switches tor1, tor2, spine1, spine2)"),
         (["tor1:9"], "no single port '9' of tor1; there are 1 (h1), 2 (h2), 3 (spine1), 4 (spine2)"),
         (["tor1:"], "no single port '' of tor1"),
-        (["h1:0"], "'h1:0': a host has one wire and is named alone"),
+        (["h1:0"], "'h1:0': a host has only one port; use the name of the host alone"),
         (["spin1"], "nearest: spine1"),
     ],
 )
-def test_anything_else_is_refused(words: list[str], said: str) -> None:
-    """With what there is."""
+def test_invalid_words_are_refused(words: list[str], expected: str) -> None:
+    """The error lists the valid names."""
     with pytest.raises(UsageError) as refused:
         captured_ports(words, NETWORK)
     assert str(refused.value).startswith("--pcap: ")
-    assert said in str(refused.value)
+    assert expected in str(refused.value)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ratios that the data plane cannot hold: the message says which dilation would do, and in which direction."""
+"""Ratios that the data plane cannot hold: the error names the nearest dilation that fits, and the direction."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def test_the_nearest_dilation_that_fits_is_named(
 ) -> None:
     with pytest.raises(UsageError, match=problem) as refused:
         _planned(scheme, dilation, *settings)
-    found = re.search(r"at dilation (\d+); use --dilation (\d+) or (less|more)$", str(refused.value))
-    assert found is not None, str(refused.value)
-    assert (int(found[1]), found[3]) == (dilation, fits)
-    assert _planned(scheme, int(found[2]), *settings).dilation.factor == int(found[2])
+    match = re.search(r"at dilation (\d+); use --dilation (\d+) or (less|more)$", str(refused.value))
+    assert match is not None, str(refused.value)
+    assert (int(match[1]), match[3]) == (dilation, fits)
+    assert _planned(scheme, int(match[2]), *settings).dilation.factor == int(match[2])
 
 
-def test_what_no_dilation_makes_fit_is_refused_without_that_advice() -> None:
+def test_a_ratio_that_fits_no_dilation_is_refused_without_advice() -> None:
     rates = ",".join(["10000000", *["25600000000000"] * 8])
     settings = (f"topology.host_rates_bps=[{rates}]", "topology.hosts=9", "switch.pfc_alpha=64")
     request = RunRequest("incast", "pfc", clock="virtual", dilation=1_000, topology="star", settings=settings)

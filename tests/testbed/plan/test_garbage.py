@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Planning many flows and building hosts costs no searches for garbage, and what comes after has them again."""
+"""Garbage collection is suspended while many flows are planned and hosts are built, and restored afterwards."""
 
 from __future__ import annotations
 
@@ -20,55 +20,55 @@ from testbed.virtual.shares import shares
 
 
 @contextmanager
-def searches() -> Iterator[list[int]]:
-    """The generations that were searched."""
-    seen: list[int] = []
+def collections() -> Iterator[list[int]]:
+    """Record the generations of all collections within the context."""
+    generations: list[int] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
         if phase == "start":
-            seen.append(info["generation"])
+            generations.append(info["generation"])
 
     gc.callbacks.append(note)
     try:
-        yield seen
+        yield generations
     finally:
         gc.callbacks.remove(note)
 
 
-def test_planning_searches_no_garbage() -> None:
-    """29 000 flows would bring on a hundred; one may be due before, and one after."""
-    with searches() as seen:
+def test_planning_collects_no_garbage() -> None:
+    """29 000 flows would cause a hundred collections; one is allowed before planning and one after."""
+    with collections() as generations:
         plan = plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     assert len(plan.flows) > 20_000
-    assert len(seen) <= 2
+    assert len(generations) <= 2
     assert gc.isenabled()
 
 
-def test_building_hosts_searches_no_garbage(tmp_path: Path) -> None:
-    """Each end of every message is told to a NIC; the search would take twice as long again."""
+def test_building_hosts_collects_no_garbage(tmp_path: Path) -> None:
+    """NICs get both ends of every message, for which collections would double the time."""
     plan = plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     [whole] = shares(plan.topology, plan.columns, 1)
-    with searches() as seen:
+    with collections() as generations:
         part = Part(plan, tmp_path, lambda host, event: None, whole, 1)
     part.close()
-    assert len(seen) <= 2
+    assert len(generations) <= 2
     assert gc.isenabled()
 
 
-def test_a_run_searches_young_objects_alone(tmp_path: Path) -> None:
-    """Circles among them are found, messages and queue pairs are not searched, and afterwards all is as it was."""
+def test_a_run_collects_young_objects_only(tmp_path: Path) -> None:
+    """Young cycles are collected, messages and queue pairs are not searched, and the settings are restored."""
     before = gc.get_threshold()
     plan = plan_run(RunRequest("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
     [whole] = shares(plan.topology, plan.columns, 1)
     part = Part(plan, tmp_path, lambda host, event: None, whole, 1)
     try:
-        with searches() as seen:
+        with collections() as generations:
             part.run(2_000_000)
-            watched = weakref.ref(_Circle())
-            kept = [_Circle() for _ in range(300_000)]
-        assert set(seen) == {0}
+            watched = weakref.ref(_Cycle())
+            cycles = [_Cycle() for _ in range(300_000)]
+        assert set(generations) == {0}
         assert watched() is None
-        assert kept
+        assert cycles
         assert gc.get_freeze_count() > len(plan.flows)
     finally:
         part.close()
@@ -76,13 +76,13 @@ def test_a_run_searches_young_objects_alone(tmp_path: Path) -> None:
     assert gc.get_freeze_count() == 0
 
 
-class _Circle:
+class _Cycle:
     def __init__(self) -> None:
         self.itself = self
 
 
-def test_a_refused_plan_leaves_the_search_as_it_was() -> None:
-    """Also where it was off."""
+def test_a_refused_plan_restores_garbage_collection() -> None:
+    """Garbage collection stays off if it was off before."""
     for is_enabled in (False, True):
         (gc.enable if is_enabled else gc.disable)()
         with pytest.raises(UsageError):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""How fine the goodput trace of a run is: fitting to how long its flows take."""
+"""The interval of the goodput trace, which depends on the duration of a run's flows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def _plan(scenario: str, *settings: str, **more: object) -> RunPlan:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_fifty_intervals_and_more_fit_into_a_run(scenario: str) -> None:
-    """As far as one can tell from its flows: the busiest host's bytes at its rate, the last start, the duration."""
+def test_at_least_fifty_intervals_fit_into_a_run(scenario: str) -> None:
+    """The duration is estimated from the busiest host's bytes, the last start and the run's limit."""
     plan = _plan(scenario)
     received, sent = Counter[str](), Counter[str]()
     for flow in plan.flows:
@@ -34,19 +34,18 @@ def test_fifty_intervals_and_more_fit_into_a_run(scenario: str) -> None:
     [(1_000, 1_000), (125_000, 1_000), (625_000, 1_000), (1_250_000, 2_000), (3_125_000, 5_000), (6_250_000, 10_000)],
 )
 def test_the_interval_is_a_round_number(message_bytes: int, interval_ns: int) -> None:
-    """Of a lone message at 100 Gb/s: 50 intervals of 1 us carry 625 KB. None is shorter than 1 us."""
+    """A lone message at 100 Gb/s: 50 intervals of 1 us carry 625 KB, and no interval is shorter than 1 us."""
     plan = _plan("incast", "degree=1", f"message_bytes={message_bytes}", "window_us=0")
     assert plan.transport.goodput_interval_ns == interval_ns
 
 
-def test_a_short_duration_counts() -> None:
-    """A run that is cut off has intervals for what remains."""
+def test_a_short_duration_shortens_the_interval() -> None:
     assert _plan("incast", "message_bytes=1e9", duration_ms=1.0).transport.goodput_interval_ns == 20_000
 
 
 @pytest.mark.parametrize("setting", ["transport.goodput_interval_ns=30000", "transport.goodput_interval_rtt=3"])
-def test_what_somebody_sets_is_taken(setting: str) -> None:
-    """As a number or in round trips; config.json says it."""
+def test_a_set_interval_is_used(setting: str) -> None:
+    """The value is set as a number or in base RTTs, and config.json has the number."""
     plan = _plan("incast", setting)
     assert plan.transport.goodput_interval_ns == 30_000
     assert plan.config.transport_settings["goodput_interval_ns"] == 30_000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a plan takes from its network: windows, timeouts, thresholds, NICs; that each may be set; how runs show it."""
+"""Settings derived from the network: windows, timeouts, thresholds, NICs; how to override them, and their effects."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ MIXED = "topology.host_rates_bps=[100000000000,50000000000]"
 
 
 def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
-    """A virtual incast of 8 senders."""
+    """Plan a virtual incast of 8 senders."""
     words = (*request.pop("settings", ()), *settings)
     return plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=words, **request))
 
 
-def ran(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
-    """The run, its config.json and its flows."""
+def execute_plan(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
+    """Execute a plan; return the run, its config.json and its flows."""
     finished = execute(plan, tmp_path, Silent())
     config = json.loads((finished.folder / "config.json").read_text())
     return finished, config, pl.read_parquet(finished.folder / "flows.parquet")
@@ -48,8 +48,8 @@ def ran(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.Da
 @pytest.mark.parametrize(
     ("request_", "rtt_ns", "bdp"), [(STAR, 4_200, 52_500), (DUMBBELL, 18_000, 225_000), ({}, 10_000, 125_000)]
 )
-def test_everything_follows_from_the_network(request_: dict[str, Any], rtt_ns: int, bdp: int) -> None:
-    """In a star of 4.2 us, over three links of 3 us, and on the paper's links."""
+def test_settings_are_derived_from_the_network(request_: dict[str, Any], rtt_ns: int, bdp: int) -> None:
+    """The networks have base RTTs of 4.2 us (a star), 18 us (a dumbbell) and 10 us (the paper's)."""
     plan = planned("sfc-est+dcqcn", **request_)
     switch, transport = plan.switch_settings, plan.transport
     assert (transport.base_rtt_ns, transport.bdp_bytes) == (rtt_ns, bdp)
@@ -66,8 +66,8 @@ def test_everything_follows_from_the_network(request_: dict[str, Any], rtt_ns: i
     assert resolved(planned("onramp", **request_).transport).flow_control_parameters["threshold_ns"] == rtt_ns
 
 
-def test_what_is_set_stays_and_others_follow_from_it() -> None:
-    """A round trip moves the BDP, the BDP the thresholds; a threshold moves nothing; multiples are settings too."""
+def test_set_values_are_kept_and_others_are_derived_from_them() -> None:
+    """A base RTT changes the BDP, and the BDP changes the thresholds; a threshold changes nothing else."""
     longer = planned("sfc", "transport.base_rtt_ns=16000")
     assert (longer.transport.bdp_bytes, longer.switch_settings.q_th_bytes) == (200_000, 400_000)
     assert longer.switch_settings.suppression_ns == 8_000
@@ -78,8 +78,8 @@ def test_what_is_set_stays_and_others_follow_from_it() -> None:
     assert (multiple.switch_settings.ecn_kmin_bytes, multiple.switch_settings.ecn_kmax_bytes) == (7_000, 125_000)
     slower = planned("sfc", "transport.line_rate_bps=50000000000")
     assert (slower.transport.bdp_bytes, slower.config.physics.nic_rates_bps) == (62_500, {50 * GBPS: 16})
-    given = planned("sfc", "transport.bdp_bytes=100000")
-    assert (given.switch_settings.q_tg_bytes, given.config.physics.window_bytes) == (100_000, 100_000)
+    smaller_bdp = planned("sfc", "transport.bdp_bytes=100000")
+    assert (smaller_bdp.switch_settings.q_tg_bytes, smaller_bdp.config.physics.window_bytes) == (100_000, 100_000)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_set_stays_and_others_follow_from_it() -> None:
     ],
 )
 def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
-    """Named as they were typed."""
+    """The error uses the typed names."""
     with pytest.raises(UsageError) as refused:
         planned("sfc", setting)
     assert words in str(refused.value)
@@ -113,21 +113,21 @@ def test_wrong_numbers_are_one_clear_line(setting: str, words: str) -> None:
         (("switch.trim_queue_bytes=8496", "transport.payload_bytes=8000"), 8_496),
     ],
 )
-def test_ndps_data_queue_holds_eight_of_the_runs_packets(settings: tuple[str, ...], trim_queue_bytes: int) -> None:
-    """Of the longest: headers, payload, immediate data and ICRC. What is set in bytes stays."""
+def test_ndps_data_queue_holds_eight_packets_of_the_run(settings: tuple[str, ...], trim_queue_bytes: int) -> None:
+    """The longest packet counts, with headers, payload, immediate data and ICRC; a size in bytes is kept."""
     assert planned("ndp", *settings).switch_settings.trim_queue_bytes == trim_queue_bytes
 
 
 @pytest.mark.parametrize("scale", ["ci", "laptop"])
 def test_ndps_data_queue_follows_the_larger_packets_of_small_scales(scale: str) -> None:
-    """Data-centre scenarios have 4000 B there."""
+    """Data-centre scenarios have a payload of 4000 B at these scales."""
     plan = plan_run(RunRequest("hadoop-50", "ndp", scale=scale, clock="virtual"))
     assert plan.transport.payload_bytes == 4_000
     assert plan.switch_settings.trim_queue_bytes == 8 * 4_062
 
 
-def test_a_queue_that_cuts_every_packet_is_refused() -> None:
-    """One of 9000 B would be cut however often it is sent."""
+def test_a_queue_that_trims_every_packet_is_refused() -> None:
+    """A packet of 9000 B would be trimmed however often it is sent."""
     with pytest.raises(UsageError, match="switch: trim_queue_bytes: must be at least 9062 B"):
         planned("ndp", "transport.payload_bytes=9000", "switch.trim_queue_bytes=8496")
 
@@ -140,8 +140,8 @@ def test_a_queue_that_cuts_every_packet_is_refused() -> None:
         ("irn+dcqcn", ("switch.trim_queue_packets=8",)),
     ],
 )
-def test_acknowledgements_that_would_be_cut_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
-    """Nobody can read the headers of one; without cuts they may queue with the data."""
+def test_acknowledgments_that_would_be_trimmed_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
+    """Headers of trimmed acknowledgments cannot be read; without trimming they may queue with the data."""
     with pytest.raises(UsageError, match="transport: ack_priority: must be control where switches cut packets"):
         planned(scheme, *settings)
 
@@ -154,27 +154,26 @@ def test_acknowledgements_that_would_be_cut_are_refused(scheme: str, settings: t
         ("irn+hpcc", ("switch.trim_queue_packets=8",)),
     ],
 )
-def test_packets_that_would_be_dropped_instead_of_cut_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
-    """Telemetry and the stamp of one-way delays are such; without cuts they may be there."""
+def test_packets_that_would_be_dropped_instead_of_trimmed_are_refused(scheme: str, settings: tuple[str, ...]) -> None:
+    """Packets with telemetry or with stamps of one-way delays would be dropped; without trimming they are allowed."""
     with pytest.raises(UsageError, match="trim_queue_packets: switches would drop packets that carry telemetry"):
         planned(scheme, *settings)
     assert planned("ndp+hpcc", "switch.trim_queue_bytes=null").transport.congestion == "hpcc"
 
 
-def test_without_cuts_acknowledgements_of_ndp_may_queue_with_the_data() -> None:
-    """Its receivers pull all the same."""
+def test_without_trimming_acknowledgments_of_ndp_may_queue_with_the_data() -> None:
+    """NDP's receivers pull nevertheless."""
     plan = planned("ndp", "transport.ack_priority=data", "switch.trim_queue_bytes=null")
     assert (plan.transport.ack_priority, plan.switch_settings.trim_queue_bytes) == ("data", None)
 
 
 def test_the_same_setting_in_both_forms_is_refused() -> None:
-    """Nobody knows which was meant."""
     with pytest.raises(UsageError, match="say the same thing"):
         planned("sfc", "switch.q_th_bdp=2", "switch.q_th_bytes=250000")
 
 
 def test_timeouts_outlast_the_queues_of_slow_links() -> None:
-    """Half of 32 MB take 12.8 ms at 10 Gb/s, longer than go-back-N's usual 4 ms."""
+    """Half of 32 MB takes 12.8 ms at 10 Gb/s, longer than go-back-N's usual 4 ms."""
     slow = ("topology.host_rate_bps=10000000000",)
     assert planned("gbn", *slow).transport.rto_ns == 13_000_000
     assert planned("gbn").transport.rto_ns == 4_000_000
@@ -182,14 +181,14 @@ def test_timeouts_outlast_the_queues_of_slow_links() -> None:
 
 
 def test_timeouts_outlast_the_queue_of_the_slowest_host() -> None:
-    """It is as long where other hosts are fast."""
+    """The timeout is equally long if other hosts are faster."""
     mixed = ("topology.host_rates_bps=[100000000000,10000000000]",)
     assert planned("gbn", *mixed).transport.rto_ns == 13_000_000
     assert resolved(planned("irn", *mixed).transport).loss_recovery_parameters["rto_high_ns"] == 13_000_000
 
 
-def test_a_shorter_round_trip_wants_a_slower_clock() -> None:
-    """A wake-up that is 1 ms late must stay far below a base RTT in wall time."""
+def test_a_shorter_rtt_needs_a_larger_dilation() -> None:
+    """A wake-up that is 1 ms late must be far below a base RTT in wall time."""
     for topology in ("clos", "star"):
         plan = plan_network(RunRequest("none", topology=topology))
         assert plan.config.dilation * plan.transport.base_rtt_ns >= 20_000_000
@@ -199,11 +198,11 @@ def test_a_shorter_round_trip_wants_a_slower_clock() -> None:
     ("request_", "rtt", "bdp", "q_th"),
     [(STAR, "4.2 µs", "52.5 KB", "105 KB, 52.5 KB"), (DUMBBELL, "18 µs", "225 KB", "450 KB, 225 KB")],
 )
-def test_config_and_report_tell_what_a_run_used(
+def test_config_and_report_have_the_settings_of_a_run(
     request_: dict[str, Any], rtt: str, bdp: str, q_th: str, tmp_path: Path
 ) -> None:
-    """config.json has numbers, the page and the verdict's yardstick agree with them."""
-    finished, config, flows = ran(planned("sfc", **request_), tmp_path)
+    """config.json has the numbers, and the report and the verdict's base RTT agree with them."""
+    finished, config, flows = execute_plan(planned("sfc", **request_), tmp_path)
     assert finished.result.base_rtt_us * 1000 == config["physics"]["base_rtt_ns"]
     assert config["physics"]["bdp_bytes"] == config["physics"]["window_bytes"]
     assert config["transport_settings"]["bdp_bytes"] == config["physics"]["bdp_bytes"]
@@ -217,44 +216,44 @@ def test_config_and_report_tell_what_a_run_used(
     assert (flows["slowdown"] >= 1 - 1e-4).all()
 
 
-def test_a_run_tells_the_numbers_of_every_rate() -> None:
-    """In config.json and on its page; thresholds are the network's."""
+def test_a_run_with_mixed_rates_has_figures_for_every_rate() -> None:
+    """config.json and the page have them; thresholds are properties of the network."""
     config = json.loads(planned("sfc+dcqcn", MIXED).config.model_dump_json())
-    own = {str(100 * GBPS): 125_000, str(50 * GBPS): 62_500}
-    assert config["physics"]["bdp_of_nics"] == config["physics"]["window_of_nics"] == own
-    assert config["transport_settings"]["bdp_of_nics"] == own
+    bdp_by_rate = {str(100 * GBPS): 125_000, str(50 * GBPS): 62_500}
+    assert config["physics"]["bdp_of_nics"] == config["physics"]["window_of_nics"] == bdp_by_rate
+    assert config["transport_settings"]["bdp_of_nics"] == bdp_by_rate
     rows = dict(physics_rows(config))
     assert rows["BDP"] == rows["first window"] == "125 KB at 100 Gb/s, 62.5 KB at 50 Gb/s"
     assert rows["Q_th, Q_tg"] == "250 KB, 125 KB"
 
 
-def test_nics_of_a_run_have_windows_of_their_own() -> None:
-    """What the planner says of a rate is what a host of it does, after a change of scheme too."""
+def test_nics_with_different_rates_have_different_windows() -> None:
+    """The planned window of a rate is the window of the host's NIC, also after a change of scheme."""
     plan = planned("sfc+dcqcn", MIXED)
     fast, slow = build_nics(plan.topology, (), plan.transport, plan.dilation)[:2]
     for nic, window_bytes in ((fast, 125_000), (slow, 62_500)):
         nic.adopt(plan.transport, plan.dilation)
         nic.send_message(OutgoingMessage(1, 1, 1, 1, 1_000_000, 0))
         nic.frames_to_send(1)
-        assert [each.window_bytes for each in nic.state().messages] == [window_bytes]
+        assert [message.window_bytes for message in nic.state().messages] == [window_bytes]
 
 
-def test_a_nic_that_is_slower_than_its_link_is_the_ideal_s_too(tmp_path: Path) -> None:
-    """A lone flow at 40 Gb/s over links of 100 and 50 takes what it takes in an idle network."""
+def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: Path) -> None:
+    """A lone flow at 40 Gb/s over links of 100 and 50 Gb/s takes its ideal time."""
     flows = tmp_path / "one.csv"
     flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
     slower = "transport.line_rate_bps=40000000000"
     plan = plan_run(RunRequest("incast", clock="virtual", settings=(MIXED, slower), flow_file=flows))
-    _, _, table = ran(plan, tmp_path)
+    _, _, table = execute_plan(plan, tmp_path)
     assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
 
 
 def test_telemetry_that_does_not_fit_a_packet_is_refused() -> None:
-    """Five switches have room for theirs, and none beside them for a time stamp."""
+    """A packet has space for records of five switches, but not for a time stamp in addition."""
     tiers = {"topology": "three-tier"}
     assert planned("irn+hpcc", **tiers).transport.congestion == "hpcc"
     assert planned("onramp", **tiers).transport.flow_control == "onramp"
-    with pytest.raises(UsageError, match="hpcc hears of 4 switches on a path at most beside the time stamp"):
+    with pytest.raises(UsageError, match="hpcc supports at most 4 switches on a path beside the time stamp"):
         planned("onramp+hpcc", **tiers)
 
 
@@ -263,7 +262,7 @@ def test_telemetry_that_does_not_fit_a_packet_is_refused() -> None:
 def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     scheme: str, overhead: float, source: str, receiver: str, tmp_path: Path
 ) -> None:
-    """From 50 to 100 Gb/s, 50 to 50, 100 to 50, and 100 to 100 in a rack: slowdown 1, and no queue at the sender's ToR.
+    """Rates are 50 to 100 Gb/s, 50 to 50, 100 to 50, and 100 to 100 within a rack; the sender's ToR has no queue.
 
     Odd hosts have 100 Gb/s, even ones 50. Telemetry and time stamps make packets longer, and HPCC aims at 95 %.
     """

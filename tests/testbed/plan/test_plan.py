@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""From words to a plan: every bad input is one line that says what is wrong, and nothing is started."""
+"""Planning of requests: every invalid input is a one-line error, and nothing is started."""
 
 from __future__ import annotations
 
@@ -50,15 +50,13 @@ VIRTUAL = RunRequest("incast", clock="virtual")
     ],
 )
 def test_bad_input_is_one_clear_line(change: dict[str, object], words: str) -> None:
-    """The message names the word that is wrong, in one line."""
     with pytest.raises(UsageError) as refused:
         plan_run(replace(VIRTUAL, **change))  # type: ignore[arg-type]
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_settings_reach_their_part() -> None:
-    """`--set` changes workload, network, switches and hosts."""
+def test_settings_apply_to_workload_network_switches_and_hosts() -> None:
     settings = (
         "degree=3",
         "topology.hosts_per_tor=5",
@@ -72,8 +70,8 @@ def test_settings_reach_their_part() -> None:
     assert plan.transport.payload_bytes == 4000
 
 
-def test_scheme_decides_switches_and_hosts() -> None:
-    """`sfc` has BTS and cache and hosts that obey; `gbn` has none of it."""
+def test_the_scheme_determines_settings_of_switches_and_hosts() -> None:
+    """`sfc` has BTS, a pause cache and hosts that obey BTS; `gbn` has none of these."""
     sfc, gbn = (plan_run(replace(VIRTUAL, scheme=scheme)) for scheme in ("sfc", "gbn"))
     assert (sfc.switch_settings.bts, sfc.switch_settings.pause_cache, sfc.transport.flow_control) == (
         "ingress",
@@ -84,28 +82,26 @@ def test_scheme_decides_switches_and_hosts() -> None:
 
 
 def test_all_schemes_get_the_same_flows() -> None:
-    """A comparison compares schemes, not luck."""
     first, *others = (plan_run(replace(VIRTUAL, scheme=scheme)).flows for scheme in ("sfc", "irn", "gbn"))
     assert all(flows == first for flows in others)
 
 
 def test_config_repeats_the_run() -> None:
-    """The command in config.json says every choice, the automatic ones too."""
+    """The command in config.json has every choice, including automatic ones."""
     config = plan_run(replace(VIRTUAL, seed=7, settings=("degree=2",))).config
     assert "--seed 7" in config.command
     assert "--dilation 1000" in config.command
     assert "--set degree=2" in config.command
 
 
-def test_command_says_what_was_asked_for_beside_the_flows() -> None:
-    """A run with captures and programs in the background is repeated with both."""
+def test_the_command_has_captures_and_background() -> None:
     command = plan_run(RunRequest("incast", captures=("h1", "h16"), background="iperf3")).config.command
     assert "--pcap h1,h16" in command
     assert "--background iperf3" in command
 
 
 def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
-    """Programs in them go through the NICs, in the class of the flows; the command names the image."""
+    """Programs in containers use the NICs, in the class of the flows; the command names the image."""
     plan = plan_run(RunRequest("incast", hosts="docker:an/image:1"))
     assert plan.has_programs
     assert plan.transport.program_dscp == DSCP_DATA
@@ -115,7 +111,7 @@ def test_hosts_in_containers_are_repeated_and_share_the_data_class() -> None:
 
 @pytest.mark.parametrize(("payload_bytes", "mtu_bytes"), [(100, 1500), (1000, 1500), (4000, 4132), (9216, 9348)])
 def test_interfaces_have_room_for_the_largest_frame(payload_bytes: int, mtu_bytes: int) -> None:
-    """IP, UDP, BTH, immediate data, ICRC and a record of five switches beside the payload: 20 + 8 + 12 + 4 + 4 + 84."""
+    """The headers are IP, UDP, BTH, immediate data, ICRC and records of five switches: 20 + 8 + 12 + 4 + 4 + 84 B."""
     for scheme in ("gbn", "sfc+hpcc", "onramp+hpcc"):
         plan = plan_run(replace(VIRTUAL, scheme=scheme, settings=(f"transport.payload_bytes={payload_bytes}",)))
         assert plan.mtu_bytes == mtu_bytes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Ranks under test: threads of this process in place of `mpirun`'s, of which one runs at a time."""
+"""Ranks for tests: threads of this process in place of `mpirun`'s processes; only one of them runs at a time."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _PATIENCE_S = 60
 
 
 class Hub:
-    """What ranks share. Who has `turn` runs; who waits for another gives it away."""
+    """The state shared by all ranks. The holder of `turn` runs; a waiting rank passes it on."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.turn = Condition()
         self.meetings: dict[int, dict[int, bytes]] = defaultdict(dict)
         self.mail: dict[tuple[int, int, int], deque[bytes]] = defaultdict(deque)
-        """By source, destination and tag."""
+        """Messages by source, destination and tag."""
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:
         self.turn.notify_all()
         if not self.turn.wait_for(is_so, _PATIENCE_S):
-            raise TimeoutError("a rank waits for one that does not come")
+            raise TimeoutError("a rank waits for another one that does not answer")
 
 
 class Gone:
-    """An `isend` of the fake: it has arrived at once."""
+    """A fake request of `isend`; the message has been delivered."""
 
     def test(self) -> tuple[bool, None]:
         return True, None
@@ -48,7 +48,7 @@ class Gone:
 
 
 class FakeCommunicator:
-    """One rank's; what travels is pickled, as mpi4py does."""
+    """The communicator of one rank; objects are pickled for transport, as by mpi4py."""
 
     def __init__(self, hub: Hub, rank: int) -> None:
         self._hub = hub
@@ -72,8 +72,8 @@ class FakeCommunicator:
         return [row[self._rank] for row in self._meet(list(parts))]
 
     def gather(self, word: Any, /) -> list[Any] | None:
-        met = self._meet(word)
-        return met if self._rank == 0 else None
+        words = self._meet(word)
+        return words if self._rank == 0 else None
 
     def bcast(self, word: Any, /) -> Any:
         return self._meet(word)[0]
@@ -88,7 +88,7 @@ class FakeCommunicator:
 
     def iprobe(self, *, source: int, tag: int) -> bool:
         box = self._hub.mail[source, self._rank, tag]
-        if self._rank > 0:  # these ask only when they have nothing else to do
+        if self._rank > 0:  # other ranks only probe when they have nothing else to do
             self._hub.wait_for(lambda: bool(box))
         return bool(box)
 
@@ -99,12 +99,12 @@ class FakeCommunicator:
 
 
 class RankThreads:
-    """The ranks whose sources are called so, all but the first in threads."""
+    """Ranks with these source codes; all but rank 0 run in threads."""
 
     def __init__(self, *codes: str) -> None:
         self._hub = Hub(len(codes))
         self.ended: list[int] = []
-        """Those who have called that they have no more to say."""
+        """Ranks that have called their end function."""
         self._threads = [
             Thread(target=self._serve, args=(rank, code), daemon=True) for rank, code in enumerate(codes) if rank > 0
         ]
@@ -119,7 +119,7 @@ class RankThreads:
             self._hub.turn.notify_all()
 
     def run(self, act: Callable[[Ranks], ClockOutcome | None]) -> ClockOutcome | None:
-        """What the first does; however that ends, all others must end too."""
+        """Run `act` on rank 0, and check that all other ranks end, however it ends."""
         for thread in self._threads:
             thread.start()
         try:
@@ -132,7 +132,7 @@ class RankThreads:
 
 
 def over_threads(count: int) -> Clock:
-    """The clock of so many ranks."""
+    """Return a clock that runs a plan on `count` ranks."""
 
     def clock(
         plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt

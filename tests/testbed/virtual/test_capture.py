@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures of switch ports in virtual time: both directions, each frame as and when the link's other end has it."""
+"""Captures of switch ports in virtual time: both directions, at the time when the link's other end has the frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[CapturedFrame]]:
-    """By interface."""
+    """Execute a run and return its captured frames by interface."""
     settings = ("degree=4", "message_bytes=30000")
     plan = plan_run(RunRequest("incast", clock="virtual", settings=settings, captures=PLACES))
     folder = execute(plan, tmp_path_factory.mktemp("runs"), Silent(), page=False).folder
@@ -25,20 +25,21 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Capture
 
 
 def _going(frames: list[CapturedFrame], direction: Direction) -> list[tuple[int, bytes]]:
-    return [(each.time_ns, each.frame) for each in frames if each.direction is direction]
+    return [(record.time_ns, record.frame) for record in frames if record.direction is direction]
 
 
 def test_both_ends_of_a_link_see_the_same(captures: dict[str, list[CapturedFrame]]) -> None:
-    """What one sends the other gets: the same bytes at the same time, in order."""
+    """A frame sent at one end has the same bytes, time and order at the other end."""
     host, port, up, down = (captures[name] for name in ("h1-eth0", "tor1-eth1", "tor1-eth9", "spine1-eth1"))
     for one, other in ((host, port), (port, host), (up, down), (down, up)):
         assert _going(one, Direction.OUT)
         assert _going(one, Direction.OUT) == _going(other, Direction.IN)
     for frames in (host, port, up, down):
         assert not _going(frames, Direction.UNKNOWN)
-        assert [each.time_ns for each in frames] == sorted(each.time_ns for each in frames)
+        assert [record.time_ns for record in frames] == sorted(record.time_ns for record in frames)
 
 
-def test_a_capture_tells_its_model_time(captures: dict[str, list[CapturedFrame]]) -> None:
-    """Of the virtual clock, which begins with the model and the switches."""
-    assert {each.interface.clock for frames in captures.values() for each in frames} == {CaptureClock(1000, 0, 0)}
+def test_a_capture_has_its_model_time(captures: dict[str, list[CapturedFrame]]) -> None:
+    """The virtual clock begins together with the model and the switches."""
+    clocks = {record.interface.clock for frames in captures.values() for record in frames}
+    assert clocks == {CaptureClock(1000, 0, 0)}

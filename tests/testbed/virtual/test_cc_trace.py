@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The trace of congestion controls: only where it is asked for, beside traces that stay what they are."""
+"""The trace of congestion controls: written only on request, without an effect on the other traces."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from testbed.recording.recorder import Recorder
 from testbed.virtual.simulation import simulate
 from testbed.virtual.workers import simulate_shared
 
-ASKED = "transport.cc_trace_ns=500"
+TRACE_SETTING = "transport.cc_trace_ns=500"
 
 
 def _ran(folder: Path, scheme: str, *settings: str, clock: Clock = simulate) -> Path:
-    """The folder, with the traces of an incast in it."""
+    """Run an incast, and return the folder with its traces."""
     folder.mkdir()
     words = ("degree=6", "message_bytes=100000", *settings)
     plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=words))
@@ -39,10 +39,10 @@ def _traced(folder: Path) -> pl.DataFrame:
     return read_trace(folder / CONGESTION.file_name, CONGESTION)
 
 
-def test_who_does_not_ask_gets_none_and_asking_changes_nothing_else(tmp_path: Path) -> None:
-    """Every other trace is the same, row for row."""
-    plain, traced = _ran(tmp_path / "plain", "sfc"), _ran(tmp_path / "traced", "sfc", ASKED)
-    assert {path.name for path in plain.glob("*.parquet")} == {each.file_name for each in SCHEMAS.values()}
+def test_the_trace_is_optional_and_changes_no_other_trace(tmp_path: Path) -> None:
+    plain, traced = _ran(tmp_path / "plain", "sfc"), _ran(tmp_path / "traced", "sfc", TRACE_SETTING)
+    names = {path.name for path in plain.glob("*.parquet")}
+    assert names == {schema.file_name for schema in SCHEMAS.values()}
     for schema in SCHEMAS.values():
         both = [read_trace(folder / schema.file_name, schema) for folder in (plain, traced)]
         assert_frame_equal(*both)
@@ -50,22 +50,22 @@ def test_who_does_not_ask_gets_none_and_asking_changes_nothing_else(tmp_path: Pa
 
 
 def test_hpcc_s_window_and_rate_fall_with_the_incast_and_rows_keep_their_distance(tmp_path: Path) -> None:
-    """Model units; each row differs from the one before of its flow, and no round trip is shorter than the path's."""
-    rows = _traced(_ran(tmp_path / "run", "irn+hpcc", ASKED)).sort("flow_id", "time_us", maintain_order=True)
+    """Rows of a flow have distinct states and a minimum distance, and no RTT is shorter than the path's base RTT."""
+    rows = _traced(_ran(tmp_path / "run", "irn+hpcc", TRACE_SETTING)).sort("flow_id", "time_us", maintain_order=True)
     assert rows["flow_id"].n_unique() == 6
-    for _, own in rows.group_by("flow_id", maintain_order=True):
-        assert (own["time_us"].diff().drop_nulls() >= 0.5).all()
-        states = own.select("cwnd_bytes", "rate_bps", "rtt_us").rows()
+    for _, flow_rows in rows.group_by("flow_id", maintain_order=True):
+        assert (flow_rows["time_us"].diff().drop_nulls() >= 0.5).all()
+        states = flow_rows.select("cwnd_bytes", "rate_bps", "rtt_us").rows()
         assert all(one != other for one, other in pairwise(states))
-        windows, rates = (own[name].to_numpy() for name in ("cwnd_bytes", "rate_bps"))
+        windows, rates = (flow_rows[name].to_numpy() for name in ("cwnd_bytes", "rate_bps"))
         assert windows / 125_000 == pytest.approx(rates / 100e9, abs=1e-4)
         assert windows.min() < 0.9 * windows[0]
     assert rows["rtt_us"].drop_nulls().to_numpy().min() >= 10
 
 
-def test_a_control_without_limits_tells_of_its_round_trips(tmp_path: Path) -> None:
-    """It asks for nothing itself; its window is null."""
-    rows = _traced(_ran(tmp_path / "run", "irn+none", ASKED))
+def test_a_control_without_limits_has_rows_for_its_round_trips(tmp_path: Path) -> None:
+    """The window is null in all rows."""
+    rows = _traced(_ran(tmp_path / "run", "irn+none", TRACE_SETTING))
     assert rows["cwnd_bytes"].null_count() == rows.height > 6
     assert rows["rate_bps"].unique().to_list() == [100_000_000_000]
     rtts_us = rows["rtt_us"].drop_nulls().to_numpy()
@@ -73,8 +73,8 @@ def test_a_control_without_limits_tells_of_its_round_trips(tmp_path: Path) -> No
 
 
 def test_several_processes_write_the_same_rows(tmp_path: Path) -> None:
-    """In the same order; the interval may be given in base RTTs."""
+    """The rows have the same order; the interval is given in base RTTs here."""
     setting = "transport.cc_trace_rtt=0.2"
     expected = _traced(_ran(tmp_path / "alone", "sfc+hpcc", setting))
-    found = _traced(_ran(tmp_path / "shared", "sfc+hpcc", setting, clock=partial(simulate_shared, workers=2)))
-    assert_frame_equal(found, expected)
+    shared = _traced(_ran(tmp_path / "shared", "sfc+hpcc", setting, clock=partial(simulate_shared, workers=2)))
+    assert_frame_equal(shared, expected)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whole runs with one host that lies or does not answer: they end, every packet is accounted for, and it is told."""
+"""Runs with one hostile or silent host: they end, every packet is accounted for, and the result reports it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ VICTIM = parse_ip("10.1.0.1")
 
 
 class SilentNic(Nic):
-    """Takes every frame and does nothing."""
+    """A NIC that receives every frame and does nothing."""
 
     sender_qpns: ClassVar[dict[int, int]] = {}
-    """By this host's own."""
+    """The senders' queue pairs, by this host's queue pairs."""
 
     def receive(self, frame: bytes, now_ns: int) -> None:
-        """Only counted."""
+        """Count the frame."""
         self._wire.advance(now_ns - 1)
         self._wire.clock_ns = max(self._wire.clock_ns, now_ns)
         self._counters.frames_received += 1
@@ -43,10 +43,10 @@ class SilentNic(Nic):
             self.answer(header, plain(frame))
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """Nothing."""
+        """Do nothing; subclasses send an answer."""
 
     def acknowledge(self, header: RoceHeader, psn: int, source_ip: int) -> None:
-        """Says that all before and at `psn` is there."""
+        """Acknowledge all packets up to and including `psn`."""
         framer = RoceFramer(
             destination_mac=self.address.gateway_mac,
             source_mac=self.address.mac,
@@ -61,33 +61,33 @@ class SilentNic(Nic):
 
 
 class LyingNic(SilentNic):
-    """Acknowledges every packet at once and keeps none."""
+    """A NIC that acknowledges every packet and discards its data."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """A lie."""
+        """Acknowledge the packet, which is not kept."""
         self.acknowledge(header, header.psn_word(frame), self.address.ip)
 
 
 class ForgingNic(SilentNic):
-    """Acknowledges what was never sent."""
+    """A NIC that acknowledges packets that were never sent."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """A lie that the sender can see."""
+        """Acknowledge a later packet, which the sender can detect."""
         self.acknowledge(header, header.psn_word(frame) + 10_000, self.address.ip)
 
 
 class SpoofingNic(SilentNic):
-    """Answers in another's name."""
+    """A NIC that answers with another host's address."""
 
     def answer(self, header: RoceHeader, frame: bytes) -> None:
-        """A lie that its ToR can see."""
+        """Acknowledge with a wrong source address, which the ToR can detect."""
         self.acknowledge(header, header.psn_word(frame), VICTIM)
 
 
 def _result(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str, *settings: str
 ) -> RunResult:
-    """An 8:1 incast whose receiver is of that kind."""
+    """Execute an 8:1 incast whose receiver has a NIC of this kind; return the result."""
     plan = plan_run(RunRequest("incast", scheme=scheme, clock="virtual", settings=settings))
     (receiver,) = {flow.dst for flow in plan.flows}
     host = plan.topology.host[receiver]
@@ -106,10 +106,10 @@ def _result(
 
 @pytest.mark.parametrize("scheme", ["irn+none", "gbn", "sfc+hpcc"])
 @pytest.mark.parametrize("kind", [SilentNic, ForgingNic, SpoofingNic])
-def test_a_receiver_that_takes_nothing_ends_in_given_up_flows(
+def test_flows_to_a_receiver_without_valid_answers_are_given_up(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: type[SilentNic], scheme: str
 ) -> None:
-    """The run does not wait for its duration: each flow is given up, and the frames balance."""
+    """The run ends before its duration, because each flow is given up; all frames are accounted for."""
     few = ("message_bytes=20000", "transport.retry_limit=2", "transport.rto_ns=500000")
     result = _result(monkeypatch, tmp_path, kind, scheme, *few)
     assert result.unexplained_loss == 0
@@ -124,10 +124,10 @@ def test_a_receiver_that_takes_nothing_ends_in_given_up_flows(
 
 
 @pytest.mark.parametrize("scheme", ["irn+none", "gbn"])
-def test_what_a_receiver_acknowledged_and_did_not_keep_makes_a_run_invalid(
+def test_acknowledged_but_discarded_data_makes_a_run_invalid(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheme: str
 ) -> None:
-    """Its senders cannot know; whoever sees both ends can."""
+    """The senders cannot detect it, but the result compares both ends."""
     result = _result(monkeypatch, tmp_path, LyingNic, scheme, "message_bytes=20000")
     assert result.flows.completed == result.flows.total
     assert result.host_events == {"messages_undelivered": result.flows.total}

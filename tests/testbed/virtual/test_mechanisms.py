@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What the switches' mechanisms do to whole networks, in virtual time: PFC against SFC-P, the estimator, egress BTS."""
+"""Effects of switch mechanisms on whole networks in virtual time: PFC, SFC-P, estimator, egress BTS, ECN, QCN."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testbed.execution.execute import execute
 from testbed.plan.plan import RunPlan, RunRequest, plan_run
 from testbed.recording.outcome import Silent
 
-# 25 hosts a rack; a 24:1 incast from the first rack's h1 to h24 on h50, in a buffer that PFC must defend.
+# Racks of 25 hosts; a 24:1 incast from h1 to h24 of the first rack to h50, in a buffer that only PFC keeps from loss.
 NETWORK = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=4000000")
 PFC = ("switch.pfc=true", "transport.flow_control=pfc")
 SFC_P = ("switch.bts=ingress", "switch.pause_cache=true", "switch.sfc_p=true", "transport.flow_control=pfc")
@@ -28,7 +28,7 @@ def _plan(scheme: str, *settings: str, seed: int = 1) -> RunPlan:
 
 
 def _with_victims(plan: RunPlan) -> RunPlan:
-    """Adds flows of the rack's idle host to other receivers: they share uplinks with the incast and nothing else."""
+    """Add flows of the rack's idle host to other receivers; they only share uplinks with the incast."""
     senders = {flow.src for flow in plan.flows}
     idle = next(host.name for host in plan.topology.hosts_of("tor1") if host.name not in senders)
     requests = [FlowRequest(flow.src, flow.dst, flow.size_bytes, flow.start_ns, flow.tag) for flow in plan.flows]
@@ -48,10 +48,10 @@ def _victim_slowdown(flows: pl.DataFrame) -> float:
     return float(victims.mean())  # type: ignore[arg-type]
 
 
-def test_pfc_loses_nothing_and_blocks_the_head_of_the_line(tmp_path: Path) -> None:
-    """PFC alone drops nothing, its pause travels to the senders' ToR, and flows that only share an uplink suffer.
+def test_pfc_is_lossless_and_causes_head_of_line_blocking(tmp_path: Path) -> None:
+    """PFC drops nothing, but its pause reaches the senders' ToR, and flows that only share an uplink suffer.
 
-    With SFC-P the same incast in the same buffer drops nothing either and leaves those flows alone.
+    SFC-P drops nothing in the same incast and buffer either, and does not slow those flows down.
     """
     lossy, _, _ = _run(_with_victims(_plan("gbn+none", *NETWORK)), tmp_path)
     pfc, pfc_flows, _ = _run(_with_victims(_plan("gbn+none", *NETWORK, *PFC)), tmp_path)
@@ -67,8 +67,8 @@ def test_pfc_loses_nothing_and_blocks_the_head_of_the_line(tmp_path: Path) -> No
     assert counted(sfc_p.max_buffer_bytes) < counted(pfc.max_buffer_bytes)
 
 
-def test_estimator_speaks_before_the_receivers_tor_can(tmp_path: Path) -> None:
-    """In a perfectly synchronized incast the first pauses are local estimates; the buffer ends lower than without."""
+def test_the_estimator_signals_before_the_receivers_tor(tmp_path: Path) -> None:
+    """The first pauses of a synchronized incast are local estimates, and they lower the peak buffer."""
     settings = ("topology.hosts_per_tor=24", "degree=24", "window_us=0", "switch.suppression_ns=5000")
     without, _, _ = _run(_plan("sfc+none", *settings), tmp_path)
     result, _, signals = _run(_plan("sfc+none", *settings, "switch.estimator=true"), tmp_path)
@@ -78,8 +78,8 @@ def test_estimator_speaks_before_the_receivers_tor_can(tmp_path: Path) -> None:
     assert result.unexplained_loss == 0
 
 
-def test_ingress_signals_sooner_than_egress(tmp_path: Path) -> None:
-    """Signals made before queueing keep the buffer lower than those made after it (paper section 2.3)."""
+def test_ingress_bts_keeps_the_buffer_lower_than_egress_bts(tmp_path: Path) -> None:
+    """BTS are sent before queueing instead of after it (paper section 2.3)."""
     settings = ("topology.hosts_per_tor=24", "degree=24", "transport.flow_control=sfc")
     egress, _, _ = _run(_plan("irn+none", *settings, "switch.bts=egress"), tmp_path)
     ingress, _, _ = _run(_plan("ingress-bts+none", *settings), tmp_path)
@@ -87,8 +87,8 @@ def test_ingress_signals_sooner_than_egress(tmp_path: Path) -> None:
     assert counted(ingress.max_buffer_bytes) < counted(egress.max_buffer_bytes)
 
 
-def test_ecn_marks_reach_nobody_who_is_not_capable(tmp_path: Path) -> None:
-    """Marking changes no packet of hosts without an ECN-capable rate control, and breaks no ICRC."""
+def test_ecn_marks_only_ecn_capable_packets(tmp_path: Path) -> None:
+    """Marking changes no packet of other hosts and breaks no ICRC."""
     result, _, _ = _run(_plan("irn+none", "switch.ecn_kmin_bytes=1000"), tmp_path)
     assert result.flows.corrupted == 0
     assert result.verdict == "faithful"
@@ -97,7 +97,7 @@ def test_ecn_marks_reach_nobody_who_is_not_capable(tmp_path: Path) -> None:
 def test_qcn_brings_the_queue_to_its_set_point(tmp_path: Path) -> None:
     """Eight long messages to one receiver: after the burst of the first round trips the queue stays near Q_eq.
 
-    Senders hear of it by feedback alone, and every packet arrives once.
+    Senders only get feedback signals, and every packet arrives once.
     """
     long_messages = ("message_bytes=6500000", "window_us=0", "transport.payload_bytes=4000")
     plan = _plan("irn+qcn", *long_messages, "switch.qcn_q_eq_bytes=125000")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run over the processes of `mpirun`: traces and captures of one process, and nobody waits for who is gone."""
+"""A run over the processes of `mpirun`: same traces and captures as one process, and no rank waits for a dead one."""
 
 from __future__ import annotations
 
@@ -41,38 +41,40 @@ _REQUEST = RunRequest(
     settings=("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=30000"),
     captures=("h1", "h21"),
 )
-"""h1 is rank 0's, h21 that of the last."""
+"""Captures on rank 0 (h1) and on the last rank (h21)."""
 
 
 def _run(folder: Path, clock: Clock, progress: Progress | None = None) -> StoredRun:
     return execute(plan_run(_REQUEST), folder, progress or Silent(), clock, page=False)
 
 
-def _assert_same(made: Path, expected: StoredRun) -> None:
-    """Traces, captures, and the result but for what a run cost."""
+def _assert_same(folder: Path, expected: StoredRun) -> None:
+    """Check that traces, captures and results are equal, except for the cost of the run."""
     for schema in SCHEMAS.values():
         assert_frame_equal(
-            pl.read_parquet(made / schema.file_name), pl.read_parquet(expected.folder / schema.file_name)
+            pl.read_parquet(folder / schema.file_name), pl.read_parquet(expected.folder / schema.file_name)
         )
     for name in _REQUEST.captures:
         capture = (expected.folder / "pcaps" / f"{name}-eth0.pcapng").read_bytes()
         assert len(capture) > 1000
-        assert (made / "pcaps" / f"{name}-eth0.pcapng").read_bytes() == capture
-    result = json.loads((made / "result.json").read_text())
-    told = json.loads(expected.result.to_json())
+        assert (folder / "pcaps" / f"{name}-eth0.pcapng").read_bytes() == capture
+    result = json.loads((folder / "result.json").read_text())
+    expected_result = json.loads(expected.result.to_json())
     cost = {"wall_s", "packets_per_s"}
-    assert {key: result[key] for key in result.keys() - cost} == {key: told[key] for key in told.keys() - cost}
+    assert {key: result[key] for key in result.keys() - cost} == {
+        key: expected_result[key] for key in expected_result.keys() - cost
+    }
 
 
-def test_ranks_make_the_run_of_one_process(tmp_path: Path) -> None:
-    """Whoever runs what; captures of all come to one folder."""
+def test_ranks_give_the_traces_of_one_process(tmp_path: Path) -> None:
+    """Captures of all ranks are in the run's folder."""
     alone = _run(tmp_path / "alone", simulate)
     assert alone.result.flows.completed == 12
     _assert_same(_run(tmp_path / "ranks", over_threads(3)).folder, alone)
 
 
 class _Breaking(Part):
-    """Breaks where h21 is: in a round or, when all are done, where captures are closed."""
+    """A part that breaks on the rank of h21: in a round, or when captures are closed at the end."""
 
     at_the_end = False
 
@@ -99,7 +101,7 @@ class _Breaking(Part):
 def test_a_rank_that_fails_ends_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_the_end: bool
 ) -> None:
-    """Rank 0 says which one and why, and keeps the traceback; the others have ended."""
+    """Rank 0 names the rank and the reason, and keeps the traceback; the other ranks end."""
     monkeypatch.setattr(_Breaking, "at_the_end", at_the_end)
     monkeypatch.setattr(worker, "Part", _Breaking)
     with pytest.raises(RunError, match=r"^rank 2 of 3 on \S+ failed: but this; see logs/rank2.log \(see ") as caught:
@@ -110,7 +112,7 @@ def test_a_rank_that_fails_ends_the_run_in_one_line(
 
 
 class _Crashing(_Breaking):
-    """Raises an exception in the host engine where h21 is."""
+    """A part that raises an exception in the host engine on the rank of h21."""
 
     def _break(self, is_time: bool) -> None:
         if is_time and self._breaks:
@@ -128,8 +130,8 @@ def test_a_rank_whose_host_engine_raises_leaves_a_result_that_says_so(
     )
 
 
-def test_when_the_first_fails_the_others_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when it has all rounds behind it and is to write what they told."""
+def test_when_rank_0_fails_the_other_ranks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The failure may also come after all rounds, while reports are recorded."""
 
     def full(*_: object) -> NoReturn:
         raise OSError("rank 0 breaks")
@@ -140,7 +142,7 @@ def test_when_the_first_fails_the_others_end(tmp_path: Path, monkeypatch: pytest
 
 
 class _Interrupting(Silent):
-    """Ctrl-C, so many times, when the first things are told."""
+    """Sends SIGINT this many times at the first progress report."""
 
     def __init__(self, times: int) -> None:
         self._left = times
@@ -151,25 +153,25 @@ class _Interrupting(Silent):
             signal.raise_signal(signal.SIGINT)
 
 
-def test_ctrl_c_ends_all_ranks_with_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was measured is kept, and balances; a second one drops it, and the others end as well."""
+def test_ctrl_c_ends_all_ranks_after_the_same_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The measurements are kept, and packets are balanced; a second Ctrl-C discards the run and ends all ranks."""
     monkeypatch.setattr(worker, "TELL_TURNS", 50)
-    kept = _run(tmp_path, over_threads(2), _Interrupting(1)).result
-    assert kept.interrupted
-    assert kept.packets is not None
-    assert kept.packets.sent > 0
-    assert kept.unexplained_loss == 0
-    assert kept.flows.completed < kept.flows.total == 12
+    result = _run(tmp_path, over_threads(2), _Interrupting(1)).result
+    assert result.interrupted
+    assert result.packets is not None
+    assert result.packets.sent > 0
+    assert result.unexplained_loss == 0
+    assert result.flows.completed < result.flows.total == 12
     with pytest.raises(Interrupted, match="dropped at the second signal"):
         _run(tmp_path, over_threads(2), _Interrupting(2))
 
 
 def test_ranks_with_other_sources_are_refused() -> None:
-    """Before anything is started; the others are let go."""
+    """The check comes before the run; the other ranks are dismissed."""
 
     def act(ranks: Ranks) -> None:
         try:
-            with pytest.raises(UsageError, match=r"processors of rank 2 on \S+ are not those of rank 0 on"):
+            with pytest.raises(UsageError, match=r"processors of rank 2 on \S+ differ from those of rank 0 on"):
                 ranks.check()
         finally:
             ranks.dismiss()
@@ -180,18 +182,21 @@ def test_ranks_with_other_sources_are_refused() -> None:
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun on the PATH")
 @pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py is not installed")
 def test_mpirun_gives_the_same_bytes(tmp_path: Path) -> None:
-    """As it is typed, with two processes on this machine, however few cores that has."""
+    """Two processes run on this machine, whatever its number of cores."""
     settings = [word for setting in _REQUEST.settings for word in ("--set", setting)]
     words = ["run", "incast", "--clock", "virtual", "--exchange", "mpi", "--json", "--out", str(tmp_path / "ranks")]
     words += [*settings, "--pcap", ",".join(_REQUEST.captures)]
-    several = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    oversubscribe = {
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }
     as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
         ["mpirun", "-n", "2", *command(*words)],
-        capture_output=True, text=True, check=False, timeout=200, env={**os.environ, **several, **as_root},
+        capture_output=True, text=True, check=False, timeout=200, env={**os.environ, **oversubscribe, **as_root},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    [made] = (tmp_path / "ranks").iterdir()
-    assert json.loads(done.stdout) == json.loads((made / "result.json").read_text())
+    [folder] = (tmp_path / "ranks").iterdir()
+    assert json.loads(done.stdout) == json.loads((folder / "result.json").read_text())
     assert done.stderr.splitlines() == ["run shared by MPI: 2 processes, 1 machine"]
-    _assert_same(made, _run(tmp_path / "alone", simulate))
+    _assert_same(folder, _run(tmp_path / "alone", simulate))

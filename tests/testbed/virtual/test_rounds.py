@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Rounds of virtual time: how time is cut into them changes nothing but when a run is seen to be over."""
+"""Rounds of virtual time: their length does not change the traces, only when the end of a run is noticed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ def _plan(scheme: str, *faults: str) -> RunPlan:
 
 def _traces(plan: RunPlan, folder: Path) -> tuple[pl.DataFrame, ...]:
     folder.mkdir()
-    made = execute(plan, folder, Silent()).folder
-    flows, signals, goodput = (pl.read_parquet(made / f"{name}.parquet") for name in ("flows", "signals", "goodput"))
+    run_folder = execute(plan, folder, Silent()).folder
+    flows, signals, goodput = (
+        pl.read_parquet(run_folder / f"{name}.parquet") for name in ("flows", "signals", "goodput")
+    )
     return flows, signals.sort(pl.all()), goodput.sort(pl.all())
 
 
@@ -34,18 +36,17 @@ def _traces(plan: RunPlan, folder: Path) -> tuple[pl.DataFrame, ...]:
 def test_shorter_rounds_give_the_same_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scheme: str, faults: tuple[str, ...]
 ) -> None:
-    """Flows, signals and goodput are those of rounds as long as they may be."""
+    """Flows, signals and goodput are the same as with the longest possible rounds."""
     plan = _plan(scheme, *faults)
     whole = lookahead_ns(plan.topology, plan.dilation)
     expected = _traces(plan, tmp_path / "whole")
     assert expected[1].height > 0 or scheme == "pfc"
     monkeypatch.setattr(simulation, "lookahead_ns", lambda *_: whole // 7)
-    for found, wanted in zip(_traces(plan, tmp_path / "short"), expected, strict=True):
-        assert_frame_equal(found, wanted)
+    for short, whole_trace in zip(_traces(plan, tmp_path / "short"), expected, strict=True):
+        assert_frame_equal(short, whole_trace)
 
 
-def test_links_without_delay_are_rounds_of_an_instant(tmp_path: Path) -> None:
-    """Nothing is ahead of anything, and the run is a run."""
+def test_links_without_delay_make_rounds_of_one_instant(tmp_path: Path) -> None:
     settings = ("topology.host_delay_ns=0",)
     plan = plan_run(RunRequest("incast", clock="virtual", settings=settings))
     assert lookahead_ns(plan.topology, plan.dilation) == 1

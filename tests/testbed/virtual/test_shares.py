@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Who runs what: by what there is to do."""
+"""How a network is divided among workers according to their load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _plan(scenario: str, *settings: str) -> RunPlan:
 
 
 def _bytes_of_nics(plan: RunPlan, share: Share) -> int:
-    """What the NICs of a share send and receive."""
+    """Return the bytes that the NICs of a share send and receive."""
     handled: Counter[str] = Counter()
     for flow in plan.flows:
         handled[flow.src] += flow.size_bytes
@@ -25,24 +25,24 @@ def _bytes_of_nics(plan: RunPlan, share: Share) -> int:
     return sum(handled[name] for name in share.hosts)
 
 
-def test_the_rack_that_all_send_to_has_least_else_to_do() -> None:
-    """It handles half of all bytes, as much as all senders: these have the spines."""
+def test_the_worker_of_the_incast_receiver_gets_the_least_other_work() -> None:
+    """The receiver's rack handles half of all bytes; the other worker has all senders. Each has two spines."""
     plan = _plan("incast", "degree=12", "placement=remote")
     [receiver] = {flow.dst for flow in plan.flows}
-    own = shares(plan.topology, plan.columns, 2)
-    [busy] = [share for share in own if receiver in share.hosts]
-    [other] = [share for share in own if share is not busy]
+    worker_shares = shares(plan.topology, plan.columns, 2)
+    [busy] = [share for share in worker_shares if receiver in share.hosts]
+    [other] = [share for share in worker_shares if share is not busy]
     assert len(busy.hosts) == 4
     assert _bytes_of_nics(plan, busy) == _bytes_of_nics(plan, other)
     spines = [
-        [name for name in share.switches if name not in {host.switch for host in plan.topology.hosts}] for share in own
+        [name for name in share.switches if name not in {host.switch for host in plan.topology.hosts}]
+        for share in worker_shares
     ]
     assert [len(names) for names in spines] == [2, 2]
 
 
-def test_racks_without_traffic_are_shared_out_too() -> None:
-    """As many hosts to each."""
+def test_racks_without_traffic_are_divided_evenly() -> None:
     plan = _plan("incast", "degree=1", "message_bytes=1")
     for workers in (2, 4):
-        own = shares(plan.topology, plan.columns, workers)
-        assert [len(share.hosts) for share in own] == [16 // workers] * workers
+        worker_shares = shares(plan.topology, plan.columns, workers)
+        assert [len(share.hosts) for share in worker_shares] == [16 // workers] * workers

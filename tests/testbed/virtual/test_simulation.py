@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Whole runs in virtual time: what the paper says SFC does to an incast, and that every packet is accounted for."""
+"""Runs in virtual time: SFC's effect on an incast as in the paper, and complete accounting of packets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _run(tmp_path: Path, scheme: str, *settings: str) -> tuple[RunResult, pl.Dat
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
 def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> None:
-    """All flows complete, none is corrupted, no packet is unaccounted for, the verdict is faithful."""
+    """All flows complete without corruption, every packet is accounted for, and the verdict is faithful."""
     result, flows, _ = _run(tmp_path, scheme)
     assert result.flows.completed == result.flows.total == 8
     assert result.flows.corrupted == 0
@@ -37,8 +37,8 @@ def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> 
     assert (flows["slowdown"] >= 1 - 1e-4).all()
 
 
-def test_sfc_holds_the_buffer_below_half(tmp_path: Path) -> None:
-    """A 16:1 incast without rate control: with SFC the fullest buffer is less than half of that without."""
+def test_sfc_halves_the_peak_buffer(tmp_path: Path) -> None:
+    """SFC more than halves the peak buffer of a 16:1 incast without rate control."""
     settings = ("degree=16", "topology.hosts_per_tor=16")
     without, _, _ = _run(tmp_path, "irn+none", *settings)
     with_sfc, _, _ = _run(tmp_path, "sfc+none", *settings)
@@ -47,7 +47,7 @@ def test_sfc_holds_the_buffer_below_half(tmp_path: Path) -> None:
 
 
 def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
-    """Senders that start after the first pause has passed their ToR are answered there, sooner than from afar."""
+    """Senders that start after the first pause reached their ToR are answered there, with less delay."""
     result, _, signals = _run(tmp_path, "sfc+none", "degree=16", "topology.hosts_per_tor=16", "window_us=100")
     assert counted(result.bts).cache_hits > 0
     delay = signals.with_columns((pl.col("received_us") - pl.col("sent_us")).alias("delay"))
@@ -56,7 +56,7 @@ def test_the_cache_answers_later_senders(tmp_path: Path) -> None:
 
 
 def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
-    """A buffer far too small drops: flows still complete, each lost packet is in a counter, IRN resends less."""
+    """A buffer that is too small drops packets; flows still complete, drops are counted, and IRN resends less."""
     resent_bytes = {}
     for scheme in ("gbn", "irn"):
         result, flows, _ = _run(tmp_path, scheme, "switch.buffer_bytes=300000")
@@ -69,7 +69,7 @@ def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
 
 
 def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
-    """The duration ends a run: unfinished flows stand in the trace without an end, and the balance still closes."""
+    """Unfinished flows are in the trace without a finish time, and all packets are accounted for."""
     plan = plan_run(RunRequest("incast", clock="virtual", duration_ms=0.05))
     finished = execute(plan, tmp_path, Silent())
     result = finished.result
@@ -80,7 +80,7 @@ def test_a_run_cut_short_keeps_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
-    """Every byte of every flow is in one interval, and the receiver's wire is never exceeded."""
+    """Every byte of every flow is in one interval, and the receiver's link rate is never exceeded."""
     plan = plan_run(RunRequest("incast", clock="virtual", settings=("transport.goodput_interval_ns=20000",)))
     folder = execute(plan, tmp_path, Silent()).folder
     goodput, flows = (pl.read_parquet(folder / f"{name}.parquet") for name in ("goodput", "flows"))
@@ -91,14 +91,13 @@ def test_goodput_adds_up_to_the_messages(tmp_path: Path) -> None:
 
 
 def test_flows_of_one_sender_share_its_wire(tmp_path: Path) -> None:
-    """Several queue pairs a sender all complete."""
     result, flows, _ = _run(tmp_path, "sfc", "flows_per_sender=5", "message_bytes=50000")
     assert result.flows.completed == 40
     assert flows["src"].n_unique() == 8
 
 
 def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
-    """The receiver's link is full until the last message: message bytes, 1000 of 1058 on the wire, from time 0 on."""
+    """The receiver's link is busy until the last message: 1000 of 1058 bytes of each frame are payload."""
     plan = plan_run(RunRequest("incast", scheme="irn", clock="virtual"))
     goodput = pl.read_parquet(execute(plan, tmp_path, Silent()).folder / "goodput.parquet")
     rate = 8 * pl.col("delivered_bytes").sum() / (1000 * (pl.col("until_us") - pl.col("from_us")).first())
@@ -111,8 +110,10 @@ def test_goodput_is_the_rate_that_flowed(tmp_path: Path) -> None:
     assert over_time["gbps"][1:-1].mean() == pytest.approx(100 * 1000 / 1058, rel=0.005)
 
 
-def test_what_a_run_was_made_of_is_free_again_however_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is kept out of the search for garbage only while the run lasts, also of one that cannot even begin."""
+def test_objects_of_a_run_return_to_garbage_collection_however_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Objects are frozen only during the run, also if the run fails at its start."""
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=("degree=2", "message_bytes=3000")))
     execute(plan, tmp_path / "whole", Silent())
     assert gc.get_freeze_count() == 0

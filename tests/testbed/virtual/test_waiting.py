@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Runs whose messages wait for one another: when they start, what all of them take, and what never starts."""
+"""Runs whose messages wait for other messages: start times, completion, and messages that never start."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def _flows(run: StoredRun) -> pl.DataFrame:
 
 
 def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
-    """No message starts before the one that it waits for has come; what it takes more is that acknowledgments have a
-    share of the wire."""
+    """No message starts before its predecessor has arrived; acknowledgments take a small share of the wire."""
     plan = _plan(*RING)
     run = execute(plan, tmp_path, Silent(), page=False)
     flows = _flows(run)
@@ -50,14 +49,14 @@ def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
     assert completion.took_us == pytest.approx(flows["finish_us"].max())
     assert completion.slowdown is not None
     assert 0.999 < completion.slowdown < 1.1
-    told = dict(key_figures(run.result))["allreduce, all of it"]
-    assert told.startswith(f"{format_us(completion.took_us)}, ideal {format_us(completion.ideal_us)}: slowdown 1")
-    with pytest.raises(UsageError, match="knows no flows that wait"):
+    figure = dict(key_figures(run.result))["allreduce, all of it"]
+    assert figure.startswith(f"{format_us(completion.took_us)}, ideal {format_us(completion.ideal_us)}: slowdown 1")
+    with pytest.raises(UsageError, match="has no flows that wait"):
         export_hpcc(run.folder, tmp_path / "out")
 
 
-def test_it_is_the_same_run_however_it_is_shared_out(tmp_path: Path) -> None:
-    """Over workers or ranks, beside an incast: each host knows by itself when it may begin. And from its own list."""
+def test_workers_and_ranks_give_the_same_run(tmp_path: Path) -> None:
+    """Each host decides locally when a message may start. A replay of the stored flow list is the same run too."""
     plan = _plan(*BESIDE)
     alone = execute(plan, tmp_path / "alone", Silent(), page=False)
     for name, clock in (("workers", partial(simulate_shared, workers=2)), ("ranks", over_threads(2))):
@@ -69,13 +68,15 @@ def test_it_is_the_same_run_however_it_is_shared_out(tmp_path: Path) -> None:
     assert alone.result.flows.completed == len(plan.flows)
 
 
-def test_what_never_starts_is_said(tmp_path: Path) -> None:
-    """A run that ends in the middle: a flow without a start is not finished either, and counts as what it is."""
+def test_flows_that_never_started_are_reported(tmp_path: Path) -> None:
+    """A flow without a start at the end of the run is unfinished and is counted separately."""
     run = execute(_plan(*RING, duration_ms=0.04), tmp_path, Silent(), page=False)
     flows, counts = _flows(run), run.result.flows
     never = flows["start_us"].null_count()
     assert 0 < never == counts.never_started < counts.total - counts.completed < counts.total
     assert flows.filter(pl.col("start_us").is_null())["packets_sent"].sum() == 0
     assert run.result.completion["allreduce"].took_us is None
-    said = f"{counts.total - counts.completed} of {counts.total} flows did not finish; {never} of them never started"
-    assert any(reason.startswith(said) for reason in run.result.verdict_reasons)
+    reason_start = (
+        f"{counts.total - counts.completed} of {counts.total} flows did not finish; {never} of them never started"
+    )
+    assert any(reason.startswith(reason_start) for reason in run.result.verdict_reasons)

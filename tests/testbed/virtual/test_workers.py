@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run shared out over processes: the same traces, and nothing left of it however it ends."""
+"""A run divided among processes: the same traces, and no process remains however the run ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from testbed.virtual.gathering import Gathering
 from testbed.virtual.part import lookahead_ns
 from testbed.virtual.shares import shares
 from testbed.virtual.simulation import simulate
-from testbed.virtual.tasks import Task, Told
+from testbed.virtual.tasks import Task, WorkerReport
 from testbed.virtual.worker import HEAD, TELL_TURNS, Worker
 from testbed.virtual.workers import simulate_shared
 from tests.testbed.running import ROOT
@@ -64,13 +64,13 @@ def _plan(scheme: str = "sfc", faults: tuple[str, ...] = (), settings: tuple[str
 
 
 def _stored(plan: RunPlan, folder: Path, clock: Clock) -> Stored:
-    """Traces, captures, and the result but for what a run cost and its name."""
+    """Run the plan; return traces, captures, and the result without the cost of the run."""
     folder.mkdir()
     run = execute(plan, folder, Silent(), clock)
     traces = {schema.name: pl.read_parquet(run.folder / schema.file_name) for schema in SCHEMAS.values()}
-    told = run.result.model_dump(exclude={"wall_s", "packets_per_s"})
+    result = run.result.model_dump(exclude={"wall_s", "packets_per_s"})
     captures = {path.name: path.read_bytes() for path in (run.folder / "pcaps").iterdir()}
-    return traces, captures, told
+    return traces, captures, result
 
 
 @pytest.mark.parametrize(
@@ -80,29 +80,31 @@ def _stored(plan: RunPlan, folder: Path, clock: Clock) -> Stored:
 def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]
 ) -> None:
-    """Rows in the same order, and the same counts; one with BTS, one with PFC and all that can go wrong."""
+    """Rows and counts are equal; one case has BTS, the other PFC and many faults."""
     plan = _plan(scheme, faults, (*_RACKS, *settings))
-    traces, captures, told = _stored(plan, tmp_path / "alone", simulate)
+    traces, captures, result = _stored(plan, tmp_path / "alone", simulate)
     assert traces["flows"].height == 12
     assert sorted(captures) == ["h1-eth0.pcapng", "spine1-eth1.pcapng", "spine1-eth2.pcapng", "spine1-eth3.pcapng"]
     assert all(len(capture) > 1000 for capture in captures.values())
     assert traces["signals"].height > 0 or scheme == "pfc"
     for workers in counts:
-        found = _stored(plan, tmp_path / str(workers), partial(simulate_shared, workers=workers))
+        stored = _stored(plan, tmp_path / str(workers), partial(simulate_shared, workers=workers))
         for name, trace in traces.items():
-            assert_frame_equal(found[0][name], trace)
-        assert found[1] == captures
-        assert found[2] == told
+            assert_frame_equal(stored[0][name], trace)
+        assert stored[1] == captures
+        assert stored[2] == result
 
 
 class _Runner:
-    """Counts what it is told, and how many bytes of the capture are on disk at the last; asks for the end of a run
-    whose flows are done."""
+    """A fake runner: it records reports and the size of the capture at the final report.
+
+    It asks for the end of a run whose flows are all done.
+    """
 
     def __init__(self, capture: Path) -> None:
         self._capture = capture
         self.size_bytes: int | None = None
-        self.reports: list[Told] = []
+        self.reports: list[WorkerReport] = []
         self.worker: Worker | None = None
 
     def poll(self) -> bool:
@@ -111,21 +113,21 @@ class _Runner:
     def recv(self) -> None:
         pass
 
-    def send(self, told: Told) -> None:
-        self.reports.append(told)
-        if told.counts is not None:
+    def send(self, report: WorkerReport) -> None:
+        self.reports.append(report)
+        if report.counts is not None:
             self.size_bytes = self._capture.stat().st_size
 
 
 class _Alone:
-    """A worker that has no others to meet."""
+    """The exchange of a single worker."""
 
     def swap(self, parts: Sequence[bytes]) -> list[bytes]:
         return [b"" for _ in parts]
 
 
 class _Busy:
-    """The other one of two: its hosts have much to do, and in the sixth round it is asked to end."""
+    """An exchange with a second worker whose hosts are busy, and which is asked to end in the sixth round."""
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -136,7 +138,7 @@ class _Busy:
 
 
 def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Runner]:
-    """The first one of so many, in this process."""
+    """Create the first of `workers` workers in this process."""
     plan = _plan()
     round_ns = lookahead_ns(plan.topology, plan.dilation)
     task = Task(plan, folder, shares(plan.topology, plan.columns, workers), round_ns, Descriptors(-1, (), 0))
@@ -144,55 +146,54 @@ def _worker(folder: Path, exchange: Exchange, workers: int) -> tuple[Worker, _Ru
     return Worker(task, 0, exchange, cast("Connection", runner)), runner
 
 
-def test_a_worker_has_written_its_captures_before_it_says_that_it_is_done(tmp_path: Path) -> None:
-    """The runner may end it from then on; if it only asked it to, when all flows were done, that has cut nothing."""
+def test_a_worker_completes_its_captures_before_its_final_report(tmp_path: Path) -> None:
+    """The runner may kill it afterwards. A request to end after the last flow does not count as an interruption."""
     worker, runner = _worker(tmp_path, _Alone(), 1)
     runner.worker = worker
     worker.run()
     assert runner.size_bytes == (tmp_path / "pcaps" / "h1-eth0.pcapng").stat().st_size > 1000
-    assert not runner.reports[-1].was_asked
+    assert not runner.reports[-1].was_interrupted
 
 
-def test_all_workers_tell_after_the_same_rounds(tmp_path: Path) -> None:
-    """Also one whose hosts have little to do: the runner can hand on nothing that it has not heard of from all."""
+def test_all_workers_report_after_the_same_rounds(tmp_path: Path) -> None:
+    """Workers with idle hosts report too, because the runner hands on records only up to a round reported by all."""
     worker, runner = _worker(tmp_path, _Busy(), 2)
     worker.run()
-    assert [told.rounds for told in runner.reports[:-1]] == [2, 3, 4, 5, 6]
-    assert runner.reports[-1].was_asked
+    assert [report.rounds for report in runner.reports[:-1]] == [2, 3, 4, 5, 6]
+    assert runner.reports[-1].was_interrupted
 
 
-def test_a_worker_whose_runner_has_gone_ends_too() -> None:
-    """Killed before the worker could ask the kernel to be told: by then it has another parent."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        numbers = (theirs.fileno(), 0, os.getpid() + 1)
+def test_a_worker_whose_runner_is_gone_ends() -> None:
+    """The runner was killed before the worker asked the kernel for its death signal: the worker has another parent."""
+    runner_socket, worker_socket = socket.socketpair()
+    with runner_socket, worker_socket:
+        numbers = (worker_socket.fileno(), 0, os.getpid() + 1)
         words = [sys.executable, "-m", "testbed.virtual.worker", *map(str, numbers)]
-        done = subprocess.run(words, cwd=ROOT, pass_fds=[theirs.fileno()], check=False, timeout=60)
+        done = subprocess.run(words, cwd=ROOT, pass_fds=[worker_socket.fileno()], check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
 
 
 class _Dying:
-    """Workers of which the only one has died in the middle of what it told."""
+    """A fake group of one worker, which has died in the middle of a report."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            theirs.sendall((100).to_bytes(4, "big") + b"not all of it")
-        self.connections = (Connection(ours.detach()),)
+        runner_socket, worker_socket = socket.socketpair()
+        with worker_socket:
+            worker_socket.sendall((100).to_bytes(4, "big") + b"not all of it")
+        self.connections = (Connection(runner_socket.detach()),)
 
     def failure(self, number: int) -> RunError:
         return RunError(f"worker {number + 1} is dead")
 
 
-def test_a_worker_that_dies_while_it_tells_is_a_worker_that_died() -> None:
-    """One line, whatever had arrived."""
+def test_a_worker_that_dies_during_a_report_is_reported_as_dead() -> None:
     gathering = Gathering(_plan(), cast("Recorder", None), Silent(), 1)
     with pytest.raises(RunError, match="worker 1 is dead"):
         module._listen(cast("module._Workers", _Dying()), gathering, Interrupt())
 
 
 def test_the_limit_of_open_files_is_raised_for_workers() -> None:
-    """Each has something for each to wait for."""
+    """Each worker has an event counter for each other worker."""
     plan = _plan()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (45, hard))
@@ -203,28 +204,28 @@ def test_the_limit_of_open_files_is_raised_for_workers() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_a_rack_is_not_divided() -> None:
-    """More workers than racks are refused; fewer have all nodes between them, racks in the order of the hosts."""
+def test_racks_are_not_divided() -> None:
+    """The number of racks limits the workers. Fewer workers have all nodes, with racks in the order of the hosts."""
     plan = _plan()
     topology = plan.topology
     for workers in (1, 2, 3):
-        own = shares(topology, plan.columns, workers)
-        assert [name for each in own for name in each.hosts] == [host.name for host in topology.hosts]
-        assert sorted(name for each in own for name in each.switches) == sorted(topology.switch)
-        assert all(each.far for each in own) is (workers > 1)
+        worker_shares = shares(topology, plan.columns, workers)
+        assert [name for share in worker_shares for name in share.hosts] == [host.name for host in topology.hosts]
+        assert sorted(name for share in worker_shares for name in share.switches) == sorted(topology.switch)
+        assert all(share.far for share in worker_shares) is (workers > 1)
     with pytest.raises(UsageError, match="the network has 3 racks"):
         shares(topology, plan.columns, 4)
 
 
 class _Killing(Silent):
-    """Kills a worker once all are there."""
+    """Kills a worker when all hosts are up."""
 
     def hosts_up(self, count: int, total: int) -> None:
         psutil.Process().children()[-1].kill()
 
 
 class _Interrupting(Silent):
-    """Ctrl-C, once all are there."""
+    """Sends SIGINT when all hosts are up."""
 
     def hosts_up(self, count: int, total: int) -> None:
         os.kill(os.getpid(), signal.SIGINT)
@@ -240,7 +241,7 @@ class _Interrupting(Silent):
 def test_a_worker_that_dies_ends_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: Progress, room_bytes: int | None, ending: str
 ) -> None:
-    """It is named, and so is how it ended and what it said last; the others are gone too."""
+    """The error names the worker, how it ended and its last output; the other workers are gone."""
     if room_bytes is not None:
         monkeypatch.setattr(module, "_room_bytes", lambda _: room_bytes)
     before = set(psutil.Process().children())
@@ -251,7 +252,7 @@ def test_a_worker_that_dies_ends_the_run_in_one_line(
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
-    """All workers end with the same round; the frames balance."""
+    """All workers end after the same round, and all packets are accounted for."""
     try:
         run = execute(_plan(), tmp_path, _Interrupting(), partial(simulate_shared, workers=2))
     except Interrupted as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Containers of hosts, with a Docker engine that only remembers what it was asked: what people read when one fails."""
+"""Containers as hosts, tested with a fake Docker engine that records its calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_SH = 'failed to create shim task: exec: "sh": executable file not found in $P
 
 
 class FakeContainer:
-    """One whose only process is `sleep`."""
+    """A container whose only process is `sleep`."""
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         self.id = self.name = "c1"
@@ -53,21 +53,20 @@ class FakeContainer:
 
 @pytest.fixture
 def container() -> Iterator[FakeContainer]:
-    """Which ends with the test."""
-    made = FakeContainer()
-    yield made
-    made.process.kill()
-    made.process.wait()
+    fake = FakeContainer()
+    yield fake
+    fake.process.kill()
+    fake.process.wait()
 
 
 def _host(container: FakeContainer) -> HostContainer:
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    return HostContainer("h1", "an-image", container, ours)
+    terminal, other_end = socket.socketpair()
+    other_end.close()
+    return HostContainer("h1", "an-image", container, terminal)
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "expected"),
     [
         ({"ExitCode": 137}, "was ended by SIGKILL: its first process, the shell of the host, must not be ended"),
         ({"ExitCode": 0}, "ended with status 0: its first process, the shell of the host, must not be ended"),
@@ -75,44 +74,45 @@ def _host(container: FakeContainer) -> HostContainer:
         ({"ExitCode": 137, "OOMKilled": True}, "was ended by SIGKILL: its programs needed more than 512 MiB of memory"),
     ],
 )
-def test_an_end_is_told_in_words(state: Mapping[str, Any], said: str, container: FakeContainer) -> None:
-    """As the engine knows it, once the process has gone."""
+def test_the_obituary_says_how_a_container_ended(
+    state: Mapping[str, Any], expected: str, container: FakeContainer
+) -> None:
     host = _host(container)
     assert host.poll() is None
     container.state = state
     host.kill()
     assert host.wait() == (-signal.SIGKILL if state["ExitCode"] == 137 else state["ExitCode"])
     container.process.wait()
-    assert host.obituary().startswith(f"the container of h1 (an-image) {said}")
+    assert host.obituary().startswith(f"the container of h1 (an-image) {expected}")
     host.remove()
     assert host.poll() == host.returncode
     host.remove()
     assert container.removals == 1
 
 
-def test_one_that_somebody_removed_is_told(container: FakeContainer) -> None:
-    """The engine knows nothing of it then."""
+def test_the_obituary_of_a_removed_container(container: FakeContainer) -> None:
+    """The engine has no record of a removed container."""
     host = _host(container)
     container.remove(force=True, v=True)
     assert host.wait() == -signal.SIGKILL
     assert host.obituary() == (
-        "the container of h1 (an-image) is gone, and Docker's engine does not know it: see the log of dockerd"
+        "the container of h1 (an-image) is gone and unknown to Docker's engine: see the log of dockerd"
     )
     host.remove()
 
 
 class FakeEngine:
-    """Makes what it is told to make."""
+    """An engine that records which containers it should create."""
 
     def __init__(self, container: FakeContainer) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.created: list[tuple[str, dict[str, Any]]] = []
         self.container = container
         self.stream, self.other_end = socket.socketpair()
         self.containers = SimpleNamespace(create=self._create)
         self.api = SimpleNamespace(attach_socket=lambda container, params: self.stream.makefile("rb", buffering=0))
 
     def _create(self, image: str, **options: Any) -> FakeContainer:
-        self.asked.append((image, options))
+        self.created.append((image, options))
         return self.container
 
     def close(self) -> None:
@@ -122,7 +122,6 @@ class FakeEngine:
 
 @pytest.fixture
 def engine(container: FakeContainer, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
-    """In place of the machine's."""
     fake = FakeEngine(container)
     monkeypatch.setattr("docker.from_env", lambda timeout: fake)
     return fake
@@ -131,11 +130,11 @@ def engine(container: FakeContainer, monkeypatch: pytest.MonkeyPatch) -> FakeEng
 def test_a_container_is_private_bounded_and_findable(
     engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No network of Docker's, the run's id on it, few rights, little memory."""
+    """A container has no Docker network, carries the run's ID, and has few rights and little memory."""
     monkeypatch.setattr(containers, "_stop_echo", lambda pid: None)
-    made = HostContainers("an-image", "run-1")
-    host = made.start("h1")
-    [(image, options)] = engine.asked
+    started = HostContainers("an-image", "run-1")
+    host = started.start("h1")
+    [(image, options)] = engine.created
     assert (image, host.pid) == ("an-image", container.process.pid)
     assert (options["network_mode"], options["labels"]) == ("none", {RUN_VARIABLE: "run-1"})
     assert options["environment"][RUN_VARIABLE] == "run-1"
@@ -145,43 +144,45 @@ def test_a_container_is_private_bounded_and_findable(
     assert 0 < options["mem_limit"] == options["memswap_limit"]
     assert options["pids_limit"] > 0
     assert "privileged" not in options
-    made.close()
+    started.close()
     assert container.removals == 1
 
 
 def test_a_container_of_another_system_is_refused(
     engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where pids mean other processes than to the engine, nothing may be done to them."""
+    """The PIDs of another system's engine refer to other processes here, which must not be touched."""
     monkeypatch.setattr(containers, "_stop_echo", lambda pid: None)
     monkeypatch.setattr(containers, "_BEGUN_SECONDS", 0.1)
-    made = HostContainers("an-image", "run-2")
+    started = HostContainers("an-image", "run-2")
     with pytest.raises(RunError, match="cannot start h1 from an-image: Docker's engine does not share this system's"):
-        made.start("h1")
+        started.start("h1")
     assert container.removals == 1
-    made.close()
+    started.close()
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
-        (APIError("400 Client Error", explanation=NO_SH), "the image has no sh, which a host's shell is"),
+        (
+            APIError("400 Client Error", explanation=NO_SH),
+            "the image has no sh, which is needed as the shell of the host",
+        ),
         (DockerException("no space\n left"), "no space left"),
         (TimeoutError("timed out"), "timed out"),
     ],
 )
-def test_a_container_that_does_not_start_is_one_line(
-    error: Exception, said: str, engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
+def test_a_container_that_does_not_start_is_a_one_line_error_and_is_removed(
+    error: Exception, expected: str, engine: FakeEngine, container: FakeContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And does not stay."""
 
     def refuse() -> None:
         raise error
 
     monkeypatch.setattr(container, "start", refuse)
-    made = HostContainers("an-image", "run-1")
+    started = HostContainers("an-image", "run-1")
     with pytest.raises(RunError) as caught:
-        made.start("h1")
-    assert str(caught.value) == f"cannot start h1 from an-image: {said}"
+        started.start("h1")
+    assert str(caught.value) == f"cannot start h1 from an-image: {expected}"
     assert container.removals == 1
-    made.close()
+    started.close()

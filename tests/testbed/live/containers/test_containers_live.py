@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Containers as hosts: programs in them go through the NICs, and none of them outlives its run. Needs Docker's engine.
+"""Containers as hosts: their programs use the NICs, and no program outlives its run. Needs Docker's engine.
 
-The image is made of programs of this machine, so that no registry is asked.
+The image is built from programs of this machine, so no registry is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytestmark = [
     *running.NEEDS_MININET,
     pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}"),
     pytest.mark.skipif(None in PROGRAMS.values(), reason=f"not all of {', '.join(PROGRAMS)} are here"),
-    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # Mininet's, where Python still has it
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
 ]
 STAR = ("--topology", "star", "--set", "topology.hosts=3", "--set", "degree=2", "--dilation", "10000")
 LONG = (*STAR, "--set", "message_bytes=100000000", "--duration", "1000")
@@ -35,7 +35,7 @@ LINE_RATE_WALL_BPS = 100_000_000_000 / 10_000
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[str]:
-    """A shell, iperf3 and little else; with a folder that Docker makes a volume for, as images of databases have."""
+    """Build an image with a shell, iperf3 and an anonymous volume, as images of databases have."""
     programs = {f"bin/{name}": path for name, path in PROGRAMS.items() if path is not None}
     with image_of(programs | {"bin/sh": programs["bin/dash"]}, "VOLUME /data") as name:
         yield name
@@ -43,7 +43,6 @@ def image() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing(image: str) -> Iterator[None]:
-    """Every test here ends with the machine as it was."""
     before = running.remains()
     yield
     assert running.left_since(before) == {}
@@ -51,14 +50,14 @@ def _leaves_nothing(image: str) -> Iterator[None]:
 
 
 def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
-    """Two unmodified iperf3 to one host: no faster than its link, signalled, and obedient."""
+    """Two unmodified iperf3 clients send to one host, get at most the link's rate, and obey BTS."""
     from testbed.live.session.session import open_network
 
     thresholds = ("switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
     settings = ("topology.hosts=3", *thresholds)
     with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings=settings) as net:
         h1, h2, h3 = (net.network.emulation.net.get(name) for name in ("h1", "h2", "h3"))
-        assert h1.cmd("cat /bin/bash").strip().endswith("No such file or directory")  # the image has none
+        assert h1.cmd("cat /bin/bash").strip().endswith("No such file or directory")  # the image has no bash
         for port in (6001, 6002):
             h1.cmd(f"iperf3 -s -1 -J -p {port} > /{port} &")
         h3.sendCmd(f"iperf3 -c {h1.IP()} -p 6002 -t 2")
@@ -66,22 +65,21 @@ def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
         assert "iperf Done." in h3.waitOutput()
         h1.cmd("wait")
         received = [json.loads(h1.cmd(f"cat /{port}"))["end"]["sum_received"] for port in (6001, 6002)]
-        assert all(each["bytes"] > 100_000 for each in received)
-        assert all(each["bits_per_second"] < 2 * LINE_RATE_WALL_BPS for each in received), received
+        assert all(stream["bytes"] > 100_000 for stream in received)
+        assert all(stream["bits_per_second"] < 2 * LINE_RATE_WALL_BPS for stream in received), received
         _, signals = net.journal.signals_since(0)
-        assert {each.host for each in signals if each.flow_id is None and each.obeyed} == {"h2", "h3"}
+        assert {signal.host for signal in signals if signal.flow_id is None and signal.obeyed} == {"h2", "h3"}
         with pytest.raises(UsageError, match="h1 is a container: `cmd` starts programs in it"):
             h1.popen("sleep 1")
         with pytest.raises(RunError, match=r"the container of h1 \(.*\) ended with status 3: its first process"):
             h1.cmd("exit 3")
 
 
-def test_a_container_may_do_little(image: str) -> None:
-    """What it may use of the machine is bounded, nothing of Docker's network is in it; its shell does not end early."""
+def test_the_rights_of_a_container_are_limited(image: str) -> None:
     from testbed.live.session.session import open_network
 
     with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings=["topology.hosts=2"]) as net:
-        [state] = {_limits(each) for each in containers_of(image)}
+        [state] = {_limits(container) for container in containers_of(image)}
         assert state == ("none", False, ("ALL",), ("no-new-privileges",), True, True)
         node = net.network.emulation.net.get("h1")
         status = node.cmd("cat /proc/self/status")
@@ -90,33 +88,33 @@ def test_a_container_may_do_little(image: str) -> None:
         assert not effective & admin
         assert effective & raw
         volumes = _volumes_of(image)
-        _outlives_what_is_typed(node)
+        _check_shell_survives_input(node)
         devices = node.cmd("cat /proc/net/dev").splitlines()[2:]
         assert {line.split(":")[0].strip() for line in devices} == {"lo", "h1-eth0", "h1-tap0"}
     assert volumes and not volumes & _volumes()
 
 
 def _volumes_of(image: str) -> set[str]:
-    """Those that its containers have."""
+    """Return the names of the volumes that the image's containers use."""
     client = docker.from_env()
     try:
-        mounts = [client.containers.get(each).attrs["Mounts"] for each in containers_of(image)]
+        mounts = [client.containers.get(container).attrs["Mounts"] for container in containers_of(image)]
     finally:
         client.close()
-    return {mount["Name"] for each in mounts for mount in each}
+    return {mount["Name"] for container_mounts in mounts for mount in container_mounts}
 
 
 def _volumes() -> set[str]:
-    """All that there are."""
+    """Return the names of all volumes."""
     client = docker.from_env()
     try:
-        return {each.name for each in client.volumes.list()}
+        return {volume.name for volume in client.volumes.list()}
     finally:
         client.close()
 
 
-def _outlives_what_is_typed(node: Any) -> None:
-    """The container's shell: wrong lines, ends of programs in the background, Ctrl-C, input for a program."""
+def _check_shell_survives_input(node: Any) -> None:
+    """Check that wrong lines, background programs, Ctrl-C and input for a program do not end the shell."""
     for line in ('echo "unclosed', "if", "set -o nothing", "break", "continue", "return", "sleep 0.01 &", "sleep 0.1"):
         node.cmd(line)
     node.sendCmd("sh -c 'echo begun; exec sleep 600'; ended=$?")
@@ -134,16 +132,16 @@ def _outlives_what_is_typed(node: Any) -> None:
 def _limits(container: str) -> tuple[Any, ...]:
     client = docker.from_env()
     try:
-        found = client.containers.get(container).attrs["HostConfig"]
+        settings = client.containers.get(container).attrs["HostConfig"]
     finally:
         client.close()
-    dropped, options = tuple(found["CapDrop"]), tuple(found["SecurityOpt"])
-    is_bounded = found["Memory"] > 0, found["PidsLimit"] > 0
-    return found["NetworkMode"], found["Privileged"], dropped, options, *is_bounded
+    dropped, options = tuple(settings["CapDrop"]), tuple(settings["SecurityOpt"])
+    is_bounded = settings["Memory"] > 0, settings["PidsLimit"] > 0
+    return settings["NetworkMode"], settings["Privileged"], dropped, options, *is_bounded
 
 
 def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
-    """All flows arrive, every packet is accounted for; the folder says which image it was."""
+    """All flows arrive, every packet is accounted for, and the run's folder records the image's ID."""
     words = ("--hosts", f"docker:{image}", *STAR, "--json", "--out", str(tmp_path))
     done = running.run("run", "incast", *words)
     assert done.stdout, done.stderr
@@ -157,12 +155,16 @@ def test_a_scenario_runs_on_containers(image: str, tmp_path: Path) -> None:
 
 
 def test_a_container_that_dies_makes_the_run_invalid(image: str, tmp_path: Path) -> None:
-    """The reason names the host and the image, how it ended, and what not to do."""
+    """The reason names the host and the image, and says how the container ended."""
     child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
     running.wait_until_measuring(tmp_path)
     client = docker.from_env()
     try:
-        [victim] = [each for each in client.containers.list(filters={"ancestor": image}) if each.name.endswith("-h2")]
+        [victim] = [
+            container
+            for container in client.containers.list(filters={"ancestor": image})
+            if container.name.endswith("-h2")
+        ]
         victim.kill()
     finally:
         client.close()
@@ -173,7 +175,7 @@ def test_a_container_that_dies_makes_the_run_invalid(image: str, tmp_path: Path)
 
 
 def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path) -> None:
-    """They are the engine's children, so that they do not die with the runner."""
+    """Containers are children of the engine, so they survive the runner."""
     child = running.start(tmp_path, "incast", "--hosts", f"docker:{image}", *LONG)
     assert len(containers_of(image)) == 3
     volumes = _volumes_of(image)
@@ -185,8 +187,8 @@ def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path
     assert len(volumes) == 3 and not volumes & _volumes()
 
 
-def test_an_image_that_is_not_there_is_refused(image: str, tmp_path: Path) -> None:
-    """Exit 2, one line, nothing created."""
+def test_a_missing_image_is_refused(image: str, tmp_path: Path) -> None:
+    """The exit code is 2, the error is one line, and nothing is created."""
     done = running.run("run", "incast", "--hosts", "docker:sfc-testbed/none", "--out", str(tmp_path / "runs"))
     assert done.returncode == 2
     assert "--hosts docker:sfc-testbed/none: Docker has no image sfc-testbed/none" in done.stderr

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Every verb of the prompt on a live network, through `--exec`, on both targets; what a file of lines exits with."""
+"""Every verb of the prompt on a live network, on both targets, through `--exec`; exit codes of scripts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
 SMALL = ["--set", "topology.hosts_per_tor=2", "--dilation", "10000"]
-SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders get there
+SMALL += ["--set", "switch.q_th_bytes=100000", "--set", "switch.q_tg_bytes=50000"]  # three senders exceed this
 STAR = ["--topology", "star", "--set", "topology.hosts=3", "--dilation", "10000"]
 
-# Line -> what its output must contain. `-` before a line: it must fail.
+# Pairs of a line and a regular expression for its output. A line that begins with `-` must fail.
 LINES: tuple[tuple[str, str], ...] = (
     ("h1 ping -c 1 -W 5 h4", "1 received"),
     ("pingall", r"(?s)h1 -> h2 h3 h4\n.*0% dropped \(12/12 received\)"),
@@ -48,11 +48,11 @@ LINES: tuple[tuple[str, str], ...] = (
     ("-send h1 h9 1KB", "no host 'h9'; there are h1 to h4"),
     ("-send h1 h2 many", "'many' is not a size such as 250KB"),
     ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
-    ("set_rate tor2 h4 10", "10 Gb/s"),  # a queue grows however slow the machine is
+    ("set_rate tor2 h4 10", "10 Gb/s"),  # so that a queue grows even on a slow machine
     ("incast h4 3 250KB 1us wait", "h1, h2, h3 send 250000 B each to h4: 3 of 3 messages are done"),
-    ("-incast h4 4 1KB", "4 hosts cannot send to h4: there are 3 others"),
+    ("-incast h4 4 1KB", "4 hosts cannot send to h4: the network has 3 other hosts"),
     ("flows", r"h1 to h4, 250000 B: done in [\d.]+ us \(slowdown [\d.]+, paused [\d.]+ us, \d+ resent\)"),
-    ("pauses", r"0 pauses now; since the start [1-9]\d* BTS came to hosts, [1-9]\d* were obeyed"),
+    ("pauses", r"0 pauses now; since the start, hosts received [1-9]\d* BTS and obeyed [1-9]\d*"),
     ("queues", r"^tor2 at [\d.]+ us: 0 B of frames in all queues$"),
     ("set_rate tor2 h4 2", "2 Gb/s"),  # 200 KB take 8 s of wall time
     ("send h1 h4 200KB", "h1 sends 200000 B to h4"),
@@ -77,7 +77,7 @@ LINES: tuple[tuple[str, str], ...] = (
         r"NICs of h1.* \(agent1\): \d+ frames sent, late by [\d.]+ ms of wall time \(P99\), [\d.]+ % of .*"
         r"packets: \d+ sent by hosts, .* 0 lost\nverdict so far: (?!.*not known)(faithful|degraded|invalid)$",
     ),
-    ("show_tables", "(?s)ipv4_lpm .*and \\d+ that the compiler made of statements: `show_tables all`"),
+    ("show_tables", "(?s)ipv4_lpm .*\\d+ tables that the compiler made: `show_tables all`"),
     ("show_tables tor1 all", "tbl_"),
     ("table_dump tor1 ipv4_lpm", r"entry 0: 10\.1\.0\.1/32 => SfcIngress\.forwarding\.next_hop 1 "),
     ("table_dump tor1", "(?s)bts_trigger:\n  entry 0: 3 => SfcIngress.bts.ingress_bts 100000 50000"),
@@ -86,12 +86,12 @@ LINES: tuple[tuple[str, str], ...] = (
     ("p4 tor1 table_num_entries bts_trigger", "^1$"),
     ("-p4 tor1 nonsense", "nonsense|no such command"),
     ("dpctl table_num_entries bts_trigger", r"\*\*\* tor1\n1\n\*\*\* tor2\n1"),
-    ("-dpctl dump-flows", "P4 switches know no 'dump-flows'"),
+    ("-dpctl dump-flows", "^'dump-flows' is for OpenFlow switches; for P4: "),
     ("set_rate tor2 h4 50", r"tor2 port 2 to h4: 50 Gb/s \(5000000 bit/s on the wall clock\)"),
     ("table_dump tor2 congested_port", "port_speed 26843546 1"),  # 1.6 us a byte in 2^-24 us
     ("-set_rate tor2 h4 fast", "'fast' is not a rate in Gb/s"),
     ("-set_rate tor2 9 50", "no single port '9' of tor2"),
-    ("scheme", "^sfc; there are gbn, irn,"),
+    ("scheme", "^sfc; available: gbn, irn,"),
     ("scheme irn+none", r"^sfc -> irn\+none; "),
     ("table_dump tor2 bts_trigger", r"^default: SfcIngress\.bts\.no_bts$"),
     ("send h1 h4 100KB wait", "1 of 1 messages are done"),
@@ -138,7 +138,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("pcap tor1 1 on", r"^capturing to /.*/pcaps/tor1-eth1\.pcapng$"),
     ("scenario incast ci degree=2", r"2 of 2 flows done, peak buffer \d+ KB, .*\n.*\nreport: .*report.html"),
     ("pingpair", "0% dropped"),
-    # No figure is above the 100 Gb/s of the links, but the rate that was asked for.
+    # Measured rates are below the links' rate of 100 Gb/s; only the requested rate may exceed it.
     (
         "iperf h1 h4",
         r"Results: h4 received \d?\d\.\d\d Gb/s \([\d.]+ Mbits/sec on the wall clock\) of TCP payload, \d+ ret",
@@ -166,7 +166,6 @@ LINES: tuple[tuple[str, str], ...] = (
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing() -> Iterator[None]:
-    """Every test here ends with the machine as it was."""
     before = running.remains()
     yield
     assert running.left_since(before) == {}
@@ -187,7 +186,7 @@ def _execute(tmp_path: Path, lines: str, *words: str) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize("switch", ["soft", "bmv2"])
 def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
-    """Each line's output is what was expected, and those that must fail are one line that says why."""
+    """Each line prints the expected output; a line that must fail prints one line with the reason."""
     if switch == "bmv2" and isinstance(find_bmv2(), str):
         pytest.skip("simple_switch is not installed")
     (tmp_path / "lines.txt").write_text("pingpair\npy h1.IP()\n")
@@ -195,12 +194,12 @@ def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
     _, *parts = re.split(r"^mininet> ", done.stdout, flags=re.MULTILINE)
     wrong = []
     for (line, expected), part in zip(LINES, parts, strict=False):
-        typed, _, said = part.partition("\n")
+        typed, _, answer = part.partition("\n")
         assert typed == line
-        if not re.search(expected, said.rstrip("\n"), re.MULTILINE):
-            wrong.append(f"{line}: {said!r} has no {expected!r}")
+        if not re.search(expected, answer.rstrip("\n"), re.MULTILINE):
+            wrong.append(f"{line}: {answer!r} has no {expected!r}")
         if line.startswith("-") and not line.startswith(("-ping", "-h1")):
-            assert said.count("\n") <= 1, said
+            assert answer.count("\n") <= 1, answer
     assert not wrong, "\n".join(wrong)
     assert (len(parts), done.returncode) == (len(LINES), 0), done.stdout[-2000:] + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
@@ -208,23 +207,23 @@ def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
 
 
 def _check_captures(tmp_path: Path) -> None:
-    """Of a host until `off`, of a switch's port until the end: both ways, and with the clock of the model."""
+    """Check that both captures contain both directions and the clock of the model."""
     [folder] = (tmp_path / "runs").glob("cli-*/pcaps")
     assert sorted(path.name for path in folder.iterdir()) == ["h1-eth0.pcapng", "tor1-eth1.pcapng"]
     for path in folder.iterdir():
         frames = list(read_capture(path))
         for direction in (Direction.IN, Direction.OUT):
-            assert [each for each in frames if each.direction is direction], (path.name, direction)
+            assert [record for record in frames if record.direction is direction], (path.name, direction)
         clock = frames[0].interface.clock
         assert clock is not None
         assert clock.dilation == 10_000
         assert clock.model_us(frames[-1].time_ns) is not None
-    sent = [each for each in read_capture(folder / "h1-eth0.pcapng") if each.direction is Direction.OUT]
-    assert sum(len(each.frame) for each in sent) > 2_000, "the message is in it"
+    sent = [record for record in read_capture(folder / "h1-eth0.pcapng") if record.direction is Direction.OUT]
+    assert sum(len(record.frame) for record in sent) > 2_000, "the message is missing in the capture"
 
 
 def test_every_verb_is_tried() -> None:
-    """A new verb, ours or Mininet's, belongs into the lines above."""
+    """Each verb of this package and of Mininet has at least one line in LINES."""
     from testbed.live.prompt.shell import Shell
 
     tried = {line.lstrip("-").split()[0] for line, _ in LINES}
@@ -233,14 +232,14 @@ def test_every_verb_is_tried() -> None:
 
 
 def test_a_script_ends_at_the_first_line_that_fails(tmp_path: Path) -> None:
-    """Its number is told, what follows is not done, and the exit status is 3; a line after `-` may fail."""
+    """The number of the line is printed, later lines are not executed, and the exit code is 3; `-` allows a failure."""
     done = _execute(tmp_path, "-h1 false\n# a comment\n\nh1 false\nh1 echo later\n", *STAR)
     assert done.returncode == 3
     assert done.stdout.endswith("mininet> h1 false\nline 4 failed\n")
 
 
 def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
-    """One line, and the status of bad input."""
+    """The error is one line, with the exit code of invalid input."""
     done = running.run("cli", "--exec", str(tmp_path / "none.txt"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith("No such file or directory\n")
@@ -249,8 +248,8 @@ def test_a_script_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"), [(b"nodes\n\xff\n", "is not UTF-8 text"), (None, "is not a regular file")]
 )
-def test_a_script_that_is_no_text_starts_nothing(content: bytes | None, reason: str, tmp_path: Path) -> None:
-    """Asked before the network is there."""
+def test_a_script_that_is_not_text_starts_nothing(content: bytes | None, reason: str, tmp_path: Path) -> None:
+    """The script is checked before the network starts."""
     script = tmp_path / "script"
     script.mkdir() if content is None else script.write_bytes(content)
     done = running.run("cli", "--exec", str(script))
@@ -259,7 +258,7 @@ def test_a_script_that_is_no_text_starts_nothing(content: bytes | None, reason: 
 
 
 def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
-    """Neither a daemon, nor one without our environment, nor what ignores a hangup."""
+    """Daemons, programs without the run's environment, and programs that ignore SIGHUP are ended too."""
     marks = [str(tmp_path / name) for name in ("daemon", "bare", "deaf")]
     lines = [
         f"h1 setsid tail -f /dev/null --pid=1 {marks[0]} >/dev/null 2>&1 &",
@@ -275,7 +274,7 @@ def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
 
 
 def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
-    """Verbs of messages say what happened; the prompt goes on, and ends as usual."""
+    """Verbs of messages report the agent's end; the prompt stays usable and ends normally."""
     kill = "px import psutil; [each.kill() for each in psutil.Process().children() if 'hosts.agent' in each.cmdline()]"
     done = _execute(tmp_path, f"{kill}\nsh sleep 1\n-flows\n-send h1 h2 1KB\nqueues\n", *STAR)
     assert done.returncode == 0, done.stdout
@@ -286,7 +285,7 @@ def test_a_dead_agent_is_one_line(tmp_path: Path) -> None:
 
 
 def test_programs_are_paused_by_bts(tmp_path: Path) -> None:
-    """Three unmodified iperf3 to one host go through the NICs: the switch signals them, and they obey."""
+    """Three unmodified iperf3 clients send to one host through the NICs and obey the BTS of the switch."""
     lines = ["h1 iperf3 -s -D -p 6001", "h1 iperf3 -s -D -p 6002", "h1 sleep 1"]
     lines += [
         "h2 iperf3 -c h1 -p 6001 -t 8 > a.txt 2>&1 &",
@@ -296,5 +295,5 @@ def test_programs_are_paused_by_bts(tmp_path: Path) -> None:
     lines += ["flows", "pauses", "bts"]
     done = _execute(tmp_path, "".join(f"{line}\n" for line in lines), *STAR)
     assert done.returncode == 0, done.stdout
-    assert re.search(r"since the start [1-9]\d* BTS came to hosts, [1-9]\d* were obeyed", done.stdout), done.stdout
+    assert re.search(r"since the start, hosts received [1-9]\d* BTS and obeyed [1-9]\d*", done.stdout), done.stdout
     assert re.search(r"s1: sent_queue [1-9]", done.stdout), done.stdout

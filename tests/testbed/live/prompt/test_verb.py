@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Verbs as data: their usage checks and completes arguments; words become numbers; curves are drawn."""
+"""Verbs as data: usage checks and completes arguments. Also parsing of words and drawing of curves."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def _verb(*forms: str) -> Verb:
         (("[SWITCH]", "-f [SECONDS]"), "-f 3"),
     ],
 )
-def test_what_fits_a_form_is_taken(forms: Sequence[str], typed: str) -> None:
-    """No error."""
+def test_words_that_fit_a_form_are_accepted(forms: Sequence[str], typed: str) -> None:
     _verb(*forms).check("it", typed.split())
 
 
@@ -51,8 +50,8 @@ def test_what_fits_a_form_is_taken(forms: Sequence[str], typed: str) -> None:
         ("HOST on|off", "h1 maybe"),
     ],
 )
-def test_what_fits_none_is_told_the_usage(form: str, typed: str) -> None:
-    """In one line, with the verb."""
+def test_words_that_fit_no_form_raise_the_usage(form: str, typed: str) -> None:
+    """The error is one line that begins with the verb's usage."""
     with pytest.raises(VerbError) as caught:
         _verb(form).check("it", typed.split())
     assert str(caught.value) == f"usage: it {form}".strip()
@@ -68,12 +67,12 @@ def test_what_fits_none_is_told_the_usage(form: str, typed: str) -> None:
     ],
 )
 def test_arguments_are_completed_from_the_forms(before: str, candidates: Sequence[str]) -> None:
-    """Each word by what its place may hold, given the words before it."""
+    """The candidates depend on the placeholder and on the words before it."""
     assert _verb("HOST on|off", "SWITCH PORT on|off").candidates(before.split(), KNOWN) == candidates
 
 
 def test_the_rest_of_a_form_is_completed_too() -> None:
-    """`HOST...` goes on."""
+    """`HOST...` accepts any number of words."""
     assert _verb("HOST...").candidates(["h1", "h2", "h1"], KNOWN) == ["h1", "h2"]
 
 
@@ -81,32 +80,31 @@ def test_the_rest_of_a_form_is_completed_too() -> None:
     ("word", "size"), [("250KB", 250_000), ("1.5MB", 1_500_000), ("64000", 64_000), ("2gb", 2 * 10**9), ("7B", 7)]
 )
 def test_sizes(word: str, size: int) -> None:
-    """A KB has 1000 bytes, as everywhere here."""
+    """A KB has 1000 bytes, as everywhere in this project."""
     assert words.size_bytes(word) == size
 
 
 def test_durations() -> None:
-    """Model time in us, a watching person's in seconds."""
+    """Durations of verbs are model time in us, durations of live views are wall time in seconds."""
     assert [words.duration_us(word) for word in ("50us", "1ms", "7")] == [50, 1000, 7]
     assert [words.seconds(word) for word in ("5", "5s", "500ms")] == [5, 5, 0.5]
 
 
 def test_rates_are_of_the_model_or_of_the_wall_clock() -> None:
-    """A bare number is model Gb/s; with M it is what Mininet's iperfudp takes."""
+    """A plain number is in model Gb/s; a suffix such as M selects wall bits/s, as in Mininet's iperfudp."""
     assert [words.wall_bps(word, Dilation(1000)) for word in ("5", "10M", "2k")] == [5_000_000, 10_000_000, 2_000]
     with pytest.raises(VerbError, match="'fast' is not a rate in Gb/s"):
         words.wall_bps("fast", Dilation(1000))
 
 
 @pytest.mark.parametrize("word", ["", "KB", "1e3", "-5", "5XB", "nan", "0x10", "1KiB"])
-def test_what_is_no_size_is_quoted(word: str) -> None:
-    """An error of one line."""
+def test_an_invalid_size_is_an_error(word: str) -> None:
     with pytest.raises(VerbError, match="is not a size"):
         words.size_bytes(word)
 
 
 def test_a_curve_has_a_scale_and_a_threshold() -> None:
-    """The highest value fills its column; the line of the threshold shows where nothing is drawn over it."""
+    """The highest value fills its column; the threshold's line is drawn only where no value covers it."""
     lines = curve([0, 500_000, 1_000_000], columns=40, rows=4, threshold=500_000)
     assert len(lines) == 4
     assert lines[0].split() == ["1000", "KB", "█"]
@@ -116,7 +114,7 @@ def test_a_curve_has_a_scale_and_a_threshold() -> None:
 
 
 def test_a_curve_keeps_to_its_columns() -> None:
-    """The oldest values leave first."""
+    """The oldest values are dropped first."""
     lines = curve(list(range(1000)), columns=50, rows=3)
     assert max(map(len, lines)) <= 50
     assert lines[0].endswith("█")

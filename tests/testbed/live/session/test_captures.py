@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures of a session: what is said of them when they end; that they hold what passed: tests/testbed/live."""
+"""Captures of a session: the lines they report when they end. Their contents are tested in tests/testbed/live."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ H1, H2 = Port("h1", 0), Port("h2", 0)
 
 
 class _Capture:
-    """Stands for those that listen: that of h1 loses packets, that of h2 cannot be kept."""
+    """A fake capture: the capture of h1 loses packets, the capture of h2 cannot be stored."""
 
     def __init__(self, end: Port, path: Path) -> None:
         self._end = end
@@ -37,28 +37,30 @@ class _Capture:
 
 
 @pytest.fixture
-def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Captures:
-    """Of a session whose network is not there."""
-    made = Captures(_network(), lambda: tmp_path, lambda: 0)
+def captures_of_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Captures:
+    """Captures of a session without a network."""
+    session_captures = Captures(_network(), lambda: tmp_path, lambda: 0)
     monkeypatch.setattr(captures, "common_epoch_ns", lambda network: 0)
-    monkeypatch.setattr(made, "_listen", lambda end, folder, logs: _Capture(end, folder / f"{end.node}-eth0.pcapng"))
-    return made
+    monkeypatch.setattr(
+        session_captures, "_listen", lambda end, folder, logs: _Capture(end, folder / f"{end.node}-eth0.pcapng")
+    )
+    return session_captures
 
 
 def _network() -> Any:
     return SimpleNamespace(plan=SimpleNamespace(topology=Star(hosts=2).build()))
 
 
-def test_what_a_capture_lacks_is_told_also_where_the_session_ends_it(running: Captures, tmp_path: Path) -> None:
-    """In the lines that `off` gives, though another one cannot be kept."""
-    path = running.start(H1)
+def test_losses_are_also_reported_when_the_session_ends(captures_of_session: Captures, tmp_path: Path) -> None:
+    """An error of another capture does not suppress the report."""
+    path = captures_of_session.start(H1)
     lines = (f"captured {path}", LACKING)
-    assert running.stop(H1) == lines
-    path = running.start(H1)
-    running.start(H2)
-    told: list[str] = []
+    assert captures_of_session.stop(H1) == lines
+    path = captures_of_session.start(H1)
+    captures_of_session.start(H2)
+    lines_at_end: list[str] = []
     with pytest.raises(OSError, match="no room"):
-        running.close(told.append)
-    assert told == [f"captured {path}", LACKING]
+        captures_of_session.close(lines_at_end.append)
+    assert lines_at_end == [f"captured {path}", LACKING]
     with pytest.raises(UsageError, match="not being captured"):
-        running.stop(H1)
+        captures_of_session.stop(H1)

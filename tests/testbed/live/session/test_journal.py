@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a session keeps of messages and signals, and what a switch is told again after it was stopped."""
+"""The journal of a session's messages and signals, and the changes repeated on a restarted switch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def _message(number: int) -> Message:
 
 
 def test_a_message_is_done_when_both_ends_say_so() -> None:
-    """Its completion time runs from when it was ready; slowdown is relative to an idle network."""
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
@@ -38,7 +37,7 @@ def test_a_message_is_done_when_both_ends_say_so() -> None:
 
 
 def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
-    """They are shown as what they are, and nobody waits for them; what is done stays done."""
+    """Unfinished messages stay in the journal as abandoned and are not waited for; finished messages stay finished."""
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
@@ -54,7 +53,7 @@ def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
 
 
 def test_a_cut_off_message_is_not_sent() -> None:
-    """An agent that ends tells of it without an end."""
+    """An agent that ends reports its unfinished messages without a finish time."""
     journal = Journal()
     message = _message(1)
     journal.add([message])
@@ -62,19 +61,17 @@ def test_a_cut_off_message_is_not_sent() -> None:
     assert not message.is_done
 
 
-def test_signals_are_followed_from_where_one_was() -> None:
-    """Each is seen once, whoever else looks."""
+def test_each_caller_follows_signals_from_its_own_position() -> None:
     journal = Journal()
     journal.take([SIGNAL, SIGNAL])
-    seen, signals = journal.signals_since(0)
-    assert (seen, len(signals)) == (2, 2)
-    assert journal.signals_since(seen) == (2, [])
+    count, signals = journal.signals_since(0)
+    assert (count, len(signals)) == (2, 2)
+    assert journal.signals_since(count) == (2, [])
     journal.take([SIGNAL])
-    assert journal.signals_since(seen) == (3, [SIGNAL])
+    assert journal.signals_since(count) == (3, [SIGNAL])
 
 
 def test_a_failure_ends_all_waiting() -> None:
-    """Nothing more will come."""
     journal = Journal()
     message = _message(1)
     journal.add([message])
@@ -83,12 +80,12 @@ def test_a_failure_ends_all_waiting() -> None:
 
 
 class _Switch:
-    """Remembers what it was told; empty when it is started again."""
+    """A fake switch that records its commands; a restart clears them."""
 
     name = "tor1"
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.executed: list[str] = []
         self.has_ended = False
         self.halts = 0
 
@@ -100,12 +97,12 @@ class _Switch:
             raise RunError("broken pipe")
         if "wrong" in line:
             raise ValueError(line)
-        self.told.append(line)
+        self.executed.append(line)
         return ""
 
     def halt(self) -> None:
         self.halts += 1
-        self.told.clear()
+        self.executed.clear()
         self.has_ended = True
 
     def start_again(self) -> None:
@@ -113,8 +110,8 @@ class _Switch:
         self.has_ended = False
 
 
-def test_a_switch_started_again_is_as_it_was_changed() -> None:
-    """Commands that changed something and were accepted, in their order; those that read are not done again."""
+def test_a_restarted_switch_gets_its_changes_again() -> None:
+    """Accepted commands that changed something are repeated in order; reading commands are not."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     lines = [
@@ -134,13 +131,13 @@ def test_a_switch_started_again_is_as_it_was_changed() -> None:
     with pytest.raises(UsageError, match="tor1 is stopped; `switch tor1 start` starts it again"):
         controlled.command("help")
     controlled.start_again()
-    assert switch.told == ["port_rate 1 5", "table_clear t"]
+    assert switch.executed == ["port_rate 1 5", "table_clear t"]
     with pytest.raises(UsageError, match="tor1 runs already"):
         controlled.start_again()
 
 
 def test_a_switch_that_was_killed_can_be_started_again() -> None:
-    """The rest of the dead process is given up first; table entries come back as after a stop."""
+    """The dead process's connection is closed first; then the changes are repeated as after a stop."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     controlled.command("table_clear t")
@@ -149,11 +146,11 @@ def test_a_switch_that_was_killed_can_be_started_again() -> None:
     with pytest.raises(SwitchEnded, match="tor1 was ended by SIGKILL"):
         controlled.command("help")
     controlled.start_again()
-    assert (controlled.is_up, switch.halts, switch.told) == (True, 1, ["table_clear t"])
+    assert (controlled.is_up, switch.halts, switch.executed) == (True, 1, ["table_clear t"])
 
 
-def test_a_switch_that_does_not_come_up_can_be_started_once_more() -> None:
-    """A process that did not become ready is ended."""
+def test_a_switch_that_failed_to_start_can_be_started_again() -> None:
+    """The process that did not become ready is killed."""
     switch = _Switch()
     controlled = ControlledSwitch(cast(RunningSwitch, switch))
     controlled.halt()
