@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/stored/reproduction.json: what docs/reproduction.md says of each experiment at each scale.
+"""docs/stored/reproduction.json: the findings of each experiment at each scale that docs/reproduction/ shows.
 
-The runs themselves stay where they were made. Of each experiment and scale one finding counts: the newest of those
-whose messages kept arriving longest.
+The runs themselves are not stored. There is one summary per experiment and scale: of several findings, complete ones
+are preferred, then those whose messages arrive for longer, then newer ones.
 """
 
 from __future__ import annotations
