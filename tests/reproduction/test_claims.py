@@ -84,7 +84,7 @@ def test_the_worst_place_is_the_one_told() -> None:
     """A ratio over an axis speaks of the place nearest to failing."""
     found = judge(RATIO, GROWING)
     assert found.value == 0.4
-    assert "at n 1, the worst of 3" in found.text
+    assert "worst of 3 points: n 1" in found.text
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_worst_place_is_the_one_told() -> None:
     [
         (Ratio("c", "p", FIGURE, "gbn", "irn"), "gbn was not run"),
         (Ratio("c", "p", FIGURE, "sfc", "irn", where={"n": 9}), "not run at"),
-        (Linear("c", "p", FIGURE, "sfc", "n", where={"n": 1}), "needs three places"),
+        (Linear("c", "p", FIGURE, "sfc", "n", where={"n": 1}), "needs three points"),
     ],
 )
 def test_what_was_not_measured_does_not_hold(claim: Claim, words: str) -> None:

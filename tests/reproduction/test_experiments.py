@@ -40,7 +40,7 @@ def test_tors_alone_must_have_most_of_the_gain(tors: int, everywhere: int, holds
         (point.scheme, tuple(point.place.items())): _run(max_buffer_bytes=peaks[point.scheme, point.place["SFC at"]])
         for point in points
     }
-    assert judge(_claim("parameters", "peak buffer: SFC at ToRs"), _results(runs)).holds is holds
+    assert judge(_claim("parameters", "Peak buffer: SFC at ToRs"), _results(runs)).holds is holds
 
 
 @pytest.mark.parametrize(("peak_bytes", "holds"), [(1_999_999, True), (2_000_000, False)])
@@ -76,7 +76,7 @@ def test_to_grow_more_with_the_rtt_is_to_grow(sfc: float, others: tuple[float, f
         for scheme, factor in growth.items()
         for rtt in (10, 16)
     }
-    assert judge(_claim("long-rtt", "it grows more"), _results(runs)).holds is holds
+    assert judge(_claim("long-rtt", "grows more than with SFC"), _results(runs)).holds is holds
 
 
 def _receiving(*gbps: float) -> Run:

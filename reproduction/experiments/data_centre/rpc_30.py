@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 8: tail latency of rpc traffic with 8 % of 128:1 incasts."""
+"""Fig. 8: tail latency of RPC traffic with a load of 8 % of 128:1 incasts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 14: tail latency of websearch traffic with 8 % of 128:1 incasts."""
+"""Fig. 14: tail latency of web search traffic with a load of 8 % of 128:1 incasts."""
 
 from __future__ import annotations
 
