@@ -4,8 +4,8 @@
 
 The folder gets a summary, README.md, and one page per experiment. FOLDER is an output folder of `reproduce`: the
 findings in every reproduction.json below it are added to docs/stored/reproduction.json, and the first figure of each to
-docs/images/reproduction. `reproduction.summaries` decides which of several findings is kept. Without FOLDER the pages
-are generated from the stored findings. The reasons why claims fail are in docs/stored/reproduction-remarks.yaml.
+docs/images/reproduction. `reproduction.summaries` decides which findings replace others. Without FOLDER the pages are
+generated from the stored findings. The reasons why claims fail are in docs/stored/reproduction-remarks.yaml.
 """
 
 from __future__ import annotations
@@ -62,6 +62,10 @@ is one figure or table of the paper. Its page has the claims with the paper's nu
 axes, and the commands that repeat it. Where a claim does not hold, the page gives a reason and the runs that tested
 this reason, even if they refute it. Figures are numbered as in the paper's LaTeX source. Figs. 3, 4 and 17 are
 drawings.
+
+In the tables, `0.5x (2 MB vs. 4 MB)` is a ratio with its two values. "Worst of 3 points" names the point of the sweep
+that is nearest to failing the claim, or that fails it most. "Peak buffer" is the largest shared buffer of any switch.
+"Steady buffer" is the mean buffer of the fullest switch over the middle half of the time in which flows are active.
 
 The settings were not fixed before the first results were known. These were changed afterwards:
 
@@ -146,7 +150,7 @@ def _overview(by_experiment: Mapping[str, Sequence[Summary]]) -> str:
         rows.append((scales[0].paper_place, f"[{name}]({name}.md)", scales[0].title, *counts))
     summaries = [summary for scales in by_experiment.values() for summary in scales]
     sums = (_held([summary for summary in summaries if summary.scale == scale]) for scale in SCALES)
-    headings = ("paper", "experiment", "topic", *(f"claims that hold, {scale}" for scale in SCALES))
+    headings = ("figure", "experiment", "topic", *(f"claims that hold at scale {scale}" for scale in SCALES))
     return markdown_table(headings, [*rows, ("all", "", "", *sums)])
 
 
@@ -161,7 +165,7 @@ def _claims(name: str, scales: Sequence[Summary], pictures: Mapping[tuple[str, s
         holds = (_yes_or_no(findings[scale].get(claim)) if scale in findings else NOTHING for scale in SCALES)
         measured = findings[largest.scale][claim].measured if claim in findings[largest.scale] else NOTHING
         rows.append((claim, *holds, measured))
-    headings = ("claim", *(f"holds, {scale}" for scale in SCALES), f"measured, {largest.scale}")
+    headings = ("claim", *(f"holds at scale {scale}" for scale in SCALES), f"measured at scale {largest.scale}")
     return "\n".join([*lines, "", markdown_table(headings, rows)])
 
 

@@ -131,7 +131,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class SameDistribution:
-    """A claim that each of several quantities, such as percentiles of a distribution, is alike under two schemes."""
+    """A claim that quantities, such as percentiles of a distribution, are alike under two schemes."""
 
     claim: str
     paper: str
@@ -209,7 +209,7 @@ def _worst(ratios: list[float], low: float | None, high: float | None) -> int:
 
 
 def _place(worst: Measurement, points: int) -> str:
-    """Return the end of a finding's text that names the worst of several points."""
+    """Return the end of a finding's text, which names the worst point if there is more than one."""
     if points == 1:
         return ""
     where = ", ".join(f"{name} {value}" for name, value in worst.point.place.items())
