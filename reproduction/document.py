@@ -70,10 +70,10 @@ that is nearest to failing the claim, or that fails it most. "Peak buffer" is th
 The settings were not fixed before the first results were known. These were changed afterwards:
 
 - **Scale ci.** About half of the claims failed at first, mostly because there were too few senders or no incast at all.
-  Incast degrees, incast spacing and packet size were changed. Those of `synchronization` and `resources` were changed
+  Incast degrees, incast spacing and packet size were changed. In `synchronization` and `resources` they were changed
   once more, which changed the outcome of one claim in each. Scale laptop follows the same rule and was not changed.
 - **`theory`.** At first the claims needed tolerances of up to 6 packets. The thresholds and the ideal pause were then
-  set to those that the formulas assume.
+  set as the formulas assume.
 - **`testbed-incast`.** The claims that state the plateau as a formula were added when it was known why the plateau is
   not at the paper's 3 MB.
 - **OnRamp.** Its rule was corrected because at first it had no effect under any congestion control.

@@ -184,7 +184,7 @@ def write_reproduction(folder: Path, experiment: Experiment, reproduction: Repro
         command=reproduction.command,
         shows=experiment.shows,
         failures=[
-            *(f"Not the experiment's own {departure}" for departure in reproduction.departures),
+            *(f"Changed {departure}" for departure in reproduction.departures),
             *(f"Failed: {failure}" for failure in reproduction.failures),
         ],
     )

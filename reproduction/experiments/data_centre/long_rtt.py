@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
     title="Robustness: longer RTT",
     paper="Fig. 12",
     shows="P95 FCT slowdown by message size with a base RTT of (a) 10 us and (b) 16 us, for IRN (no flow control), "
-    "OnRamp and SFC. SFC's slowdown is virtually unchanged, that of the others increases significantly.",
+    "OnRamp and SFC. SFC's slowdown is virtually unchanged, the other slowdowns increase significantly.",
     scenario=SCENARIO,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(

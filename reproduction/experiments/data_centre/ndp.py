@@ -133,7 +133,7 @@ EXPERIMENT = Experiment(
         "The intervals on the axis are the paper's. Smaller scales use them multiplied by senders / 128, and shrink "
         "NDP's header queue in the same way. Packets carry 1,000 B at every scale, because larger packets would be "
         "trimmed to too few headers for a burst.",
-        "FCT slowdowns are those of the non-incast traffic.",
+        "All FCT slowdowns are of the non-incast traffic.",
         "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept htsim's 50 ms and states that "
         "it inflates the tail.",
         "A pull requests a packet, not a number of bytes as in the SFC paper's improved htsim. The paper's other "
