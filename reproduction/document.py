@@ -86,8 +86,8 @@ _COST = """\
 ## Run times at scale paper
 
 At scale paper every network has the paper's size. Messages arrive for as long as in the paper, or for a shorter time
-(`--set arrivals_us`) where a run would take much longer than a quarter of an hour on two cores. Each run was one
-process, and two to four runs shared the two cores, so the times include waiting for the other runs.
+(`--set arrivals_us`) with which a run takes roughly a quarter of an hour on two cores. Each run was one process, and
+two to four runs shared the two cores, so the times include waiting for the other runs.
 """
 
 

@@ -46,7 +46,7 @@ def distributions(where: Mapping[str, Any] | None = None, name: str = "distribut
     return FigureSpec(name, f"Per-switch buffer, receiver throughput and BTS feedback delay{_place(where)}.", draw)
 
 
-def against(axis: str, of: Quantity, where: Mapping[str, Any] | None = None, name: str = "") -> FigureSpec:
+def figure_over_axis(axis: str, of: Quantity, where: Mapping[str, Any] | None = None, name: str = "") -> FigureSpec:
     """Return a figure of a quantity over an axis, one line per scheme."""
 
     def draw(results: Results) -> Figure:

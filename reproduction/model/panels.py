@@ -29,7 +29,7 @@ Level = Callable[[Results], tuple[str, float]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class CurveSelection:
     """The runs of a panel: schemes with the paper's names for their curves, at a place on the axes."""
 
     names: Mapping[str, str]
@@ -37,9 +37,9 @@ class Shown:
     by: str | None = None
     """An axis with one curve per value, named after the value instead of the scheme."""
 
-    def at(self, **place: Any) -> Shown:
+    def at(self, **place: Any) -> CurveSelection:
         """Return the same schemes at another place."""
-        return Shown(self.names, place, self.by)
+        return CurveSelection(self.names, place, self.by)
 
     def runs(self, results: Results) -> list[tuple[str, CurveLook, Measurement]]:
         """Return the measured runs with the names and looks of their curves, in the order of the names."""
@@ -64,14 +64,14 @@ class Shown:
         return dict(zip(self.names, scheme_looks([*self.names]), strict=True))
 
 
-def flow_controls(control: str) -> Shown:
+def flow_controls(control: str) -> CurveSelection:
     """Return the three flow controls of most figures, with a congestion control."""
-    return Shown({f"irn+{control}": "IRN (no FC)", f"onramp+{control}": "OnRamp", f"sfc+{control}": "SFC"})
+    return CurveSelection({f"irn+{control}": "IRN (no FC)", f"onramp+{control}": "OnRamp", f"sfc+{control}": "SFC"})
 
 
 def over_time(
     title: str,
-    shown: Shown,
+    selection: CurveSelection,
     *,
     y_label: str = "Buffer used (MB)",
     switch: str | None = None,
@@ -82,7 +82,7 @@ def over_time(
 
     def make(results: Results) -> Panel:
         curves = []
-        for name, look, measurement in shown.runs(results):
+        for name, look, measurement in selection.runs(results):
             queues = measurement.run.queues
             steps = (switch, buffer_steps(queues, switch)) if switch else hottest_buffer_steps(queues)
             if steps is not None:
@@ -95,7 +95,7 @@ def over_time(
     return make
 
 
-def by_size(title: str, shown: Shown, *percents: int) -> PanelMaker:
+def by_size(title: str, selection: CurveSelection, *percents: int) -> PanelMaker:
     """Make a panel of slowdown percentiles of the traffic that is not incast, over ten bins of message sizes.
 
     There are fewer bins if ten bins would hold too few flows for the first percentile. The last percentile's curves
@@ -103,7 +103,7 @@ def by_size(title: str, shown: Shown, *percents: int) -> PanelMaker:
     """
 
     def make(results: Results) -> Panel:
-        runs = shown.runs(results)
+        runs = selection.runs(results)
         tag = headline_class(runs[0][-1].run.result) if runs else ALL_CLASSES
         flows = [of_class(measured_flows(measurement.run), tag) for *_, measurement in runs]
         edges = size_bin_edges(pl.concat(flows), _bins(flows, percents[0])) if flows else ()
@@ -132,10 +132,10 @@ def _bins(flows: Sequence[pl.DataFrame], percent: int) -> int:
     return max(1, min(SIZE_BIN_COUNT, fewest // minimum_count(percent)))
 
 
-def _distribution(title: str, shown: Shown, x_label: str, measure: Callable[[Run], Values]) -> PanelMaker:
+def _distribution(title: str, selection: CurveSelection, x_label: str, measure: Callable[[Run], Values]) -> PanelMaker:
     def make(results: Results) -> Panel:
         curves = []
-        for name, look, measurement in shown.runs(results):
+        for name, look, measurement in selection.runs(results):
             try:
                 curves.append(Curve(name, look, measure(measurement.run)))
             except NotMeasured:
@@ -145,33 +145,33 @@ def _distribution(title: str, shown: Shown, x_label: str, measure: Callable[[Run
     return make
 
 
-def buffer_distribution(title: str, shown: Shown) -> PanelMaker:
+def buffer_distribution(title: str, selection: CurveSelection) -> PanelMaker:
     """Make a panel of the distribution of the peak shared buffer per switch and sampling interval."""
-    return _distribution(title, shown, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6)
+    return _distribution(title, selection, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6)
 
 
-def receiver_distribution(title: str, shown: Shown) -> PanelMaker:
+def receiver_distribution(title: str, selection: CurveSelection) -> PanelMaker:
     """Make a panel of the distribution of receivers' throughput, measured as in the claims."""
-    return _distribution(title, shown, "Throughput (Gb/s)", receivers_gbps)
+    return _distribution(title, selection, "Throughput (Gb/s)", receivers_gbps)
 
 
-def slowdown_distribution(title: str, shown: Shown, tag: str) -> PanelMaker:
+def slowdown_distribution(title: str, selection: CurveSelection, tag: str) -> PanelMaker:
     """Make a panel of the distribution of the FCT slowdowns of a class's finished flows."""
-    return _distribution(title, shown, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, tag)))
+    return _distribution(title, selection, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, tag)))
 
 
-def over_axis(title: str, shown: Shown, axis: str, of: Quantity, level: Level | None = None) -> PanelMaker:
+def over_axis(title: str, selection: CurveSelection, axis: str, of: Quantity, level: Level | None = None) -> PanelMaker:
     """Make a panel of a quantity over an axis, one curve per scheme. Places that are words are spaced equally."""
 
     def make(results: Results) -> Panel:
-        places = list(dict.fromkeys(measurement.point.place[axis] for *_, measurement in shown.runs(results)))
+        places = list(dict.fromkeys(measurement.point.place[axis] for *_, measurement in selection.runs(results)))
         are_numbers = all(isinstance(place, (int, float)) for place in places)
         ticks = () if are_numbers else [str(place) for place in places]
-        curves, looks = [], shown.looks()
-        for scheme, name in shown.names.items():
+        curves, looks = [], selection.looks()
+        for scheme, name in selection.names.items():
             points = [
                 (float(place) if are_numbers else float(places.index(place)), value)
-                for *_, measurement in Shown({scheme: name}, shown.where).runs(results)
+                for *_, measurement in CurveSelection({scheme: name}, selection.where).runs(results)
                 for place in (measurement.point.place[axis],)
                 if (value := _measured(of, measurement.run)) is not None
             ]
@@ -198,9 +198,11 @@ def _measured(of: Quantity, run: Run) -> float | None:
         return None
 
 
-def beside_paper(title: str, shown: Shown, axis: str, of: Quantity, papers: Mapping[Any, float]) -> PanelMaker:
+def beside_paper(
+    title: str, selection: CurveSelection, axis: str, of: Quantity, papers: Mapping[Any, float]
+) -> PanelMaker:
     """Make a panel of a quantity at places that are words, together with the paper's values."""
-    measured = over_axis(title, shown, axis, of)
+    measured = over_axis(title, selection, axis, of)
 
     def make(results: Results) -> Panel:
         panel = measured(results)
@@ -218,7 +220,7 @@ def goodput_by_class(title: str, scheme: str) -> PanelMaker:
 
     def make(results: Results) -> Panel:
         curves = []
-        for *_, measurement in Shown({scheme: scheme}).runs(results):
+        for *_, measurement in CurveSelection({scheme: scheme}).runs(results):
             rates = tag_rates(measurement.run.goodput, measurement.run.flows)
             tags = sorted(rates["tag"].unique(), key=natural_key)
             for tag, look in zip(tags, numbered_looks(len(tags)), strict=True):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The pages in docs/reproduction: their text, the choice of the findings that are kept, and whether they are current."""
+"""The pages in docs/reproduction: their text, the choice of findings, and whether the stored pages are current."""
 
 from __future__ import annotations
 

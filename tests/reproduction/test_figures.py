@@ -11,7 +11,7 @@ import pytest
 
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.model.experiment import Measurement, Results
-from reproduction.model.panels import Shown, beside_paper
+from reproduction.model.panels import CurveSelection, beside_paper
 from reproduction.model.quantities import PEAK_BUFFER
 from tests.analysis.conftest import FlowsMaker, make_flows, make_goodput, make_queues
 
@@ -89,5 +89,7 @@ def test_the_papers_value_is_shown_only_for_places_that_were_run() -> None:
     point = SimpleNamespace(scheme="sfc", place={"workload": "rpc"})
     run = SimpleNamespace(result=SimpleNamespace(max_buffer_bytes=2_000_000))
     results = Results("ci", (Measurement(point, run),))  # type: ignore[arg-type]
-    panel = beside_paper("", Shown({"sfc": "SFC"}), "workload", PEAK_BUFFER, {"rpc": 1.0, "hadoop": 9.0})(results)
+    panel = beside_paper("", CurveSelection({"sfc": "SFC"}), "workload", PEAK_BUFFER, {"rpc": 1.0, "hadoop": 9.0})(
+        results
+    )
     assert [(curve.label, list(curve.y)) for curve in panel.curves] == [("SFC", [2.0]), ("the paper", [1.0])]

@@ -17,7 +17,7 @@ from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from reproduction.model.figures import distributions, paper_figure
-from reproduction.model.panels import Shown, over_time
+from reproduction.model.panels import CurveSelection, over_time
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
 from scenarios.paper.bottleneck.signaling import DEGREE, SCENARIO
 
@@ -84,7 +84,7 @@ def _egress_peak(results: Results) -> Measured:
     return Measured(ratio, 0.75 <= ratio <= 1.33, f"{format_bytes(peak)} vs. {format_bytes(settled)}")
 
 
-_CURVES = Shown(
+_CURVES = CurveSelection(
     {
         "onramp+window": "OnRamp",
         "egress-bts+window": "Egress BTS",

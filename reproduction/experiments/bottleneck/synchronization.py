@@ -9,7 +9,7 @@ from analysis.formatting import format_bytes
 from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.figures import paper_figure
-from reproduction.model.panels import Shown, over_axis
+from reproduction.model.panels import CurveSelection, over_axis
 from reproduction.model.quantities import PEAK_BUFFER
 from scenarios.paper.bottleneck.synchronization import SCENARIO
 
@@ -49,11 +49,11 @@ def _benefit_grows(results: Results) -> Measured:
 def _below_drops(scheme: str, sync: int) -> Judged:
     claims = {
         (_ESTIMATOR, 0): (
-            "With SFC and the estimator, the largest synchronized incast stays below the drop depth",
+            "SFC with the estimator keeps the largest synchronized incast below the drop depth",
             "below 16 MB",
         ),
         (_SFC, 25): (
-            "With SFC alone, the largest incast whose senders start within 25 us stays below the drop depth",
+            "SFC without the estimator keeps the largest incast below the drop depth if its senders start within 25 us",
             "not needed at 25 us or more",
         ),
     }
@@ -80,7 +80,7 @@ def _drop_level(results: Results) -> tuple[str, float]:
     return "drops begin", _DROP_DEPTH_BYTES * max(_degrees(results)) / _LARGEST / PEAK_BUFFER.per_unit
 
 
-_CURVES = Shown({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", _ESTIMATOR: "SFC + estimator"})
+_CURVES = CurveSelection({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", _ESTIMATOR: "SFC + estimator"})
 
 EXPERIMENT = Experiment(
     title="Robustness: synchronization and degree",
@@ -116,7 +116,7 @@ EXPERIMENT = Experiment(
         _below_drops(_ESTIMATOR, 0),
         _below_drops(_SFC, 25),
         Judged(
-            "With the pause cache alone, a synchronized incast of half the largest degree stays below the drop depth",
+            "The pause cache alone keeps a synchronized incast of half the largest degree below the drop depth",
             "128:1 under the drop point (App. B.4)",
             _cache_alone,
         ),

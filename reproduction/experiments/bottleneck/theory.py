@@ -188,7 +188,7 @@ def _is_within_a_packet(difference_packets: float) -> bool:
     return abs(difference_packets) <= 1.0
 
 
-def _against(
+def _formula_check(
     scheme: str,
     bounds: Mapping[str, float],
     measure: Callable[[Run], float],
@@ -241,7 +241,7 @@ EXPERIMENT = Experiment(
         Judged(
             "Two flows that are notified by acknowledgements need a buffer of B_ack",
             "R (2 T_A + 2 k T_S + 2 T_B)",
-            _against(
+            _formula_check(
                 _ACK,
                 {name: b_ack(path) for name, path in _TWO_FLOW_ACK.items()},
                 _peak,
@@ -252,12 +252,12 @@ EXPERIMENT = Experiment(
         Judged(
             "Two flows that are notified by BTS need a buffer of B_bts",
             "R (2 T_A + k T_S)",
-            _against(_BTS, {name: b_bts(path) for name, path in _TWO_FLOW.items()}, _peak),
+            _formula_check(_BTS, {name: b_bts(path) for name, path in _TWO_FLOW.items()}, _peak),
         ),
         Judged(
             "N synchronized flows need a buffer of B_incast",
             "N R (2 T_A + T_S)",
-            _against(
+            _formula_check(
                 _BTS,
                 {name: b_incast(path, senders) for name, (path, senders) in _INCAST.items()},
                 _peak,
@@ -268,12 +268,12 @@ EXPERIMENT = Experiment(
         Judged(
             "A sender that hits the pause cache emits B_cache-hit before it stops",
             "R (2 T_ToR + T_S)",
-            _against(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
+            _formula_check(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
         ),
         Judged(
             "A sender that misses the pause cache stops at the same time as the first sender",
             "R (T_F - T_Sender#2)",
-            _against(
+            _formula_check(
                 _CACHE,
                 {name: b_cache_miss(path, _early_ns(path)) for name, path in _MISSED.items()},
                 _emitted,

@@ -7,4 +7,4 @@ from __future__ import annotations
 from reproduction.experiments.data_centre.tail_latency import tail_latency
 from scenarios.paper.data_centre.hadoop_50 import SCENARIO
 
-EXPERIMENT = tail_latency(SCENARIO, "hadoop at 50 %", "Fig. 7")
+EXPERIMENT = tail_latency(SCENARIO, "Hadoop at 50 % load", "Fig. 7")

@@ -28,7 +28,7 @@ def _onramp_gains(results: Results) -> Measured:
 
 
 EXPERIMENT = Experiment(
-    title="Lighter incast: Hadoop at 50 % with 5 % incast",
+    title="Lighter incast: Hadoop at 50 % load with 5 % incast",
     paper="Fig. 10",
     shows="FCT slowdown by message size at 50 % load with 5 % incast, (a) P95 and (b) P99 with HPCC, (c) P95 and (d) "
     "P99 with DCQCN+W, all with the same axis, for IRN (no flow control), OnRamp and SFC. With HPCC, SFC improves P95 "

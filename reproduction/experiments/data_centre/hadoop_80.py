@@ -29,7 +29,7 @@ def _best_size_bin(results: Results) -> Measured:
 
 
 EXPERIMENT = Experiment(
-    title="Microbursts: Hadoop at 80 %, no incast",
+    title="Microbursts: Hadoop at 80 % load, no incast",
     paper="Fig. 9",
     shows="P95 FCT slowdown by message size at 80 % load without incast, (a) with HPCC, (b) with DCQCN+W, for IRN (no "
     "flow control), OnRamp and SFC. With HPCC all three are alike. With DCQCN+W, OnRamp lowers the slowdown by up to "

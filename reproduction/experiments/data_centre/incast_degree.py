@@ -7,7 +7,7 @@ from __future__ import annotations
 from reproduction.model.claims import Linear, Ratio, SteeperThan
 from reproduction.model.experiment import Axis, Claim, Experiment, Grid
 from reproduction.model.figures import paper_figure
-from reproduction.model.panels import Shown, over_axis
+from reproduction.model.panels import CurveSelection, over_axis
 from reproduction.model.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER, slowdown
 from scenarios.paper.data_centre.incast_degree import SCENARIO
 
@@ -68,7 +68,7 @@ def _claims() -> tuple[Claim, ...]:
 
 
 _FLOW_CONTROLS = {"irn": "alone", "onramp": "+ OnRamp", "sfc": "+ SFC"}
-_CURVES = Shown(
+_CURVES = CurveSelection(
     {
         f"{flow}+{control}": f"{name} {words}"
         for control, name in _CONTROLS.items()

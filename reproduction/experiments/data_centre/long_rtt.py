@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
-from reproduction.model.figures import against, paper_figure
+from reproduction.model.figures import figure_over_axis, paper_figure
 from reproduction.model.panels import by_size, flow_controls
 from reproduction.model.quantities import PEAK_BUFFER, slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
@@ -60,8 +60,8 @@ EXPERIMENT = Experiment(
             "P95 FCT slowdown by message size.",
             *(by_size(f"{rtt} µs RTT, P95", _CURVES.at(**{_AXIS.name: rtt}), 95) for rtt in _FABRIC_DELAY_NS),
         ),
-        against(_AXIS.name, slowdown(95)),
-        against(_AXIS.name, PEAK_BUFFER),
+        figure_over_axis(_AXIS.name, slowdown(95)),
+        figure_over_axis(_AXIS.name, PEAK_BUFFER),
     ),
     notes=(
         SCALING_NOTE,

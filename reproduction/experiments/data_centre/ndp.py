@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
-from reproduction.model.figures import against, paper_figure
-from reproduction.model.panels import Shown, over_axis
+from reproduction.model.figures import figure_over_axis, paper_figure
+from reproduction.model.panels import CurveSelection, over_axis
 from reproduction.model.quantities import (
     DROPS,
     HEADER_QUEUE_DROPS,
@@ -45,7 +45,7 @@ def _throughput_falls(results: Results) -> Measured:
     return Measured(shares[0] - shares[1], shares[0] < shares[1], text)
 
 
-_CURVES = Shown({_NDP: "NDP", _SFC: "SFC"})
+_CURVES = CurveSelection({_NDP: "NDP", _SFC: "SFC"})
 
 EXPERIMENT = Experiment(
     title="NDP: trimming and BTS, over the synchronization of incasts",
@@ -125,8 +125,8 @@ EXPERIMENT = Experiment(
             over_axis("tail latency", _CURVES, _SYNC, slowdown(99.9)),
             over_axis("throughput", _CURVES, _SYNC, RECEIVER_THROUGHPUT),
         ),
-        against(_SYNC, slowdown(99), name="p99"),
-        against(_SYNC, RETURNED_HEADERS, name="returned"),
+        figure_over_axis(_SYNC, slowdown(99), name="p99"),
+        figure_over_axis(_SYNC, RETURNED_HEADERS, name="returned"),
     ),
     notes=(
         SCALING_RULE,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 11 and two statements in the text: thresholds, suppression period and the place of SFC matter little."""
+"""Fig. 11 and two statements in the text: thresholds, suppression period and deployment of SFC matter little."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
-from reproduction.model.figures import against, paper_figure
-from reproduction.model.panels import Shown, by_size
+from reproduction.model.figures import figure_over_axis, paper_figure
+from reproduction.model.panels import CurveSelection, by_size
 from reproduction.model.quantities import PEAK_BUFFER, Quantity, slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.parameters import SCENARIO
@@ -67,7 +67,7 @@ _GRID = Grids(
 )
 
 EXPERIMENT = Experiment(
-    title="Robustness: thresholds, suppression period, place",
+    title="Robustness: thresholds, suppression period, deployment",
     paper="Fig. 11",
     shows="P95 FCT slowdown by message size for four pairs of Q_tg and Q_th, without significant differences. The text "
     "states the same for suppression periods of 0.5, 1 and 2 RTT (section 3.1). It also states that SFC on ToRs only "
@@ -108,10 +108,10 @@ EXPERIMENT = Experiment(
     figures=(
         paper_figure(
             "P95 FCT slowdown by message size, one curve per pair of thresholds.",
-            by_size("SFC, P95", Shown({_SFC: "SFC"}, _but(_THRESHOLDS), by=_THRESHOLDS), 95),
+            by_size("SFC, P95", CurveSelection({_SFC: "SFC"}, _but(_THRESHOLDS), by=_THRESHOLDS), 95),
         ),
-        *(against(axis, slowdown(95), _but(axis)) for axis in _SETTINGS),
-        against(_THRESHOLDS, PEAK_BUFFER, _but(_THRESHOLDS)),
+        *(figure_over_axis(axis, slowdown(95), _but(axis)) for axis in _SETTINGS),
+        figure_over_axis(_THRESHOLDS, PEAK_BUFFER, _but(_THRESHOLDS)),
     ),
     notes=(
         SCALING_NOTE,

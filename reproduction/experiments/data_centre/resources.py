@@ -7,7 +7,7 @@ from __future__ import annotations
 from reproduction.model.claims import Bound
 from reproduction.model.experiment import Axis, Experiment, Grid
 from reproduction.model.figures import paper_figure
-from reproduction.model.panels import Shown, beside_paper
+from reproduction.model.panels import CurveSelection, beside_paper
 from reproduction.model.quantities import BTS_CUT, CACHE_ENTRIES, SUPPRESSION_ENTRIES, Quantity
 from scenarios.paper.data_centre.common import SCALING_RULE
 from scenarios.paper.data_centre.resources import SCENARIO
@@ -15,7 +15,7 @@ from scenarios.paper.data_centre.resources import SCENARIO
 _AXIS = Axis("workload", {"rpc": {"sizes": "rpc", "load": 0.3}, "hadoop": {"sizes": "hadoop", "load": 0.5}})
 _GRID = Grid(("sfc+hpcc",), (_AXIS,))
 
-_CURVES = Shown({"sfc+hpcc": "SFC, here"})
+_CURVES = CurveSelection({"sfc+hpcc": "SFC, here"})
 _COLUMNS: tuple[tuple[str, Quantity, tuple[float, float]], ...] = (
     ("Suppr.", SUPPRESSION_ENTRIES, (100, 105)),
     ("Cache", CACHE_ENTRIES, (12, 12)),

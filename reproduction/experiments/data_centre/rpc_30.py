@@ -7,4 +7,4 @@ from __future__ import annotations
 from reproduction.experiments.data_centre.tail_latency import tail_latency
 from scenarios.paper.data_centre.rpc_30 import SCENARIO
 
-EXPERIMENT = tail_latency(SCENARIO, "rpc at 30 %", "Fig. 8")
+EXPERIMENT = tail_latency(SCENARIO, "RPC at 30 % load", "Fig. 8")

@@ -7,4 +7,4 @@ from __future__ import annotations
 from reproduction.experiments.data_centre.tail_latency import tail_latency
 from scenarios.paper.data_centre.websearch_50 import SCENARIO
 
-EXPERIMENT = tail_latency(SCENARIO, "websearch at 50 %", "Fig. 14")
+EXPERIMENT = tail_latency(SCENARIO, "web search at 50 % load", "Fig. 14")

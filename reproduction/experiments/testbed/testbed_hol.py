@@ -8,7 +8,7 @@ from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import Experiment, Grid
 from reproduction.model.figures import buffer_over_time, paper_figure
-from reproduction.model.panels import Shown, by_size, slowdown_distribution
+from reproduction.model.panels import CurveSelection, by_size, slowdown_distribution
 from reproduction.model.quantities import DROPS, slowdown
 from scenarios.paper.testbed.testbed_hol import SCENARIO
 from scenarios.traffic.incast import TAG as INCAST
@@ -18,7 +18,7 @@ _SFC_P, _PFC = _SCHEMES = ("sfc-p+dcqcn", "pfc+dcqcn")
 
 _GRID = Grid(_SCHEMES, settings=GO_BACK_N)
 
-_CURVES = Shown({_PFC: "PFC", _SFC_P: "SFC-P"})
+_CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 
 EXPERIMENT = Experiment(
     title="Testbed: head-of-line blocking",

@@ -14,8 +14,8 @@ from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, NotMeasured, Results
-from reproduction.model.figures import against, buffer_over_time, paper_figure
-from reproduction.model.panels import Level, Shown, over_time
+from reproduction.model.figures import buffer_over_time, figure_over_axis, paper_figure
+from reproduction.model.panels import CurveSelection, Level, over_time
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER
 from scenarios.paper.testbed.testbed_incast import SCENARIO
 
@@ -78,7 +78,7 @@ def _plateau(degree: int) -> Level:
     return level
 
 
-_CURVES = Shown({_PFC: "PFC", _SFC_P: "SFC-P"})
+_CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 
 EXPERIMENT = Experiment(
     title="Testbed: buffer by incast degree",
@@ -145,7 +145,7 @@ EXPERIMENT = Experiment(
             ),
         ),
         buffer_over_time({_AXIS: 40, **_PAPERS}, "buffer-40-6us"),
-        against(_AXIS, STEADY_BUFFER, _OWN),
+        figure_over_axis(_AXIS, STEADY_BUFFER, _OWN),
     ),
     notes=(
         "The network is the paper's at every scale. Only the messages are shorter.",
