@@ -52,7 +52,8 @@ This command runs every experiment of the paper's evaluation at the smallest sca
 ```
 
 To run a single figure, replace `all` by the name of an experiment in the table below. The scales `laptop` and `paper`
-are larger. Every experiment writes a folder with a page, `report.html`, and the findings, `reproduction.json`.
+are larger. At scale laptop `signaling` runs live on Mininet, which needs root. Every experiment writes a folder with a
+page, `report.html`, and the findings, `reproduction.json`.
 """
 _READING = """\
 ## How to read the results
