@@ -31,7 +31,7 @@ _STEADY_FROM_US = 1_000.0
 
 _SCHEMES = ("onramp", "egress-bts", "ingress-bts", "sfc")
 _CAP = "in flight a sender (KB)"
-_OURS = {_CAP: WINDOW_BYTES // 1_000}
+_OUR_CAP = {_CAP: WINDOW_BYTES // 1_000}
 _OTHER_CAPS_BYTES = (WINDOW_BYTES // 2, 2 * WINDOW_BYTES)
 
 
@@ -78,8 +78,8 @@ SWING = Quantity("swing of the depth from 1 ms on", _swing, lambda value: f"{100
 
 def _egress_peak(results: Results) -> Measured:
     """Compare the peak of egress BTS with the level at which OnRamp settles."""
-    peak = PEAK_BUFFER.measure(results.at("egress-bts+window", _OURS))
-    settled = SETTLED.measure(results.at("onramp+window", _OURS))
+    peak = PEAK_BUFFER.measure(results.at("egress-bts+window", _OUR_CAP))
+    settled = SETTLED.measure(results.at("onramp+window", _OUR_CAP))
     ratio = peak / settled
     return Measured(ratio, 0.75 <= ratio <= 1.33, f"{format_bytes(peak)} vs. {format_bytes(settled)}")
 
@@ -91,7 +91,7 @@ _CURVES = CurveSelection(
         "ingress-bts+window": "Ingress BTS",
         "sfc+window": "Ingress BTS + Cache",
     },
-    _OURS,
+    _OUR_CAP,
 )
 
 EXPERIMENT = Experiment(
@@ -111,7 +111,7 @@ EXPERIMENT = Experiment(
             "onramp+window",
             at_least=0.75 * DEGREE * WINDOW_BYTES,
             at_most=1.25 * DEGREE * WINDOW_BYTES,
-            where=_OURS,
+            where=_OUR_CAP,
         ),
         Bound(
             "OnRamp's mean queue depth from 2 ms on is within 25 % of senders x cap, also with half and twice the cap",
@@ -169,7 +169,7 @@ EXPERIMENT = Experiment(
                 until_ms=4.0,
             ),
         ),
-        distributions(_OURS),
+        distributions(_OUR_CAP),
     ),
     notes=(
         f"There is no rate control. A sender has at most {WINDOW_BYTES:,} B in flight, the paper's 13 MB divided by "

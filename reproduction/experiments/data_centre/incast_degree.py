@@ -25,10 +25,10 @@ def _grid(degrees: tuple[int, ...]) -> Grid:
 
 
 def _claims() -> tuple[Claim, ...]:
-    found: list[Claim] = []
+    claims: list[Claim] = []
     for control, name in _CONTROLS.items():
         none, onramp, sfc = (f"{flow}+{control}" for flow in ("irn", "onramp", "sfc"))
-        found += [
+        claims += [
             Linear(
                 f"{name}: without flow control, the peak buffer grows linearly with the degree (R² at least 0.8)",
                 "linear",
@@ -64,7 +64,7 @@ def _claims() -> tuple[Claim, ...]:
                 at_most=1.0,
             ),
         ]
-    return tuple(found)
+    return tuple(claims)
 
 
 _FLOW_CONTROLS = {"irn": "alone", "onramp": "+ OnRamp", "sfc": "+ SFC"}

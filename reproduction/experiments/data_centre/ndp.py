@@ -26,7 +26,7 @@ from scenarios.paper.data_centre.ndp import SCENARIO
 _SFC, _NDP = "sfc+hpcc", "ndp"
 _SYNC = "synchronization (µs)"
 _PAPER_SYNC_US = (0, 25, 50, 100)
-_TIGHT, _LOOSE = {_SYNC: 0}, {_SYNC: 100}
+_SYNCHRONIZED, _NOT_SYNCHRONIZED = {_SYNC: 0}, {_SYNC: 100}
 
 
 def _grid(degree: int) -> Grid:
@@ -39,7 +39,9 @@ def _throughput_falls(results: Results) -> Measured:
     """Compare the throughput with synchronized incasts with that at an interval of 100 us, for NDP and SFC."""
     shares = []
     for scheme in (_NDP, _SFC):
-        tight, loose = (RECEIVER_THROUGHPUT.measure(results.at(scheme, place)) for place in (_TIGHT, _LOOSE))
+        tight, loose = (
+            RECEIVER_THROUGHPUT.measure(results.at(scheme, place)) for place in (_SYNCHRONIZED, _NOT_SYNCHRONIZED)
+        )
         shares.append(tight / loose)
     text = f"throughput with synchronized incasts over that without: NDP {shares[0]:.3f}x, SFC {shares[1]:.3f}x"
     return Measured(shares[0] - shares[1], shares[0] < shares[1], text)
@@ -65,7 +67,7 @@ EXPERIMENT = Experiment(
             _SFC,
             at_least=1 / 1.5,
             at_most=1.5,
-            where=_LOOSE,
+            where=_NOT_SYNCHRONIZED,
         ),
         Ratio(
             "When senders start within 100 us, NDP's P99 FCT slowdown is within a factor of 1.5 of SFC's",
@@ -75,7 +77,7 @@ EXPERIMENT = Experiment(
             _SFC,
             at_least=1 / 1.5,
             at_most=1.5,
-            where=_LOOSE,
+            where=_NOT_SYNCHRONIZED,
         ),
         Ratio(
             "When senders start within 100 us, NDP's mean receiver throughput is within 5 % of SFC's",
@@ -85,7 +87,7 @@ EXPERIMENT = Experiment(
             _SFC,
             at_least=0.95,
             at_most=1.05,
-            where=_LOOSE,
+            where=_NOT_SYNCHRONIZED,
         ),
         Bound(
             "Synchronized incasts overflow NDP's header queues: switches return headers to their senders",
@@ -93,7 +95,7 @@ EXPERIMENT = Experiment(
             RETURNED_HEADERS,
             _NDP,
             at_least=1,
-            where=_TIGHT,
+            where=_SYNCHRONIZED,
         ),
         Bound(
             "Synchronized incasts overflow NDP's header queues: other control packets are lost",
@@ -101,7 +103,7 @@ EXPERIMENT = Experiment(
             HEADER_QUEUE_DROPS,
             _NDP,
             at_least=1,
-            where=_TIGHT,
+            where=_SYNCHRONIZED,
         ),
         Judged(
             "Synchronized incasts reduce NDP's throughput by a larger share than SFC's",
@@ -115,7 +117,7 @@ EXPERIMENT = Experiment(
             _NDP,
             _SFC,
             at_least=1.0,
-            where=_TIGHT,
+            where=_SYNCHRONIZED,
         ),
         Bound("SFC drops no packets at any interval", "under the drop point", DROPS, _SFC, at_most=0.0),
     ),

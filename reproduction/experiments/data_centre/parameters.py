@@ -29,14 +29,14 @@ _SETTINGS: Mapping[str, Mapping[Any, Mapping[str, Any]]] = {
 _NONE, _SFC = "irn+hpcc", "sfc+hpcc"
 
 
-def _over(axis: str, values: Iterable[Any], schemes: tuple[str, ...] = (_SFC,)) -> Grid:
+def _grid_over(axis: str, values: Iterable[Any], schemes: tuple[str, ...] = (_SFC,)) -> Grid:
     """Return a grid over one axis, with the paper's defaults on all other axes."""
     chosen = {**{name: [value] for name, value in _DEFAULTS.items()}, axis: list(values)}
     axes = (Axis(name, {place: _SETTINGS[name][place] for place in places}) for name, places in chosen.items())
     return Grid(schemes, tuple(axes))
 
 
-def _but(axis: str) -> dict[str, Any]:
+def _defaults_except(axis: str) -> dict[str, Any]:
     """Return the defaults of all axes but this one: the points at which only this axis varies."""
     return {name: value for name, value in _DEFAULTS.items() if name != axis}
 
@@ -59,10 +59,10 @@ def _tors_have_most(of: Quantity) -> Callable[[Results], Measured]:
 _MOST = 0.8
 _GRID = Grids(
     (
-        _over(_THRESHOLDS, _SETTINGS[_THRESHOLDS]),
-        _over(_PERIOD, (1, 2)),
-        _over(_PLACE, ("all switches",)),
-        _over(_PLACE, ("ToRs",), (_NONE,)),
+        _grid_over(_THRESHOLDS, _SETTINGS[_THRESHOLDS]),
+        _grid_over(_PERIOD, (1, 2)),
+        _grid_over(_PLACE, ("all switches",)),
+        _grid_over(_PLACE, ("ToRs",), (_NONE,)),
     )
 )
 
@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
             slowdown(95),
             _SFC,
             at_most=1.2,
-            where=_but(_THRESHOLDS),
+            where=_defaults_except(_THRESHOLDS),
         ),
         *(
             Spread(
@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
                 of,
                 _SFC,
                 at_most=1.2,
-                where=_but(_PERIOD),
+                where=_defaults_except(_PERIOD),
             )
             for of in (slowdown(95), slowdown(99))
         ),
@@ -108,10 +108,10 @@ EXPERIMENT = Experiment(
     figures=(
         paper_figure(
             "P95 FCT slowdown by message size, one curve per pair of thresholds.",
-            by_size("SFC, P95", CurveSelection({_SFC: "SFC"}, _but(_THRESHOLDS), by=_THRESHOLDS), 95),
+            by_size("SFC, P95", CurveSelection({_SFC: "SFC"}, _defaults_except(_THRESHOLDS), by=_THRESHOLDS), 95),
         ),
-        *(figure_over_axis(axis, slowdown(95), _but(axis)) for axis in _SETTINGS),
-        figure_over_axis(_THRESHOLDS, PEAK_BUFFER, _but(_THRESHOLDS)),
+        *(figure_over_axis(axis, slowdown(95), _defaults_except(axis)) for axis in _SETTINGS),
+        figure_over_axis(_THRESHOLDS, PEAK_BUFFER, _defaults_except(_THRESHOLDS)),
     ),
     notes=(
         SCALING_NOTE,

@@ -25,8 +25,8 @@ PAPER_FEEDBACK_US = 6.0
 _SFC_P, _PFC = _SCHEMES = ("sfc-p+dcqcn", "pfc+dcqcn")
 _AXIS = "senders"
 _FEEDBACK = "feedback"
-_OWN = {_FEEDBACK: "3.6 us"}
-_PAPERS = {_FEEDBACK: "6 us"}
+_OUR_FEEDBACK = {_FEEDBACK: "3.6 us"}
+_PAPER_FEEDBACK = {_FEEDBACK: "6 us"}
 
 # Longer links to hosts replace the processing time of the paper's switches. The base RTT is set to the paper's, so that
 # the settings derived from it do not change.
@@ -57,12 +57,16 @@ def plateau_bytes(run: Run, feedback_us: float) -> float:
 
 _GRID = Grids(
     (
-        Grid(_SCHEMES, (Axis.of(_AXIS, "degree", (8, 24, 40)), Axis(_FEEDBACK, {_OWN[_FEEDBACK]: {}})), GO_BACK_N),
+        Grid(
+            _SCHEMES,
+            (Axis.of(_AXIS, "degree", (8, 24, 40)), Axis(_FEEDBACK, {_OUR_FEEDBACK[_FEEDBACK]: {}})),
+            GO_BACK_N,
+        ),
         Grid(
             (_SFC_P,),
             (
                 Axis.of(_AXIS, "degree", (40,)),
-                Axis(_FEEDBACK, {_PAPERS[_FEEDBACK]: _FEEDBACK_SETTINGS}),
+                Axis(_FEEDBACK, {_PAPER_FEEDBACK[_FEEDBACK]: _FEEDBACK_SETTINGS}),
             ),
             GO_BACK_N,
         ),
@@ -72,7 +76,7 @@ _GRID = Grids(
 
 def _plateau(degree: int) -> Level:
     def level(results: Results) -> tuple[str, float]:
-        run = results.at(_SFC_P, {_AXIS: degree, **_OWN})
+        run = results.at(_SFC_P, {_AXIS: degree, **_OUR_FEEDBACK})
         return "delay x senders x rate", plateau_bytes(run, own_feedback_us(run)) / 1e6
 
     return level
@@ -96,7 +100,7 @@ EXPERIMENT = Experiment(
             _SFC_P,
             _PFC,
             at_most=0.95,
-            where=_OWN,
+            where=_OUR_FEEDBACK,
         ),
         Ratio(
             "SFC-P's peak buffer is at most 0.95 times PFC's",
@@ -105,7 +109,7 @@ EXPERIMENT = Experiment(
             _SFC_P,
             _PFC,
             at_most=0.95,
-            where=_OWN,
+            where=_OUR_FEEDBACK,
         ),
         Bound(
             "SFC-P's steady buffer is within 25 % of feedback delay x senders x line rate",
@@ -114,7 +118,7 @@ EXPERIMENT = Experiment(
             _SFC_P,
             at_least=lambda run: 0.75 * plateau_bytes(run, own_feedback_us(run)),
             at_most=lambda run: 1.25 * plateau_bytes(run, own_feedback_us(run)),
-            where=_OWN,
+            where=_OUR_FEEDBACK,
         ),
         Bound(
             "With a feedback delay of 6 us, SFC-P's steady buffer at 40:1 is within 25 % of 6 us x 40 x 100 Gb/s",
@@ -123,7 +127,7 @@ EXPERIMENT = Experiment(
             _SFC_P,
             at_least=lambda run: 0.75 * plateau_bytes(run, PAPER_FEEDBACK_US),
             at_most=lambda run: 1.25 * plateau_bytes(run, PAPER_FEEDBACK_US),
-            where={_AXIS: 40, **_PAPERS},
+            where={_AXIS: 40, **_PAPER_FEEDBACK},
         ),
         Bound(
             "With the paper's links, SFC-P's steady buffer at 40:1 is within 25 % of 3 MB",
@@ -132,7 +136,7 @@ EXPERIMENT = Experiment(
             _SFC_P,
             at_least=lambda run: 0.75 * plateau_bytes(run, PAPER_FEEDBACK_US),
             at_most=lambda run: 1.25 * plateau_bytes(run, PAPER_FEEDBACK_US),
-            where={_AXIS: 40, **_OWN},
+            where={_AXIS: 40, **_OUR_FEEDBACK},
         ),
     ),
     figures=(
@@ -140,12 +144,12 @@ EXPERIMENT = Experiment(
             "Shared buffer of the receiver's switch, which holds no other traffic, maximum of every 10 us. Dotted: the "
             "paper's formula with the feedback delay of this network.",
             *(
-                over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OWN}), level=_plateau(degree))
+                over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OUR_FEEDBACK}), level=_plateau(degree))
                 for degree in (8, 24, 40)
             ),
         ),
-        buffer_over_time({_AXIS: 40, **_PAPERS}, "buffer-40-6us"),
-        figure_over_axis(_AXIS, STEADY_BUFFER, _OWN),
+        buffer_over_time({_AXIS: 40, **_PAPER_FEEDBACK}, "buffer-40-6us"),
+        figure_over_axis(_AXIS, STEADY_BUFFER, _OUR_FEEDBACK),
     ),
     notes=(
         "The network is the paper's at every scale. Only the messages are shorter.",
