@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The paper's experiments: their claims and figures, held against runs, and the document made of it."""
+"""The paper's experiments: their runs, the check of the paper's claims against them, and the generated pages."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The table of experiments."""
+"""The list of all experiments."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ _MODULES = (
 )
 
 EXPERIMENTS: Mapping[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
-"""The experiments of the paper, in its order."""
+"""The experiments by name, in the paper's order."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The runs that an experiment of the paper asks for, as words that `run` would understand."""
+"""The runs of an experiment, as requests with the same options as `runner.py run`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from testbed.plan.plan import RunRequest
 from testbed.program.given import GivenProgram
 
 REQUEST_KEYS = ("duration_ms", "topology")
-"""Settings of a point that are options of a run of their own, not `--set` keys."""
+"""Settings of a point that are separate options of a run, not `--set` keys."""
 
 
 @dataclass(frozen=True)
 class ExperimentJob:
-    """One run of an experiment."""
+    """A run of an experiment."""
 
     experiment: str
     point: Point
     request: RunRequest
     changed: tuple[str, ...] = ()
-    """Settings that are not the experiment's."""
+    """Settings that the user changed."""
 
     @property
     def label(self) -> str:
@@ -34,7 +34,7 @@ class ExperimentJob:
 
 
 def taken_by(experiment: Experiment, changed: Sequence[str]) -> tuple[str, ...]:
-    """Of some settings those that an experiment has: what has no part before a dot is its workload's."""
+    """Return the settings that an experiment has. A key without a dot belongs to the experiment's workload."""
     known = experiment.scenario.workload.model_fields
     keys = {setting: setting.partition("=")[0] for setting in changed}
     return tuple(setting for setting in changed if "." in keys[setting] or keys[setting] in known)
@@ -48,14 +48,14 @@ def request_for(
     changed: Sequence[str] = (),
     program: GivenProgram | None = None,
 ) -> RunRequest:
-    """What `run` would be asked for to make this point."""
-    chosen = clock or point.clock
+    """Return the request for the run of a point."""
+    chosen_clock = clock or point.clock
     settings = {key: value for key, value in point.settings.items() if key not in REQUEST_KEYS}
     return RunRequest(
         experiment.name,
         scheme=point.scheme,
-        clock=chosen,  # type: ignore[arg-type]
-        dilation=point.dilation if chosen == "real" else None,
+        clock=chosen_clock,  # type: ignore[arg-type]
+        dilation=point.dilation if chosen_clock == "real" else None,
         scale=scale,
         seed=point.seed,
         duration_ms=point.settings.get("duration_ms"),
@@ -74,9 +74,10 @@ def jobs_of(
     changed: Sequence[str] = (),
     program: GivenProgram | None = None,
 ) -> list[ExperimentJob]:
-    """The runs that can be made; `changed` settings stand behind the experiment's own, `program` is of all switches.
+    """Return the jobs of an experiment at a scale.
 
-    UsageError if the experiment has no such scale, or a run cannot be planned.
+    `changed` settings override the experiment's. `program` is the P4 program of all switches. UsageError if the
+    experiment does not have the scale.
     """
     if scale not in experiment.grids:
         raise UsageError(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Holds an experiment's claims against its runs, and writes its folder: reproduction.json, page, figures, data.
+"""Checks an experiment's claims against its runs, and writes its folder: reproduction.json, page, figures, data.
 
-Several experiments are judged side by side, each in a process of its own: `python -m reproduction.judge`.
+Each experiment is judged in its own process, `python -m reproduction.judge`, so that several are judged in parallel.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from testbed.plan.config import ProgramConfig
 
 
 class Case(BaseModel):
-    """An experiment to be judged: what became of its runs, by their labels, and where its folder is."""
+    """An experiment to be judged: the results of its runs by label, and its folder."""
 
     experiment: str
     scale: ScaleName
     folder: Path
     runs: tuple[tuple[str, JobResult], ...]
     changed: tuple[str, ...] = ()
-    """Settings that are not the experiment's."""
+    """Settings that the user changed."""
     program: ProgramConfig | None = None
-    """Of the switches; None: the testbed's own."""
+    """The P4 program of the switches; None: the testbed's own."""
 
 
 def judge_case(case: Case) -> None:
-    """Writes the folder. UsageError if the experiment has no such runs (any more)."""
+    """Judge an experiment and write its folder. UsageError if the experiment does not have one of the runs."""
     experiment = EXPERIMENTS[case.experiment]
     jobs = {job.point.label: job for job in jobs_of(experiment, case.scale)}
     unknown = [label for label, _ in case.runs if label not in jobs]
@@ -63,16 +63,16 @@ def judge_case(case: Case) -> None:
             f"{case.folder}: {experiment.name} at scale {case.scale} has no run {unknown[0]!r} in this release"
         )
     results = [result for _, result in case.runs]
-    found, measured = conclude(experiment, case.scale, [jobs[label] for label, _ in case.runs], results)
-    found = found.model_copy(update={"changed": case.changed, "program": case.program})
-    write_reproduction(case.folder, experiment, found, measured)
+    reproduction, measured = conclude(experiment, case.scale, [jobs[label] for label, _ in case.runs], results)
+    reproduction = reproduction.model_copy(update={"changed": case.changed, "program": case.program})
+    write_reproduction(case.folder, experiment, reproduction, measured)
     give_to_caller(case.folder)
 
 
 def judge_again(folder: Path) -> StoredReproduction:
-    """Holds today's claims against the runs that a reproduction was made of, and rewrites its folder.
+    """Check the current claims against the runs of an earlier reproduction, and rewrite its folder.
 
-    UsageError if the folder cannot be read, or if the experiment has no such runs any more.
+    UsageError if the folder cannot be read, or if the experiment no longer has one of the runs.
     """
     before = read_reproduction(folder).reproduction
     if before.experiment not in EXPERIMENTS:
@@ -96,7 +96,7 @@ def judge_again(folder: Path) -> StoredReproduction:
 def conclude(
     experiment: Experiment, scale: ScaleName, jobs: Sequence[ExperimentJob], results: Sequence[JobResult]
 ) -> tuple[Reproduction, Results]:
-    """The findings about every claim from the runs of an experiment. One that was cut short is no evidence."""
+    """Return the findings about every claim, and the measurements, without failed, interrupted and invalid runs."""
     measurements = []
     runs = []
     failures = []
@@ -141,57 +141,65 @@ def conclude(
 
 
 def _instead_of_defaults(measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """What `reproduce` was asked for beyond the scale: the runs know."""
+    """Return the seed of the runs, and their clock if it differs from the experiment's."""
     if not measurements:
         return {}
-    clocks = [each.run.result.clock for each in measurements if each.run.result.clock != each.point.clock]
+    clocks = [
+        measurement.run.result.clock
+        for measurement in measurements
+        if measurement.run.result.clock != measurement.point.clock
+    ]
     return {"seed": measurements[0].run.result.seed, "clock": clocks[0] if clocks else None}
 
 
 def findings(experiment: Experiment, results: Results) -> tuple[ClaimFinding, ...]:
-    """Every claim held against the results."""
-    found = []
+    """Check every claim of an experiment against the results."""
+    checked = []
     for claim in experiment.claims:
         measured = judge(claim, results)
         value = None if measured.value is None else float(f"{measured.value:.6g}")
-        found.append(
+        checked.append(
             ClaimFinding(
                 claim=claim.claim, paper=claim.paper, measured=measured.text, value=value, holds=measured.holds
             )
         )
-    return tuple(found)
+    return tuple(checked)
 
 
-def write_reproduction(folder: Path, experiment: Experiment, found: Reproduction, results: Results) -> None:
-    """Fills an experiment's folder."""
-    replace_text(folder / FILE_NAME, json.dumps(found.model_dump(by_alias=True), indent=2, ensure_ascii=False) + "\n")
+def write_reproduction(folder: Path, experiment: Experiment, reproduction: Reproduction, results: Results) -> None:
+    """Write an experiment's reproduction.json, page, figures and data."""
+    content = reproduction.model_dump(by_alias=True)
+    replace_text(folder / FILE_NAME, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     figures = []
     if results.measurements:
         figures = [(spec.name, spec.caption, spec.draw(results)) for spec in experiment.figures]
     page = ExperimentPage(
-        name=found.experiment,
-        title=found.title,
-        paper_place=found.paper_place,
-        scale=found.scale,
-        claims=[ClaimRow(row.claim, row.paper, row.measured, row.holds) for row in found.claims],
-        runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in found.runs],
-        remarks=found.notes,
-        command=found.command,
+        name=reproduction.experiment,
+        title=reproduction.title,
+        paper_place=reproduction.paper_place,
+        scale=reproduction.scale,
+        claims=[ClaimRow(row.claim, row.paper, row.measured, row.holds) for row in reproduction.claims],
+        runs=[RunLink(run.label, Path(run.folder), run.command, run.verdict) for run in reproduction.runs],
+        remarks=reproduction.notes,
+        command=reproduction.command,
         shows=experiment.shows,
         failures=[
-            *(f"Not the experiment's own {departure}" for departure in found.departures),
-            *(f"Failed: {failure}" for failure in found.failures),
+            *(f"Changed {departure}" for departure in reproduction.departures),
+            *(f"Failed: {failure}" for failure in reproduction.failures),
         ],
     )
     rows = [
-        {**{f"axis.{key}": str(value) for key, value in each.point.place.items()}, **result_row(each.run.result)}
-        for each in results.measurements
+        {
+            **{f"axis.{key}": str(value) for key, value in measurement.point.place.items()},
+            **result_row(measurement.run.result),
+        }
+        for measurement in results.measurements
     ]
     write_experiment_page(folder, page, figures, pl.DataFrame(rows, infer_schema_length=None))
 
 
 def main() -> int:
-    """The case on stdin."""
+    """Judge the case on stdin."""
     judge_case(Case.model_validate_json(sys.stdin.buffer.read()))
     return 0
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Claims that somebody makes about runs of their own: a Python file with `CLAIMS`, of the kinds that experiments have.
+"""Claims of users about their own runs: a Python file with a tuple `CLAIMS` of the kinds that experiments have.
 
-Runs go by what a comparison calls them, `sfc` or `sfc (mine)`; where they have several seeds, a claim must hold for
-each.
+Claims name schemes as a comparison does, such as `sfc` or `sfc (mine)`. A claim must hold for every seed of the runs.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _WORDS = ("claim", "paper")
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
-    """What a file claims; it is executed. UsageError, one line, for one that cannot be."""
+    """Execute a file and return its claims. UsageError, one line, if it cannot be read or executed."""
     try:
         read_bounded_text(path, MOST_BYTES)
     except FileNotFoundError as error:
@@ -37,19 +36,19 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
     except FileRefused as error:
         raise UsageError(f"--claims {path} {error}") from error
     try:
-        found = getattr(_executed(path.absolute()), "CLAIMS", None)
+        claims = getattr(_executed(path.absolute()), "CLAIMS", None)
     except (Exception, SystemExit) as error:
         raise UsageError(f"--claims {path}: {_where(error, path.absolute())}{type(error).__name__}: {error}") from error
-    if not isinstance(found, (tuple, list)) or not found:
-        raise UsageError(f"--claims {path}: no tuple CLAIMS of claims in it")
-    for each in found:
-        if not all(isinstance(getattr(each, part, None), str) for part in _WORDS) or not hasattr(each, "check"):
-            raise UsageError(f"--claims {path}: {shown(each)} is no claim; kinds are in reproduction/model/claims.py")
-    return tuple(found)
+    if not isinstance(claims, (tuple, list)) or not claims:
+        raise UsageError(f"--claims {path}: the file defines no tuple CLAIMS with claims")
+    for claim in claims:
+        if not all(isinstance(getattr(claim, part, None), str) for part in _WORDS) or not hasattr(claim, "check"):
+            raise UsageError(f"--claims {path}: {shown(claim)} is not a claim; see reproduction/model/claims.py")
+    return tuple(claims)
 
 
 def judged(claims: Sequence[Claim], folders: Sequence[Path]) -> tuple[HeldClaim, ...]:
-    """Every claim held against the runs in these folders; invalid ones and such with damaged traces are no evidence."""
+    """Check every claim against the runs in some folders. Invalid runs and runs with damaged traces are left out."""
     if not claims:
         return ()
     runs = [run for run in map(load_run, folders) if run.result.verdict != "invalid" and not run.problems]
@@ -65,7 +64,7 @@ def judged(claims: Sequence[Claim], folders: Sequence[Path]) -> tuple[HeldClaim,
 def _held(claim: Claim, results: Results) -> HeldClaim:
     try:
         return _finding(claim, judge(claim, results))
-    except Exception as error:  # of a file that somebody has just written
+    except Exception as error:  # the check is a user's code
         return _finding(claim, Measured(None, False, f"not measured: {type(error).__name__}: {error}"))
 
 
@@ -84,7 +83,7 @@ def _executed(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError("not a Python file, NAME.py")
     module = module_from_spec(spec)
-    sys.modules[_MODULE] = module  # dataclasses look for their module there
+    sys.modules[_MODULE] = module  # dataclasses look up their module there
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
@@ -95,6 +94,6 @@ def _executed(path: Path) -> ModuleType:
 
 def _where(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError):
-        return ""  # it says so itself
-    own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    return f"line {own[-1]}: " if own else ""
+        return ""  # its text contains the line
+    numbers = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f"line {numbers[-1]}: " if numbers else ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""reproduction.json: what was found about an experiment's claims, and from which runs."""
+"""reproduction.json: the findings about an experiment's claims, and the runs behind them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA = "sfc-testbed/reproduction/1"
 
 
 class ClaimFinding(BaseModel):
-    """What was found about one claim."""
+    """The finding about one claim."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,7 +35,7 @@ class ClaimFinding(BaseModel):
 
 
 class RunOfExperiment(BaseModel):
-    """One run behind the findings."""
+    """A run on which the findings are based."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,11 +45,11 @@ class RunOfExperiment(BaseModel):
     command: str
     verdict: Level
     wall_s: float | None = None
-    """What it took; None: nobody measured it."""
+    """The wall time of the run; None: not measured."""
 
 
 class Reproduction(BaseModel):
-    """reproduction.json: an experiment at a scale, claim by claim."""
+    """The content of reproduction.json: the findings of an experiment at a scale."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,15 +64,15 @@ class Reproduction(BaseModel):
     notes: tuple[str, ...]
     seed: int = 1
     clock: str | None = None
-    """Where it was not the scale's own."""
+    """The clock, if it differs from the experiment's."""
     changed: tuple[str, ...] = ()
-    """Settings that are not the experiment's: what was found tests a reason and reproduces nothing."""
+    """Settings that the user changed. The findings then test a reason and do not reproduce the paper."""
     program: ProgramConfig | None = None
-    """Of the switches, where it was not the testbed's own, with which nothing is reproduced either."""
+    """The P4 program of the switches; None: the testbed's own. Another program does not reproduce the paper either."""
 
     @property
     def command(self) -> str:
-        """What repeats it."""
+        """The command that repeats the reproduction."""
         words = ["./runner.py", "reproduce", self.experiment, "--scale", self.scale, "--seed", str(self.seed)]
         words += ["--clock", self.clock] if self.clock else []
         words += ["--p4", self.program.path] if self.program else []
@@ -80,9 +80,9 @@ class Reproduction(BaseModel):
 
     @property
     def departures(self) -> tuple[str, ...]:
-        """What was not as the experiment has it, each as a page says it."""
-        own = () if self.program is None else (f"P4 program {self.program.path}, SHA-256 {self.program.sha256}",)
-        return *(f"setting: {setting}" for setting in self.changed), *own
+        """The changed settings and program, as an experiment's page names them."""
+        program = () if self.program is None else (f"P4 program {self.program.path}, SHA-256 {self.program.sha256}",)
+        return *(f"setting: {setting}" for setting in self.changed), *program
 
     @property
     def all_hold(self) -> bool:
@@ -91,7 +91,7 @@ class Reproduction(BaseModel):
 
 @dataclass(frozen=True)
 class StoredReproduction:
-    """A reproduction and the folder it lies in."""
+    """A reproduction and its folder."""
 
     reproduction: Reproduction
     folder: Path
@@ -102,12 +102,12 @@ class StoredReproduction:
 
 
 def is_reproduction(folder: Path) -> bool:
-    """Whether a folder is one of `reproduce`."""
+    """Return whether `reproduce` wrote a folder."""
     return (folder / FILE_NAME).exists()
 
 
 def read_reproduction(folder: Path) -> StoredReproduction:
-    """What `reproduce` left in a folder. UsageError if it is not there or of another release."""
+    """Read a folder of `reproduce`. UsageError if its file does not exist, is damaged, or is of another release."""
     path = folder / FILE_NAME
     try:
         content = json.loads(read_bounded_text(path, MAX_FILE_BYTES))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/stored/reproduction-remarks.yaml: why claims do not hold, each reason with the runs that tested it."""
+"""docs/stored/reproduction-remarks.yaml: the reasons why claims do not hold, with the runs that tested each reason."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ REMARKS = Path(__file__).resolve().parents[1] / "docs" / "stored" / "reproductio
 
 
 class Remark(BaseModel):
-    """A reason, and what became of it when it was tested."""
+    """A reason why a claim does not hold, and the test of this reason."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reason: str
     found: str
-    """What the runs showed, whether they bear the reason out or not."""
+    """The result of the runs, whether they confirm the reason or refute it."""
     runs: tuple[str, ...] = Field(min_length=1)
-    """As typed behind `./runner.py`."""
+    """The runs that tested the reason, as typed after `./runner.py`."""
 
 
 Remarks = Mapping[str, Mapping[str, Remark]]
-"""By experiment and by claim, in its own words."""
+"""Remarks by experiment and by the text of the claim."""
 
 _FORM: TypeAdapter[Remarks] = TypeAdapter(Remarks)
 
 
 def read_remarks() -> Remarks:
-    """Those that are stored."""
+    """Read the stored remarks."""
     return _FORM.validate_python(yaml.safe_load(REMARKS.read_text(encoding="utf-8")))

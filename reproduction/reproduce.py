@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Makes the runs of experiments and has their claims held against them. Decides nothing about the claims.
+"""Makes the runs of experiments and starts the processes that judge their claims.
 
-All that is kept is in the runs' folders and in one folder for each experiment.
+The results are in the runs' folders and in one folder per experiment.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from testbed.plan.config import program_config
 
 @dataclass(frozen=True)
 class ReproducedExperiments:
-    """What `reproduce` made; after Ctrl-C of the runs that were done until then."""
+    """The experiments that were judged; after Ctrl-C, from the runs that were complete by then."""
 
     each: tuple[StoredReproduction, ...]
     ran: int
-    """Runs that are complete."""
+    """The number of complete runs."""
     is_interrupted: bool
 
 
@@ -43,12 +43,12 @@ def reproduce(
     tell: Tell,
     tell_retry: Callable[[str], None] | None = None,
 ) -> ReproducedExperiments:
-    """Runs the jobs of some experiments and concludes each that has a run. Of their runs no page is drawn.
+    """Run the jobs of some experiments and judge every experiment. The runs get no pages.
 
-    Where somebody is to be told of retries, live runs that were late are made again, and the last one counts.
+    With `tell_retry`, live runs that were late are repeated, and the last run counts.
     """
-    wanted = [Job(job.label, job.request, out, page=False) for job in jobs]
-    done = run_jobs_retrying(wanted, executor, tell, tell_retry)
+    run_jobs = [Job(job.label, job.request, out, page=False) for job in jobs]
+    done = run_jobs_retrying(run_jobs, executor, tell, tell_retry)
     cases = _cases(scale, jobs, done, out)
     was_waited_for = _judge_all(cases)
     judged = [case.folder for case in cases if was_waited_for or (case.folder / FILE_NAME).exists()]
@@ -60,7 +60,7 @@ def reproduce(
 
 
 def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, out: Path) -> list[Case]:
-    """Every experiment in a folder of its own; not one that was interrupted before any run."""
+    """Make a folder for every experiment, unless it was interrupted before its first complete run."""
     cases = []
     for name in dict.fromkeys(job.experiment for job in jobs):
         pairs = zip(jobs, done.each, strict=True)
@@ -68,8 +68,8 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
         if done.is_interrupted and not any(isinstance(result, JobFinished) for _, result in runs):
             continue
         first = next(job for job in jobs if job.experiment == name)
-        given = first.request.program
-        folder = make_folder(out, "-".join([name, scale, *([given.name] if given else []), "reproduction"]))
+        program = first.request.program
+        folder = make_folder(out, "-".join([name, scale, *([program.name] if program else []), "reproduction"]))
         cases.append(
             Case(
                 experiment=name,
@@ -77,14 +77,14 @@ def _cases(scale: ScaleName, jobs: Sequence[ExperimentJob], done: JobResults, ou
                 folder=folder,
                 runs=runs,
                 changed=first.changed,
-                program=program_config(given) if given else None,
+                program=program_config(program) if program else None,
             )
         )
     return cases
 
 
 def _judge_all(cases: Sequence[Case]) -> bool:
-    """Whether somebody waited for it. RunError if a page could not be made."""
+    """Judge all experiments. Return False if this was interrupted. RunError if an experiment could not be judged."""
     failures = []
 
     def take(number: int, end: TaskEnd) -> None:

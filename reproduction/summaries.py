@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/stored/reproduction.json: what docs/reproduction.md says of each experiment at each scale.
+"""docs/stored/reproduction.json: the findings of each experiment at each scale that docs/reproduction/ shows.
 
-The runs themselves stay where they were made. Of each experiment and scale one finding counts: the newest of those
-whose messages kept arriving longest.
+The runs themselves are not stored. There is one summary per experiment and scale. Complete findings are preferred, then
+findings with longer arrivals of messages, then newer findings.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MADE = re.compile(r"\d{8}-\d{6}")
 
 
 class Summary(BaseModel):
-    """An experiment at a scale, claim by claim."""
+    """The findings of an experiment at a scale."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,33 +42,32 @@ class Summary(BaseModel):
     paper_place: str
     claims: tuple[ClaimFinding, ...]
     runs: int = Field(ge=0)
-    """How many."""
+    """The number of runs."""
     verdicts: tuple[str, ...]
-    """Of these runs, each once."""
+    """The different verdicts of these runs."""
     failures: tuple[str, ...]
     notes: tuple[str, ...]
     arrivals_us: float | None = None
-    """How long messages kept arriving, where that was less than the scale's own time."""
+    """The time for which messages arrive, if it is shorter than the scale's."""
     command: str
     made: str = ""
-    """When, as its folder's name tells: YYYYMMDD-HHMMSS. Empty: before anybody kept it."""
+    """The time of the reproduction from its folder's name, YYYYMMDD-HHMMSS; empty: unknown."""
     walls_s: tuple[float, ...] = ()
-    """What each of the runs took; empty: before anybody kept it."""
+    """The wall time of each run; empty: unknown."""
 
     @property
     def held(self) -> int:
-        """Claims that hold."""
+        """The number of claims that hold."""
         return sum(claim.holds for claim in self.claims)
 
     @property
     def weight(self) -> tuple[bool, float, str]:
-        """What makes it count before others of its place: that it is whole, that messages kept arriving longer, that it
-        is newer."""
+        """The sort key that decides which summary is kept: complete, longer, and newer ones are preferred."""
         return not self.failures, math.inf if self.arrivals_us is None else self.arrivals_us, self.made
 
     @property
     def place(self) -> tuple[str, str]:
-        """What a summary takes the place of another by."""
+        """The experiment and the scale; one summary is kept for each such pair."""
         return self.experiment, self.scale
 
 
@@ -78,55 +77,58 @@ class _Store(BaseModel):
 
 
 def summary_of(stored: StoredReproduction) -> Summary | None:
-    """None where it reproduces nothing: by another P4 program, or with other settings than a shorter run's."""
-    found = stored.reproduction
-    own_us = own_arrivals_us(found.experiment, found.scale)
-    length_us = _given_length_us(found) if found.changed else own_us
-    is_short = found.scale == "paper" and length_us is not None and own_us is not None and length_us < own_us
-    if found.program is not None or not (length_us == own_us or is_short):
+    """Summarize a reproduction.
+
+    None if it does not reproduce the paper: it used another P4 program, or changed a setting other than the time for
+    which messages arrive. At scale paper this time may be shortened.
+    """
+    reproduction = stored.reproduction
+    scale_us = own_arrivals_us(reproduction.experiment, reproduction.scale)
+    length_us = _changed_length_us(reproduction) if reproduction.changed else scale_us
+    is_short = reproduction.scale == "paper" and length_us is not None and scale_us is not None and length_us < scale_us
+    if reproduction.program is not None or not (length_us == scale_us or is_short):
         return None
     return Summary(
-        experiment=found.experiment,
-        scale=found.scale,
-        title=found.title,
-        paper_place=found.paper_place,
-        claims=found.claims,
-        runs=len(found.runs),
-        verdicts=tuple(sorted({run.verdict for run in found.runs})),
-        failures=found.failures,
-        notes=found.notes,
+        experiment=reproduction.experiment,
+        scale=reproduction.scale,
+        title=reproduction.title,
+        paper_place=reproduction.paper_place,
+        claims=reproduction.claims,
+        runs=len(reproduction.runs),
+        verdicts=tuple(sorted({run.verdict for run in reproduction.runs})),
+        failures=reproduction.failures,
+        notes=reproduction.notes,
         arrivals_us=length_us if is_short else None,
-        command=found.command,
+        command=reproduction.command,
         made=made.group() if (made := _MADE.search(stored.folder.name)) else "",
-        walls_s=tuple(round(run.wall_s, 2) for run in found.runs if run.wall_s is not None),
+        walls_s=tuple(round(run.wall_s, 2) for run in reproduction.runs if run.wall_s is not None),
     )
 
 
-def _given_length_us(found: Reproduction) -> float:
-    """The one setting that was given, if it is how long messages keep arriving; not a number if it is another."""
-    [first, *others] = found.changed
+def _changed_length_us(reproduction: Reproduction) -> float:
+    """Return the changed time for which messages arrive; NaN if another setting was changed."""
+    [first, *others] = reproduction.changed
     key, _, value = first.partition("=")
     return float(value) if key == _LENGTH and not others else math.nan
 
 
 def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
-    """How long messages keep arriving at a scale; None where that is no setting of the experiment."""
+    """Return the time for which messages arrive at a scale; None if the experiment does not have this setting."""
     arrivals_us = EXPERIMENTS[experiment].scenario.scales[scale].workload.get(_LENGTH)
     return None if arrivals_us is None else float(arrivals_us)
 
 
 def merged(stored: Iterable[Summary], new: Iterable[Summary]) -> tuple[Summary, ...]:
-    """One of each experiment and scale, in the catalogue's order, in whatever order they are given. What the catalogue
-    has no more is left out."""
-    found: dict[tuple[str, str], Summary] = {}
-    for each in (*stored, *new):
-        if each.place not in found or found[each.place].weight <= each.weight:
-            found[each.place] = each
-    return tuple(found[name, scale] for name in EXPERIMENTS for scale in SCALES if (name, scale) in found)
+    """Return one summary per experiment and scale, in the catalogue's order, without unknown experiments."""
+    best: dict[tuple[str, str], Summary] = {}
+    for summary in (*stored, *new):
+        if summary.place not in best or best[summary.place].weight <= summary.weight:
+            best[summary.place] = summary
+    return tuple(best[name, scale] for name in EXPERIMENTS for scale in SCALES if (name, scale) in best)
 
 
 def read_summaries(path: Path = STORE) -> tuple[Summary, ...]:
-    """Those that are stored; none where there is no file. UsageError if it cannot be read."""
+    """Read the stored summaries; none if the file does not exist. UsageError if it cannot be read."""
     if not path.exists():
         return ()
     try:
@@ -136,6 +138,6 @@ def read_summaries(path: Path = STORE) -> tuple[Summary, ...]:
 
 
 def write_summaries(summaries: Iterable[Summary], path: Path = STORE) -> None:
-    """In place of those that were stored."""
+    """Replace the stored summaries."""
     content = _Store(summaries=tuple(summaries)).model_dump(mode="json", by_alias=True)
     replace_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

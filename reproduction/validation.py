@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which runs of a scenario are held against each other on both clocks: those of its experiment.
+"""Chooses the pairs of runs that `validate` compares on both clocks.
 
-For each scheme the last place of the experiment's grids counts, such as the largest load, with the experiment's
-settings. A scheme that the experiment does not have, and a scenario without one, run as `run` would.
+For each scheme of a scenario's experiment this is the last point of the experiment's grids, such as the largest load,
+with the experiment's settings. A scheme that the experiment does not have, and a scenario without an experiment, run as
+with `run`.
 """
 
 from __future__ import annotations
@@ -29,31 +30,34 @@ _SCHEMES_WITHOUT_EXPERIMENT = ("irn", "sfc")
 
 @dataclass(frozen=True)
 class Wish:
-    """What was typed. None: as the experiment has it."""
+    """The options of `validate`. None: as in the experiment."""
 
     scenario: str
-    """Or `all`."""
+    """The name of a scenario, or `all`."""
     schemes: tuple[str, ...] | None = None
     switch: str = "auto"
     scale: str = "ci"
     dilation: int | None = None
     seed: int | None = None
     settings: tuple[str, ...] = ()
-    """After those of the experiment, which they replace."""
+    """Settings that override the experiment's."""
     program: GivenProgram | None = None
-    """Of the switches on both clocks; None: the testbed's own."""
+    """The P4 program of the switches on both clocks; None: the testbed's own."""
 
 
 def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
-    """What to run, and what of `all` the switch cannot do, here and now. UsageError where it cannot do what was named,
-    or nothing at all. Whether the runs can be planned otherwise is not asked."""
+    """Return the pairs to run, and one line for each pair of `all` that the switch does not support.
+
+    UsageError if the switch does not support a pair of a named scenario, or no pair at all. Other reasons why a run
+    cannot be planned are not checked.
+    """
     names = list(SCENARIOS) if wish.scenario == ALL else [wish.scenario]
-    wanted = [pair for name in names for pair in _pairs_of_scenario(wish, name)]
+    candidates = [pair for name in names for pair in _pairs_of_scenario(wish, name)]
     target = SWITCH_TARGETS.get(wish.switch)
     if target is None or target.no_pfc is None:
-        return wanted, []
+        return candidates, []
     pairs, refusals = [], []
-    for pair in wanted:
+    for pair in candidates:
         settings = plan_run(pair.virtual).switch_settings
         try:
             switch_target(wish.switch, "real", settings)
@@ -70,16 +74,17 @@ def pairs_of(wish: Wish) -> tuple[list[Pair], list[str]]:
 def _pairs_of_scenario(wish: Wish, scenario: str) -> list[Pair]:
     points = _last_points(EXPERIMENTS[scenario], wish.scale) if scenario in EXPERIMENTS else {}
     schemes = wish.schemes or tuple(point.scheme for point in points.values()) or _SCHEMES_WITHOUT_EXPERIMENT
-    return [_pair(wish, scenario, scheme, points.get(_in_full(scheme))) for scheme in schemes]
+    return [_pair(wish, scenario, scheme, points.get(_full_name(scheme))) for scheme in schemes]
 
 
 def _last_points(experiment: Experiment, scale: str) -> dict[str, Point]:
-    """The last point of each scheme, by its name in full."""
+    """Return the last point of each scheme, by the scheme's full name."""
     grids = {str(name): grid for name, grid in experiment.grids.items()}
-    return {_in_full(point.scheme): point for point in grids[scale].points()} if scale in grids else {}
+    return {_full_name(point.scheme): point for point in grids[scale].points()} if scale in grids else {}
 
 
-def _in_full(scheme: str) -> str:
+def _full_name(scheme: str) -> str:
+    """Return a scheme's name with its congestion control, such as `sfc+window` for `sfc`."""
     return f"{scheme}+{SCHEMES[scheme].congestion}" if scheme in SCHEMES else scheme
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The kinds of claim that the paper makes, each a small class. Over an axis a claim must hold at every place."""
+"""The kinds of claim that the paper makes, one class each. A claim over an axis must hold at every point of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reproduction.model.quantities import Quantity
 
 @dataclass(frozen=True)
 class Ratio:
-    """A quantity of one scheme over that of another, at the same place, lies between two bounds."""
+    """A claim that the ratio of a quantity under two schemes lies between two bounds at every point."""
 
     claim: str
     paper: str
@@ -30,21 +30,22 @@ class Ratio:
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        found = []
-        for each in _chosen(results, self.scheme, self.where):
-            value, base = (self.of.measure(run) for run in (each.run, results.at(self.base, each.point.place)))
+        ratios = []
+        for measurement in _chosen(results, self.scheme, self.where):
+            base_run = results.at(self.base, measurement.point.place)
+            value, base = (self.of.measure(run) for run in (measurement.run, base_run))
             if not base:
                 raise NotMeasured(f"{self.of.name} of {self.base} is zero")
-            found.append((value / base, f"{self.of.write(value)} against {self.of.write(base)}", each))
-        worst = _worst([ratio for ratio, *_ in found], self.at_least, self.at_most)
-        ratio, words, each = found[worst]
-        text = f"{format_ratio(ratio)} ({words}{_place(each, found)})"
+            ratios.append((value / base, f"{self.of.write(value)} vs. {self.of.write(base)}", measurement))
+        worst = _worst([ratio for ratio, *_ in ratios], self.at_least, self.at_most)
+        ratio, values, measurement = ratios[worst]
+        text = f"{format_ratio(ratio)} ({values}{_place(measurement, len(ratios))})"
         return Measured(ratio, _between(ratio, self.at_least, self.at_most), text)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A quantity of a scheme lies between bounds: numbers, or formulas of the run (how a claim scales)."""
+    """A claim that a quantity of a scheme lies between two bounds: numbers, or functions of the run."""
 
     claim: str
     paper: str
@@ -55,25 +56,24 @@ class Bound:
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        found = []
-        for each in _chosen(results, self.scheme, self.where):
-            value = self.of.measure(each.run)
-            low, high = (_at(bound, each.run) for bound in (self.at_least, self.at_most))
-            found.append((value, low, high, each))
-        value, low, high, each = min(found, key=lambda one: _margin(*one[:3]))
-        wanted = " and ".join(
+        bounded = []
+        for measurement in _chosen(results, self.scheme, self.where):
+            value = self.of.measure(measurement.run)
+            low, high = (_at(bound, measurement.run) for bound in (self.at_least, self.at_most))
+            bounded.append((value, low, high, measurement))
+        value, low, high, measurement = min(bounded, key=lambda row: _margin(*row[:3]))
+        required = " and ".join(
             f"{word} {self.of.write(bound)}"
             for word, bound in (("at least", low), ("at most", high))
             if bound is not None
         )
-        return Measured(
-            value, _between(value, low, high), f"{self.of.write(value)} (wanted {wanted}{_place(each, found)})"
-        )
+        text = f"{self.of.write(value)} (required: {required}{_place(measurement, len(bounded))})"
+        return Measured(value, _between(value, low, high), text)
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A quantity grows in proportion to an axis: the straight line through its values explains them."""
+    """A claim that a quantity grows linearly with an axis: R² of the fitted line is at least `least_r2`."""
 
     claim: str
     paper: str
@@ -86,13 +86,13 @@ class Linear:
     def check(self, results: Results) -> Measured:
         chosen = _chosen(results, self.scheme, self.where)
         slope, r2 = _line(chosen, self.of, self.axis)
-        text = f"{self.of.write(slope)} a step of {self.axis}, R² {r2:.3f} over {len(chosen)} places"
+        text = f"{self.of.write(slope)} per unit of {self.axis}, R² {r2:.3f} over {len(chosen)} points"
         return Measured(r2, r2 >= self.least_r2 and slope > 0, text)
 
 
 @dataclass(frozen=True)
 class SteeperThan:
-    """Along an axis, a quantity grows faster under one scheme than under another, at least by a factor."""
+    """A claim that a quantity grows faster with an axis under one scheme than under another, by at least a factor."""
 
     claim: str
     paper: str
@@ -107,13 +107,13 @@ class SteeperThan:
         steep, flat = (
             _line(_chosen(results, scheme, self.where), self.of, self.axis)[0] for scheme in (self.steep, self.flat)
         )
-        text = f"{self.of.write(steep)} against {self.of.write(flat)} a step of {self.axis}"
+        text = f"{self.of.write(steep)} vs. {self.of.write(flat)} per unit of {self.axis}"
         return Measured(steep / flat if flat else None, steep > 0 and steep >= self.at_least * flat, text)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A quantity of a scheme changes little over an axis: highest over lowest."""
+    """A claim that a quantity of a scheme changes little over an axis: its highest value over its lowest is limited."""
 
     claim: str
     paper: str
@@ -123,7 +123,7 @@ class Spread:
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        values = [self.of.measure(each.run) for each in _chosen(results, self.scheme, self.where)]
+        values = [self.of.measure(measurement.run) for measurement in _chosen(results, self.scheme, self.where)]
         low, high = min(values), max(values)
         ratio = high / low if low else float("inf")
         return Measured(ratio, ratio <= self.at_most, f"{self.of.write(low)} to {self.of.write(high)}")
@@ -131,7 +131,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class SameDistribution:
-    """Each of several quantities, such as quantiles of one distribution, is alike under two schemes."""
+    """A claim that quantities, such as percentiles of a distribution, are alike under two schemes."""
 
     claim: str
     paper: str
@@ -142,21 +142,22 @@ class SameDistribution:
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        found = []
-        for each in _chosen(results, self.scheme, self.where):
+        ratios = []
+        for measurement in _chosen(results, self.scheme, self.where):
+            base_run = results.at(self.base, measurement.point.place)
             for quantity in self.each_of:
-                value, base = (quantity.measure(run) for run in (each.run, results.at(self.base, each.point.place)))
+                value, base = (quantity.measure(run) for run in (measurement.run, base_run))
                 if not base:
                     raise NotMeasured(f"{quantity.name} of {self.base} is zero")
-                found.append((value / base, f"{quantity.name}: {quantity.write(value)} against {quantity.write(base)}"))
-        ratio, words = max(found, key=lambda one: abs(one[0] - 1))
-        text = f"{format_ratio(ratio)} ({words}; the farthest of {len(found)})"
+                ratios.append((value / base, f"{quantity.name}: {quantity.write(value)} vs. {quantity.write(base)}"))
+        ratio, values = max(ratios, key=lambda pair: abs(pair[0] - 1))
+        text = f"{format_ratio(ratio)} ({values}; largest difference of {len(ratios)})"
         return Measured(ratio, abs(ratio - 1) <= self.within, text)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim that needs its own arithmetic."""
+    """A claim with a check of its own."""
 
     claim: str
     paper: str
@@ -167,21 +168,21 @@ class Judged:
 
 
 def _chosen(results: Results, scheme: str, where: Mapping[str, Any]) -> list[Measurement]:
-    chosen = [each for each in results.of(scheme) if where.items() <= each.point.place.items()]
+    chosen = [measurement for measurement in results.of(scheme) if where.items() <= measurement.point.place.items()]
     if not chosen:
         raise NotMeasured(f"{scheme} was not run at {dict(where)}")
     return chosen
 
 
 def _line(chosen: list[Measurement], of: Quantity, axis: str) -> tuple[float, float]:
-    """Slope and R² of the least-squares line."""
+    """Return the slope and R² of the least-squares line."""
     if len(chosen) < 3:
-        raise NotMeasured(f"a line over {axis} needs three places, there are {len(chosen)}")
-    places = np.array([float(each.point.place[axis]) for each in chosen])
-    values = np.array([of.measure(each.run) for each in chosen])
-    slope, offset = np.polyfit(places, values, 1)
+        raise NotMeasured(f"a line over {axis} needs three points, but there are {len(chosen)}")
+    positions = np.array([float(measurement.point.place[axis]) for measurement in chosen])
+    values = np.array([of.measure(measurement.run) for measurement in chosen])
+    slope, offset = np.polyfit(positions, values, 1)
     spread = float(((values - values.mean()) ** 2).sum())
-    error = float(((values - (slope * places + offset)) ** 2).sum())
+    error = float(((values - (slope * positions + offset)) ** 2).sum())
     return float(slope), 1 - error / spread if spread else 0.0
 
 
@@ -194,21 +195,22 @@ def _between(value: float, low: float | None, high: float | None) -> bool:
 
 
 def _margin(value: float, low: float | None, high: float | None) -> float:
-    """How far inside its bounds a value lies, as a share of the nearer one; negative: outside."""
+    """Return the distance to the nearer bound, as a share of this bound; negative if the value is outside."""
     margins = [(value - low) / (abs(low) or 1.0)] if low is not None else []
     margins += [(high - value) / (abs(high) or 1.0)] if high is not None else []
     return min(margins, default=0.0)
 
 
 def _worst(ratios: list[float], low: float | None, high: float | None) -> int:
-    """The place at which the claim is nearest to failing, or fails most."""
+    """Return the index of the ratio that is nearest to failing the claim, or that fails it most."""
     if high is not None and (low is None or max(ratios) > high):
         return int(np.argmax(ratios))
     return int(np.argmin(ratios))
 
 
-def _place(each: Measurement, found: list[Any]) -> str:
-    if len(found) == 1:
+def _place(worst: Measurement, points: int) -> str:
+    """Return the end of a finding's text, which names the worst point if there is more than one."""
+    if points == 1:
         return ""
-    where = ", ".join(f"{name} {value}" for name, value in each.point.place.items())
-    return f"; at {where}, the worst of {len(found)}"
+    where = ", ".join(f"{name} {value}" for name, value in worst.point.place.items())
+    return f"; worst of {points} points: {where}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What an experiment is: a scenario, the runs it asks for at each scale, the paper's claims about them, and figures.
+"""The description of an experiment: a scenario, its runs at each scale, the paper's claims about them, and figures.
 
-Data only. It starts no run; whoever does hands back `Results`.
+An experiment is data and starts no run. `reproduction.reproduce` makes the runs, and `reproduction.judge` checks the
+claims against their `Results`.
 """
 
 from __future__ import annotations
@@ -21,44 +22,44 @@ ClockName = Literal["real", "virtual"]
 
 
 class NotMeasured(Exception):
-    """A claim needs a run or a figure that there is not; the text says which."""
+    """Raised if a claim needs a run or a value that does not exist; the text names it."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Something that is swept: for each value (a number or a short text) the `--set` keys that bring it about."""
+    """An axis of a sweep: for each value (a number or a short text) the `--set` keys that produce it."""
 
     name: str
     values: Mapping[Any, Mapping[str, Any]]
 
     @classmethod
     def of(cls, name: str, key: str, values: Sequence[Any]) -> Axis:
-        """An axis over one key."""
+        """Return an axis over the values of one key."""
         return cls(name, {value: {key: value} for value in values})
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run: a scheme at a place on every axis."""
+    """The description of one run: a scheme and a place, which is a value on every axis."""
 
     scheme: str
     place: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """`--set` keys; `duration_ms` and `topology` are the run's `--duration` and `--topology`."""
+    """`--set` keys and values; `duration_ms` and `topology` become the run's `--duration` and `--topology`."""
     seed: int = 1
     clock: ClockName = "virtual"
     dilation: int | None = None
-    """Of a real-clock run; None: chosen for the machine."""
+    """The dilation of a real-clock run; None: chosen for the machine."""
 
     @property
     def label(self) -> str:
-        """The scheme and where it stands, such as `sfc+none, degree 16`."""
+        """The scheme and the place, such as `sfc+none, degree 16`."""
         return ", ".join([self.scheme, *(f"{name} {value}" for name, value in self.place.items())])
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Runs of an experiment at one scale: every scheme at every place."""
+    """The runs of an experiment at one scale: every scheme at every place."""
 
     schemes: tuple[str, ...]
     axes: tuple[Axis, ...] = ()
@@ -68,29 +69,29 @@ class Grid:
     dilation: int | None = None
 
     def points(self) -> Iterator[Point]:
-        """The runs, schemes changing fastest."""
-        for chosen in product(*(axis.values.items() for axis in self.axes)):
-            place = {axis.name: value for axis, (value, _) in zip(self.axes, chosen, strict=True)}
-            settings = {**self.settings, **{key: value for _, keys in chosen for key, value in keys.items()}}
+        """Yield the runs place by place, with all schemes at each place."""
+        for values in product(*(axis.values.items() for axis in self.axes)):
+            place = {axis.name: value for axis, (value, _) in zip(self.axes, values, strict=True)}
+            settings = {**self.settings, **{key: value for _, keys in values for key, value in keys.items()}}
             for scheme in self.schemes:
                 yield Point(scheme, place, settings, self.seed, self.clock, self.dilation)
 
 
 @dataclass(frozen=True)
 class Grids:
-    """Several grids whose runs are one experiment's."""
+    """Several grids that together are the runs of one experiment."""
 
     parts: tuple[Grid, ...]
 
     def points(self) -> Iterator[Point]:
-        """The runs of all parts."""
+        """Yield the runs of all parts, in their order."""
         for part in self.parts:
             yield from part.points()
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A point and the run that was made of it."""
+    """A point and its run."""
 
     point: Point
     run: Run
@@ -104,23 +105,23 @@ class Results:
     measurements: tuple[Measurement, ...]
 
     def of(self, scheme: str) -> tuple[Measurement, ...]:
-        """The runs of a scheme in axis order. NotMeasured if there is none."""
-        found = tuple(each for each in self.measurements if each.point.scheme == scheme)
-        if not found:
+        """Return the runs of a scheme in axis order. NotMeasured if there is none."""
+        measurements = tuple(measurement for measurement in self.measurements if measurement.point.scheme == scheme)
+        if not measurements:
             raise NotMeasured(f"{scheme} was not run")
-        return found
+        return measurements
 
     def at(self, scheme: str, place: Mapping[str, Any]) -> Run:
-        """The run of a scheme at a place, which may name some of the axes. NotMeasured if there is none."""
-        for each in self.of(scheme):
-            if place.items() <= each.point.place.items():
-                return each.run
+        """Return the first run of a scheme at a place, which may leave out axes. NotMeasured if there is none."""
+        for measurement in self.of(scheme):
+            if place.items() <= measurement.point.place.items():
+                return measurement.run
         raise NotMeasured(f"{scheme} was not run at {dict(place)}")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a claim's check found: the figure it turns on (None without one), whether it holds, and words for both."""
+    """The result of a claim's check: the value that decides it (None without one), whether it holds, and a text."""
 
     value: float | None
     holds: bool
@@ -128,22 +129,22 @@ class Measured:
 
 
 class Claim(Protocol):
-    """One sentence of the paper, and how runs are held against it."""
+    """A statement of the paper and the check of runs against it."""
 
     @property
     def claim(self) -> str:
-        """What is claimed, in our words."""
+        """The claim in our words, with its limits."""
 
     @property
     def paper(self) -> str:
-        """What the paper measured or says."""
+        """The paper's value or wording."""
 
     def check(self, results: Results) -> Measured:
-        """Holds the runs against it. NotMeasured where they cannot tell."""
+        """Check the runs. NotMeasured if they cannot decide the claim."""
 
 
 def judge(claim: Claim, results: Results) -> Measured:
-    """The check's finding; a claim that could not be measured does not hold."""
+    """Check a claim. A claim that could not be measured does not hold."""
     try:
         return claim.check(results)
     except NotMeasured as error:
@@ -165,16 +166,16 @@ class Experiment:
 
     title: str
     paper: str
-    """Where in the paper: `Fig. 1`, by the numbers that its LaTeX source gives."""
+    """The place in the paper, such as `Fig. 1`, numbered as in its LaTeX source."""
     scenario: Scenario
     grids: Mapping[ScaleName, Grid | Grids]
     claims: tuple[Claim, ...]
     figures: tuple[FigureSpec, ...] = ()
-    """The paper's own first."""
+    """The figures; the paper's figure comes first."""
     notes: tuple[str, ...] = ()
-    """What a reader must know to judge the figures, such as how a smaller scale was derived."""
+    """Information that a reader needs to judge the values, such as the derivation of a smaller scale."""
     shows: str = ""
-    """What the paper's figure shows, and what the paper reads from it."""
+    """A description of the paper's figure and of the paper's conclusions from it."""
 
     @property
     def name(self) -> str:

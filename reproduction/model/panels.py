@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Panels of the paper's figures: which runs each shows, under the paper's names, on the paper's axes."""
+"""Panels of the paper's figures: the runs of each panel, with the paper's curve names and axes."""
 
 from __future__ import annotations
 
@@ -25,64 +25,68 @@ from reproduction.model.quantities import Quantity, measured_flows, receivers_gb
 
 PanelMaker = Callable[[Results], Panel]
 Level = Callable[[Results], tuple[str, float]]
-"""A line across a panel, by the size of the runs."""
+"""A function that returns the label and the value of a horizontal line, computed from the runs."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The runs of a panel: schemes with the paper's names for their curves, at some place of the axes."""
+class CurveSelection:
+    """The runs of a panel: schemes with the paper's names for their curves, at a place on the axes."""
 
     names: Mapping[str, str]
     where: Mapping[str, Any] = field(default_factory=dict)
     by: str | None = None
-    """An axis of whose places each has a curve of its own, by its name instead of the scheme's."""
+    """An axis with one curve per value, named after the value instead of the scheme."""
 
-    def at(self, **place: Any) -> Shown:
-        """The same schemes elsewhere."""
-        return Shown(self.names, place, self.by)
+    def at(self, **place: Any) -> CurveSelection:
+        """Return the same schemes at another place."""
+        return CurveSelection(self.names, place, self.by)
 
     def runs(self, results: Results) -> list[tuple[str, CurveLook, Measurement]]:
         """Return the measured runs with the names and looks of their curves, in the order of the names."""
-        found = [
-            each
+        chosen = [
+            measurement
             for scheme in self.names
-            for each in results.measurements
-            if each.point.scheme == scheme and self.where.items() <= each.point.place.items()
+            for measurement in results.measurements
+            if measurement.point.scheme == scheme and self.where.items() <= measurement.point.place.items()
         ]
         if self.by is not None:
-            labels = [f"{self.by} = {each.point.place[self.by]}" for each in found]
-            return list(zip(labels, numbered_looks(len(found)), found, strict=True))
+            labels = [f"{self.by} = {measurement.point.place[self.by]}" for measurement in chosen]
+            return list(zip(labels, numbered_looks(len(chosen)), chosen, strict=True))
         looks = self.looks()
-        return [(self.names[each.point.scheme], looks[each.point.scheme], each) for each in found]
+        schemes = [measurement.point.scheme for measurement in chosen]
+        return [
+            (self.names[scheme], looks[scheme], measurement)
+            for scheme, measurement in zip(schemes, chosen, strict=True)
+        ]
 
     def looks(self) -> Mapping[str, CurveLook]:
         """Return the look of each scheme's curve."""
         return dict(zip(self.names, scheme_looks([*self.names]), strict=True))
 
 
-def flow_controls(control: str) -> Shown:
-    """The three that most figures have, with this congestion control."""
-    return Shown({f"irn+{control}": "IRN (no FC)", f"onramp+{control}": "OnRamp", f"sfc+{control}": "SFC"})
+def flow_controls(control: str) -> CurveSelection:
+    """Return the three flow controls of most figures, with a congestion control."""
+    return CurveSelection({f"irn+{control}": "IRN (no FC)", f"onramp+{control}": "OnRamp", f"sfc+{control}": "SFC"})
 
 
 def over_time(
     title: str,
-    shown: Shown,
+    selection: CurveSelection,
     *,
     y_label: str = "Buffer used (MB)",
     switch: str | None = None,
     until_ms: float = np.inf,
     level: Level | None = None,
 ) -> PanelMaker:
-    """High-water marks of a switch's shared buffer, by default of each run's hottest."""
+    """Make a panel of the peak shared buffer per sampling interval of a switch, by default of each run's fullest."""
 
     def make(results: Results) -> Panel:
         curves = []
-        for name, look, each in shown.runs(results):
-            queues = each.run.queues
-            found = (switch, buffer_steps(queues, switch)) if switch else hottest_buffer_steps(queues)
-            if found is not None:
-                times_ms, depths = found[1].times_us / 1e3, found[1].values / 1e6
+        for name, look, measurement in selection.runs(results):
+            queues = measurement.run.queues
+            steps = (switch, buffer_steps(queues, switch)) if switch else hottest_buffer_steps(queues)
+            if steps is not None:
+                times_ms, depths = steps[1].times_us / 1e3, steps[1].values / 1e6
                 is_shown = times_ms <= until_ms
                 curves.append(Curve(name, look, times_ms[is_shown], depths[is_shown]))
         line = _line(level, results)
@@ -91,7 +95,7 @@ def over_time(
     return make
 
 
-def by_size(title: str, shown: Shown, *percents: int) -> PanelMaker:
+def by_size(title: str, selection: CurveSelection, *percents: int) -> PanelMaker:
     """Make a panel of slowdown percentiles of the traffic that is not incast, over ten bins of message sizes.
 
     There are fewer bins if ten bins would hold too few flows for the first percentile. The last percentile's curves
@@ -99,9 +103,9 @@ def by_size(title: str, shown: Shown, *percents: int) -> PanelMaker:
     """
 
     def make(results: Results) -> Panel:
-        runs = shown.runs(results)
+        runs = selection.runs(results)
         tag = headline_class(runs[0][-1].run.result) if runs else ALL_CLASSES
-        flows = [of_class(measured_flows(each.run), tag) for *_, each in runs]
+        flows = [of_class(measured_flows(measurement.run), tag) for *_, measurement in runs]
         edges = size_bin_edges(pl.concat(flows), _bins(flows, percents[0])) if flows else ()
         binned = [slowdown_by_size(frame, edges) for frame in flows]
         full = [look for _, look, _ in runs]
@@ -128,12 +132,12 @@ def _bins(flows: Sequence[pl.DataFrame], percent: int) -> int:
     return max(1, min(SIZE_BIN_COUNT, fewest // minimum_count(percent)))
 
 
-def _distribution(title: str, shown: Shown, x_label: str, measure: Callable[[Run], Values]) -> PanelMaker:
+def _distribution(title: str, selection: CurveSelection, x_label: str, measure: Callable[[Run], Values]) -> PanelMaker:
     def make(results: Results) -> Panel:
         curves = []
-        for name, look, each in shown.runs(results):
+        for name, look, measurement in selection.runs(results):
             try:
-                curves.append(Curve(name, look, measure(each.run)))
+                curves.append(Curve(name, look, measure(measurement.run)))
             except NotMeasured:
                 continue
         return Panel(title, x_label, "Cumulative share", "shares", curves)
@@ -141,34 +145,35 @@ def _distribution(title: str, shown: Shown, x_label: str, measure: Callable[[Run
     return make
 
 
-def buffer_distribution(title: str, shown: Shown) -> PanelMaker:
-    """High-water marks of every switch's shared buffer in every sampling interval."""
-    return _distribution(title, shown, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6)
+def buffer_distribution(title: str, selection: CurveSelection) -> PanelMaker:
+    """Make a panel of the distribution of the peak shared buffer per switch and sampling interval."""
+    return _distribution(title, selection, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6)
 
 
-def receiver_distribution(title: str, shown: Shown) -> PanelMaker:
-    """What each receiver got, as the claims take it."""
-    return _distribution(title, shown, "Throughput (Gb/s)", receivers_gbps)
+def receiver_distribution(title: str, selection: CurveSelection) -> PanelMaker:
+    """Make a panel of the distribution of receivers' throughput, measured as in the claims."""
+    return _distribution(title, selection, "Throughput (Gb/s)", receivers_gbps)
 
 
-def slowdown_distribution(title: str, shown: Shown, tag: str) -> PanelMaker:
-    """Slowdowns of the finished flows of a class."""
-    return _distribution(title, shown, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, tag)))
+def slowdown_distribution(title: str, selection: CurveSelection, tag: str) -> PanelMaker:
+    """Make a panel of the distribution of the FCT slowdowns of a class's finished flows."""
+    return _distribution(title, selection, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, tag)))
 
 
-def over_axis(title: str, shown: Shown, axis: str, of: Quantity, level: Level | None = None) -> PanelMaker:
-    """Make a panel of a quantity over an axis, one curve a scheme; places that are words are equally far apart."""
+def over_axis(title: str, selection: CurveSelection, axis: str, of: Quantity, level: Level | None = None) -> PanelMaker:
+    """Make a panel of a quantity over an axis, one curve per scheme. Places that are words are spaced equally."""
 
     def make(results: Results) -> Panel:
-        places = list(dict.fromkeys(each.point.place[axis] for *_, each in shown.runs(results)))
+        places = list(dict.fromkeys(measurement.point.place[axis] for *_, measurement in selection.runs(results)))
         are_numbers = all(isinstance(place, (int, float)) for place in places)
         ticks = () if are_numbers else [str(place) for place in places]
-        curves, looks = [], shown.looks()
-        for scheme, name in shown.names.items():
+        curves, looks = [], selection.looks()
+        for scheme, name in selection.names.items():
             points = [
-                (float(each.point.place[axis]) if are_numbers else float(places.index(each.point.place[axis])), value)
-                for *_, each in Shown({scheme: name}, shown.where).runs(results)
-                if (value := _measured(of, each.run)) is not None
+                (float(place) if are_numbers else float(places.index(place)), value)
+                for *_, measurement in CurveSelection({scheme: name}, selection.where).runs(results)
+                for place in (measurement.point.place[axis],)
+                if (value := _measured(of, measurement.run)) is not None
             ]
             x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
             curves.append(Curve(name, looks[scheme], x, y))
@@ -193,28 +198,30 @@ def _measured(of: Quantity, run: Run) -> float | None:
         return None
 
 
-def beside_paper(title: str, shown: Shown, axis: str, of: Quantity, papers: Mapping[Any, float]) -> PanelMaker:
-    """A quantity at places that are words, and the paper's figures there."""
-    measured = over_axis(title, shown, axis, of)
+def beside_paper(
+    title: str, selection: CurveSelection, axis: str, of: Quantity, papers: Mapping[Any, float]
+) -> PanelMaker:
+    """Make a panel of a quantity at places that are words, together with the paper's values."""
+    measured = over_axis(title, selection, axis, of)
 
     def make(results: Results) -> Panel:
         panel = measured(results)
         values = [papers[place] for place in papers if str(place) in panel.ticks]
         places = [float(panel.ticks.index(str(place))) for place in papers if str(place) in panel.ticks]
         look = CurveLook(numbered_looks(1)[0].color, marker="s", is_filled=False)
-        theirs = Curve("the paper", look, np.array(places), np.array(values, dtype=np.float64))
-        return Panel(title, panel.x_label, panel.y_label, "marks", [*panel.curves, theirs], panel.ticks)
+        paper_curve = Curve("the paper", look, np.array(places), np.array(values, dtype=np.float64))
+        return Panel(title, panel.x_label, panel.y_label, "marks", [*panel.curves, paper_curve], panel.ticks)
 
     return make
 
 
 def goodput_by_class(title: str, scheme: str) -> PanelMaker:
-    """What the receivers of each traffic class got over time, all together."""
+    """Make a panel of the total goodput of each traffic class over time."""
 
     def make(results: Results) -> Panel:
         curves = []
-        for *_, each in Shown({scheme: scheme}).runs(results):
-            rates = tag_rates(each.run.goodput, each.run.flows)
+        for *_, measurement in CurveSelection({scheme: scheme}).runs(results):
+            rates = tag_rates(measurement.run.goodput, measurement.run.flows)
             tags = sorted(rates["tag"].unique(), key=natural_key)
             for tag, look in zip(tags, numbered_looks(len(tags)), strict=True):
                 begins, values = rates_without_gaps(rates.filter(pl.col("tag") == tag))

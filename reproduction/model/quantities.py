@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Figures of a run that claims speak of, each with its unit. Every one is computed from the run's own traces."""
+"""The quantities in claims, each with its unit, computed from a run's result and traces."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from wire.counters import DropReason, TrimEvent
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named figure of a run. `measure` raises NotMeasured where the run cannot carry it."""
+    """A named value of a run. `measure` raises NotMeasured if the run has too little data for it."""
 
     name: str
     measure: Callable[[Run], float]
     write: Callable[[float], str] = format_number
     unit: str = ""
-    """On a plot's axis."""
+    """The unit on a plot's axis."""
     per_unit: float = 1.0
-    """What a figure is divided by to be in that unit."""
+    """The divisor that converts a value to this unit."""
 
     @property
     def axis_label(self) -> str:
-        """`Peak buffer (MB)`."""
+        """The label of a plot's axis, such as `Peak buffer (MB)`."""
         title = self.name[:1].upper() + self.name[1:]
         return f"{title} ({self.unit})" if self.unit else title
 
 
 def measured_flows(run: Run) -> pl.DataFrame:
-    """The flows inside the measured window."""
+    """Return the flows that start inside the measured window."""
     window = run.result.measured_window_us
     return run.flows if window is None else started_between(run.flows, *window)
 
 
 def slowdown(percent: float, tag: str | None = None, largest_bytes: int | None = None) -> Quantity:
-    """A percentile of the FCT slowdown of a class: by default the traffic that is not incast."""
+    """Return a percentile of the FCT slowdown of a class, by default of the non-incast traffic."""
     size = "" if largest_bytes is None else f" up to {format_bytes(largest_bytes)}"
 
     def measure(run: Run) -> float:
@@ -66,18 +66,18 @@ def slowdown(percent: float, tag: str | None = None, largest_bytes: int | None =
 
 def _mean_p99_over_sizes(run: Run) -> float:
     bins = run.result.fct_slowdown_by_size.get(headline_class(run.result), ())
-    found = [each.p99 for each in bins if each.p99 is not None]
-    if not found:
+    percentiles = [size_bin.p99 for size_bin in bins if size_bin.p99 is not None]
+    if not percentiles:
         raise NotMeasured("no size bin has the 100 flows that a P99 needs")
-    return float(np.mean(found))
+    return float(np.mean(percentiles))
 
 
 def _steady(run: Run) -> float:
-    """Mean depth of the fullest switch over the middle half of the time in which flows were under way."""
+    """Return the mean buffer of the fullest switch over the middle half of the time in which flows were active."""
     switch = hottest_switch(run.queues)
     ends = run.flows["finish_us"].drop_nulls()
     if switch is None or ends.is_empty():
-        raise NotMeasured("no buffer sample or no finished flow")
+        raise NotMeasured("there is no buffer sample or no finished flow")
     begin, end = float(run.flows["start_us"].drop_nulls().to_numpy().min()), float(ends.to_numpy().max())
     quarter = (end - begin) / 4
     inside = pl.col("time_us").is_between(begin + quarter, end - quarter)
@@ -88,21 +88,21 @@ def _steady(run: Run) -> float:
 
 
 def receivers_gbps(run: Run) -> Values:
-    """What each receiver got from the start of its first flow to the end of its last, ascending (Gb/s).
+    """Return each receiver's throughput from the start of its first flow to the end of its last, ascending (Gb/s).
 
-    So nothing that a scheme still holds at the end of a window is taken for lost, and a link that stood idle while
-    something waited for it shows. (Over a common window in which every backlog leaves, all schemes would be alike.)
+    This counts bytes that a scheme holds back until after a common window, and it shows links that were idle while
+    bytes waited for them. Over a common window in which every backlog drains, all schemes would be alike.
     """
     if run.flows["finish_us"].null_count():
         raise NotMeasured(f"{run.flows['finish_us'].null_count()} flows did not finish")
     span_us = pl.col("finish_us").max() - pl.col("start_us").min()
-    got = run.flows.group_by("dst").agg(gbps=8 * pl.col("size_bytes").sum() / (1000 * span_us))
-    values: Values = got["gbps"].sort().to_numpy()
+    throughput = run.flows.group_by("dst").agg(gbps=8 * pl.col("size_bytes").sum() / (1000 * span_us))
+    values: Values = throughput["gbps"].sort().to_numpy()
     return values
 
 
 def receiver_quantile(percent: float) -> Quantity:
-    """A percentile, over all receivers, of what each got."""
+    """Return a percentile of the receivers' throughput."""
 
     def measure(run: Run) -> float:
         return float(np.percentile(receivers_gbps(run), percent))
@@ -113,16 +113,16 @@ def receiver_quantile(percent: float) -> Quantity:
 def _receivers(run: Run) -> float:
     values = receiver_throughput_gbps(run.goodput, run.flows, run.result.measured_window_us)
     if not values.size:
-        raise NotMeasured("no receiver got anything")
+        raise NotMeasured("no receiver received a byte")
     return float(values.mean())
 
 
 def _bts_cut(run: Run) -> float:
     bts = counted(run.result.bts)
-    asked = bts.sent + bts.suppressed
-    if not asked:
+    triggered = bts.sent + bts.suppressed
+    if not triggered:
         raise NotMeasured("no BTS was triggered")
-    return 100 * bts.suppressed / asked
+    return 100 * bts.suppressed / triggered
 
 
 PEAK_BUFFER = Quantity("peak buffer", lambda run: float(counted(run.result.max_buffer_bytes)), format_bytes, "MB", 1e6)
@@ -139,7 +139,7 @@ BTS_TRIGGERED = Quantity(
 BTS_CUT = Quantity("BTS suppressed", _bts_cut, lambda value: f"{value:.3g} %", "%")
 DROPS = Quantity("packets dropped", lambda run: float(counted(run.result.dropped)), lambda value: f"{value:,.0f}")
 HEADER_QUEUE_DROPS = Quantity(
-    "control packets lost with a full queue of headers",
+    "control packets dropped by a full header queue",
     lambda run: float(counted(run.result.drops).get(DropReason.HEADER_QUEUE_FULL.label, 0)),
     lambda value: f"{value:,.0f}",
 )

@@ -49,7 +49,7 @@ PARSED: Mapping[str, str] = {
     r"^docs/fidelity.md: ": "hours of live runs: tests/testbed/validation/test_run.py has small ones",
     r"^docs/data-plane.md: [^`]": "have tests of their own below",
     r"^docs/security.md: [^`]": "a cluster with TLS: tests/testbed/jobs/test_cluster.py has one",
-    r"^docs/reproduction.md: ": "minutes together: tests/reproduction/test_reproduce.py has small ones",
+    r"^docs/reproduction/": "minutes together: tests/reproduction/test_reproduce.py has small ones",
     r": `(sudo )?(./)?runner.py \w+`$": "names a verb, whose options stand elsewhere: tests/command/test_startup.py",
     r"runner.py reproduce": "minutes: tests/reproduction/test_reproduce.py",
     r"runner.py sweep": "a dozen runs: tests/testbed/sweep/test_sweep.py",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Appendix C's formulas give the paper's own worked example."""
+"""The formulas of appendix C against the paper's example and against simple relations between them."""
 
 from __future__ import annotations
 
@@ -25,38 +25,42 @@ from reproduction.model.bounds import (
 EXAMPLE = Bottleneck(100_000_000_000, 4_000, 1_000, 1_000, 4_000, 26)
 
 
-def test_the_paper_s_example() -> None:
-    """B_ack 333 KB, B_bts 204 KB: a saving of 129 KB, 38.7 %."""
+def test_the_example_of_the_paper() -> None:
+    """The paper computes B_ack = 333 KB and B_bts = 204 KB, which saves 129 KB or 38.7 %."""
     assert b_ack(EXAMPLE) == pytest.approx(333_000)
     assert b_bts(EXAMPLE) == pytest.approx(204_000)
     assert (b_ack(EXAMPLE) - b_bts(EXAMPLE)) / b_ack(EXAMPLE) == pytest.approx(0.387, abs=5e-4)
     assert b_bts(EXAMPLE) * 8 / 100_000 == pytest.approx(16.32)
 
 
-def test_incast_grows_with_the_senders() -> None:
-    """N R (2 T_A + T_S): 104 KB a sender."""
+def test_the_incast_bound_grows_in_proportion_to_the_senders() -> None:
+    """N R (2 T_A + T_S) is 104 KB per sender."""
     assert b_incast(EXAMPLE, 1) == pytest.approx(104_000)
     assert b_incast(EXAMPLE, 40) == pytest.approx(40 * 104_000)
 
 
-def test_a_cache_hit_needs_less_than_a_bts() -> None:
-    """2 T_ToR instead of 2 T_A; senders within 6 us of the first still miss it."""
+def test_a_cache_hit_needs_less_buffer_than_a_bts() -> None:
+    """The formula has 2 T_ToR instead of 2 T_A. Senders within 6 us of the first one miss the cache."""
     assert b_cache_hit(EXAMPLE) == pytest.approx(29_000)
     assert b_cache_hit(EXAMPLE) < b_bts(replace(EXAMPLE, threshold_packets=1))
     assert cache_miss_ns(EXAMPLE) == 6_000
 
 
-def test_who_misses_the_cache_stops_with_the_first() -> None:
-    """8.32 us after it, T_F, whenever this sender began: with it as much, at the last miss as much as a hit emits."""
+def test_a_sender_that_misses_the_cache_stops_with_the_first_sender() -> None:
+    """All senders stop 8.32 us (T_F) after the first sender starts.
+
+    A sender that starts together with the first one emits the same bytes. The last sender that misses the cache emits
+    as much as a sender that hits it.
+    """
     assert b_cache_miss(EXAMPLE, 0) == b_incast(EXAMPLE, 1)
     assert b_cache_miss(EXAMPLE, 3_000) == pytest.approx(66_500)
     assert b_cache_miss(EXAMPLE, cache_miss_ns(EXAMPLE)) == pytest.approx(b_cache_hit(EXAMPLE))
 
 
-def test_refinements_never_need_less() -> None:
-    """Acknowledgements of 62 B twice; 27 whole packets a sender instead of 26, and k more.
+def test_refined_bounds_are_never_smaller() -> None:
+    """Expected values: 2 x 62 B of acknowledgements; 27 instead of 26 whole packets per sender, and k more packets.
 
-    Of a sender 3 us late: 3 us of packets, k and its own, in whole packets 37.
+    A sender that is 3 us late emits 10 packets in the remaining 3 us, k packets, and one packet that hits the cache.
     """
     assert b_ack_with_acknowledgement(EXAMPLE, 62) - b_ack(EXAMPLE) == 124
     assert b_incast_in_packets(EXAMPLE, 40) == (40 * 26 + 26) * 4000

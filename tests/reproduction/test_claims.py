@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Each kind of claim holds where it should, fails where it should, and says so when it cannot tell."""
+"""The kinds of claim, grids of runs, and whether the experiments are complete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["make_flows", "make_queues"]
 
 
 class _Run:
-    """A run that is nothing but its figure."""
+    """A run with nothing but a figure."""
 
     def __init__(self, figure: float) -> None:
         self.figure = figure
@@ -35,7 +35,7 @@ FIGURE = Quantity("figure", lambda run: run.figure)  # type: ignore[attr-defined
 
 
 def _results(figures: Mapping[str, Mapping[Any, float]]) -> Results:
-    """Schemes -> places on the axis `n` -> figure."""
+    """Return results from a mapping: scheme -> place on the axis `n` -> figure."""
     return Results(
         "ci",
         tuple(
@@ -73,18 +73,16 @@ RATIO = Ratio("c", "p", FIGURE, "sfc", "irn", at_most=0.5)
         (Spread("c", "p", FIGURE, "irn", at_most=1.5), False),
     ],
 )
-def test_claims_hold_and_fail(claim: Claim, holds: bool) -> None:
-    """The same runs, claims that are true of them and claims that are not."""
-    found = judge(claim, GROWING)
-    assert found.holds is holds
-    assert found.text
+def test_a_claim_holds_exactly_if_it_is_true_of_the_runs(claim: Claim, holds: bool) -> None:
+    measured = judge(claim, GROWING)
+    assert measured.holds is holds
+    assert measured.text
 
 
-def test_the_worst_place_is_the_one_told() -> None:
-    """A ratio over an axis speaks of the place nearest to failing."""
-    found = judge(RATIO, GROWING)
-    assert found.value == 0.4
-    assert "at n 1, the worst of 3" in found.text
+def test_a_ratio_over_an_axis_reports_the_worst_point() -> None:
+    measured = judge(RATIO, GROWING)
+    assert measured.value == 0.4
+    assert "worst of 3 points: n 1" in measured.text
 
 
 @pytest.mark.parametrize(
@@ -92,18 +90,16 @@ def test_the_worst_place_is_the_one_told() -> None:
     [
         (Ratio("c", "p", FIGURE, "gbn", "irn"), "gbn was not run"),
         (Ratio("c", "p", FIGURE, "sfc", "irn", where={"n": 9}), "not run at"),
-        (Linear("c", "p", FIGURE, "sfc", "n", where={"n": 1}), "needs three places"),
+        (Linear("c", "p", FIGURE, "sfc", "n", where={"n": 1}), "needs three points"),
     ],
 )
-def test_what_was_not_measured_does_not_hold(claim: Claim, words: str) -> None:
-    """And says why."""
-    found = judge(claim, GROWING)
-    assert not found.holds
-    assert words in found.text
+def test_a_claim_without_its_runs_does_not_hold_and_names_what_is_missing(claim: Claim, words: str) -> None:
+    measured = judge(claim, GROWING)
+    assert not measured.holds
+    assert words in measured.text
 
 
-def test_a_grid_is_every_scheme_at_every_place() -> None:
-    """With the settings of the place and those of all."""
+def test_a_grid_is_every_scheme_at_every_place_with_the_settings_of_the_place() -> None:
     axes = (Axis.of("degree", "degree", (4, 8)), Axis("pair", {"a": {"x": 1, "y": 2}}))
     points = list(Grid(("irn", "sfc"), axes, {"z": 0}).points())
     assert [(point.scheme, point.place["degree"]) for point in points] == [
@@ -113,26 +109,24 @@ def test_a_grid_is_every_scheme_at_every_place() -> None:
 
 
 def test_every_experiment_names_schemes_that_exist() -> None:
-    """A wrong name would otherwise only be found when somebody asks for that scale."""
+    """A wrong name would otherwise be detected only when the experiment runs at this scale."""
     for experiment in EXPERIMENTS.values():
         for grid in experiment.grids.values():
             for point in grid.points():
                 resolve_scheme(point.scheme)
 
 
-def test_every_part_of_several_grids_has_its_own_clock() -> None:
-    """A virtual part beside a live one, whichever comes first; `--clock` is for all."""
+def test_every_part_of_several_grids_has_its_own_clock_unless_clock_overrides_all() -> None:
     parts = (Grid(("irn",)), Grid(("sfc",), clock="real", dilation=20_000))
     for order in (parts, parts[::-1]):
         experiment = replace(EXPERIMENTS["signaling"], grids={"ci": Grids(order)})
-        asked = {job.point.scheme: (job.request.clock, job.request.dilation) for job in jobs_of(experiment, "ci")}
-        assert asked == {"irn": ("virtual", None), "sfc": ("real", 20_000)}
+        clocks = {job.point.scheme: (job.request.clock, job.request.dilation) for job in jobs_of(experiment, "ci")}
+        assert clocks == {"irn": ("virtual", None), "sfc": ("real", 20_000)}
         assert {job.request.clock for job in jobs_of(experiment, "ci", "virtual")} == {"virtual"}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_is_whole(name: str) -> None:
-    """Three scales, claims with distinct words, figures with distinct names."""
+def test_every_experiment_has_three_scales_and_distinct_claims_and_figures(name: str) -> None:
     experiment = EXPERIMENTS[name]
     assert set(experiment.grids) == set(experiment.scenario.scales) == {"ci", "laptop", "paper"}
     assert len({claim.claim for claim in experiment.claims}) == len(experiment.claims) > 0
@@ -140,25 +134,22 @@ def test_every_experiment_is_whole(name: str) -> None:
     assert len({figure.name for figure in experiment.figures}) == len(experiment.figures)
 
 
-def test_a_bound_tells_of_the_place_nearest_to_it() -> None:
-    """The largest where it must stay below, the smallest where it must stay above, whether it holds or not."""
-    figures = [each.run.figure for each in GROWING.of("sfc")]  # type: ignore[attr-defined]
+def test_a_bound_reports_the_value_nearest_to_it_whether_it_holds_or_not() -> None:
+    figures = [measurement.run.figure for measurement in GROWING.of("sfc")]  # type: ignore[attr-defined]
     for limit in (1, 1_000):
         assert judge(Bound("c", "p", FIGURE, "sfc", at_most=limit), GROWING).value == max(figures)
         assert judge(Bound("c", "p", FIGURE, "sfc", at_least=limit), GROWING).value == min(figures)
 
 
-def test_a_message_that_never_started_does_not_hide_when_the_others_did(
-    make_flows: FlowsMaker, make_queues: FlowsMaker
-) -> None:
-    """What waits for others may have no start; the steady depth is that of the flows that have one."""
+def test_the_steady_buffer_ignores_flows_that_never_started(make_flows: FlowsMaker, make_queues: FlowsMaker) -> None:
+    """A flow that waits for others may have no start time."""
     flows, queues = make_flows(), make_queues()
     is_waiting = pl.col("flow_id") == 5
     waiting = flows.with_columns(
         pl.when(is_waiting).then(None).otherwise(pl.col(name)).alias(name) for name in ("start_us", "finish_us")
     )
-    found, whole = (
-        STEADY_BUFFER.measure(SimpleNamespace(flows=each, queues=queues))  # type: ignore[arg-type]
-        for each in (waiting, flows)
+    with_waiting, without_waiting = (
+        STEADY_BUFFER.measure(SimpleNamespace(flows=frame, queues=queues))  # type: ignore[arg-type]
+        for frame in (waiting, flows)
     )
-    assert found == whole
+    assert with_waiting == without_waiting

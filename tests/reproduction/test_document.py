@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""docs/reproduction.md: what is written of findings, which of several counts, and that the stored page is current."""
+"""The pages in docs/reproduction: their text, the choice of findings, and whether the stored pages are current."""
 
 from __future__ import annotations
 
@@ -9,103 +9,123 @@ from pathlib import Path
 
 import pytest
 
-import reproduction.document as page
+from reproduction import document
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import below, document, main
+from reproduction.document import SUMMARY_PAGE, below, main, pages_of
 from reproduction.record import ClaimFinding, Reproduction, RunOfExperiment, StoredReproduction
 from reproduction.remarks import Remark
 from reproduction.summaries import Summary, merged, read_summaries, summary_of, write_summaries
 
 
-def _claims(words: str) -> tuple[ClaimFinding, ...]:
-    """One of each letter; only a holds."""
-    return tuple(ClaimFinding(claim=word, paper="p", measured="m", value=1.0, holds=word == "a") for word in words)
+def _claims(letters: str) -> tuple[ClaimFinding, ...]:
+    """Return one finding per letter; only the claim `a` holds."""
+    return tuple(
+        ClaimFinding(claim=letter, paper="p", measured="m", value=1.0, holds=letter == "a") for letter in letters
+    )
 
 
-def _found(name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = ()) -> Reproduction:
+def _reproduction(name: str, scale: str, letters: str = "ab", changed: tuple[str, ...] = ()) -> Reproduction:
     return Reproduction(experiment=name, title="t", paper_place=EXPERIMENTS[name].paper, scale=scale,
-                        claims=_claims(words), runs=(), failures=(), notes=("note",), changed=changed)  # fmt: skip
+                        claims=_claims(letters), runs=(), failures=(), notes=("note",), changed=changed)  # fmt: skip
 
 
 def _summary(
-    name: str, scale: str, words: str = "ab", changed: tuple[str, ...] = (), made: str = "20261123-080000"
+    name: str, scale: str, letters: str = "ab", changed: tuple[str, ...] = (), made: str = "20261123-080000"
 ) -> Summary:
-    summary = summary_of(StoredReproduction(_found(name, scale, words, changed), Path(f"{name}-reproduction-{made}")))
+    reproduction = _reproduction(name, scale, letters, changed)
+    summary = summary_of(StoredReproduction(reproduction, Path(f"{name}-reproduction-{made}")))
     assert summary is not None
     return summary
 
 
-def test_what_every_run_took_is_kept() -> None:
-    """In seconds; a reproduction from before anybody kept it says nothing."""
-    told = {"label": "l", "scheme": "sfc", "folder": "f", "command": "c", "verdict": "faithful"}
-    runs = tuple(RunOfExperiment.model_validate({**told, **wall}) for wall in ({"wall_s": 1.234}, {}))
-    found = _found("theory", "ci").model_copy(update={"runs": runs})
-    summary = summary_of(StoredReproduction(found, Path("runs")))
+def test_a_summary_keeps_the_known_wall_times_of_runs() -> None:
+    fields = {"label": "l", "scheme": "sfc", "folder": "f", "command": "c", "verdict": "faithful"}
+    runs = tuple(RunOfExperiment.model_validate({**fields, **wall}) for wall in ({"wall_s": 1.234}, {}))
+    reproduction = _reproduction("theory", "ci").model_copy(update={"runs": runs})
+    summary = summary_of(StoredReproduction(reproduction, Path("runs")))
     assert summary is not None
     assert (summary.runs, summary.walls_s) == (2, (1.23,))
 
 
-def _lay(folder: Path, found: Reproduction) -> None:
+def _write(folder: Path, reproduction: Reproduction) -> None:
     folder.mkdir(parents=True)
-    (folder / "reproduction.json").write_text(found.model_dump_json(by_alias=True))
+    (folder / "reproduction.json").write_text(reproduction.model_dump_json(by_alias=True))
 
 
-def test_a_claim_that_does_not_hold_is_written_as_such() -> None:
-    """A bold no, and the reason that somebody gave."""
-    found = _summary("theory", "ci", "c")
-    remark = Remark(reason="because.", found="it is.", runs=("run theory --set joiners=2",))
-    text = document([found], {"theory": {"c": remark}}, {("theory", "ci"): "images/x.png"})
+def test_a_page_marks_a_failed_claim_and_gives_its_reason() -> None:
+    summary = _summary("theory", "ci", "c")
+    remark = Remark(reason="Because.", found="It is.", runs=("run theory --set joiners=2",))
+    text = pages_of([summary], {"theory": {"c": remark}}, {("theory", "ci"): "../images/x.png"})["theory.md"]
     assert "| c | p | m | **no** |" in text
-    assert "*c*: because. Tested: it is." in text
+    assert "- *c* (ci)\n\n  Reason: Because.\n\n  Test: It is.\n" in text
     assert "  ./runner.py run theory --set joiners=2\n" in text
-    words = ("Formulas", "images/x.png", "| c | p |", "0 of 1 claims", "*c*: because", "To repeat")
-    order = [text.index(each) for each in words]
-    assert order == sorted(order)
-    assert "no reason is known" in document([found], {}, {})
+    parts = ("reproduce theory", "Formulas", "../images/x.png", "| c | p |", "0 of 1 claims", "*c*", "run theory")
+    positions = [text.index(part) for part in parts]
+    assert positions == sorted(positions)
+    assert "*c* (ci): the reason is unknown." in pages_of([summary], {}, {})["theory.md"]
 
 
-def test_claims_are_counted_by_figure_and_scale(tmp_path: Path) -> None:
-    """Without what was made with other settings, however new."""
-    findings = (
-        _found("theory", "ci"),
-        _found("theory", "laptop"),
-        _found("ndp", "ci", "a"),
-        _found("ndp", "ci", "ab", ("load=0.1",)),
+def test_a_reason_is_given_once_for_all_scales_and_claims_that_share_it() -> None:
+    remark = Remark(reason="Because.", found="It is.", runs=("run theory",))
+    summaries = [_summary("theory", "ci", "bc"), _summary("theory", "laptop", "ac")]
+    text = pages_of(summaries, {"theory": {"b": remark, "c": remark}}, {})["theory.md"]
+    assert "- *b* (ci); *c* (ci, laptop)\n" in text
+    assert text.count("Because.") == 1
+
+
+def test_the_summary_counts_claims_by_experiment_and_scale_without_changed_settings(tmp_path: Path) -> None:
+    reproductions = (
+        _reproduction("theory", "ci"),
+        _reproduction("theory", "laptop"),
+        _reproduction("ndp", "ci", "a"),
+        _reproduction("ndp", "ci", "ab", ("load=0.1",)),
     )
-    for number, found in enumerate(findings):
-        _lay(tmp_path / str(number), found)
-    text = document(merged((), (summary for summary, _ in below([tmp_path]))), {}, {})
-    assert "| Fig. 16 | [ndp](#ndp) | 1 of 1 | - | - |" in text
-    assert "| Appendix C | [theory](#theory) | 1 of 2 | 1 of 2 | - |" in text
-    assert "| all |  | 2 of 3 | 1 of 2 | - |" in text
+    for number, reproduction in enumerate(reproductions):
+        _write(tmp_path / str(number), reproduction)
+    pages = pages_of(merged((), (summary for summary, _ in below([tmp_path]))), {}, {})
+    assert pages.keys() == {SUMMARY_PAGE, "ndp.md", "theory.md"}
+    text = pages[SUMMARY_PAGE]
+    assert "| Fig. 16 | [ndp](ndp.md) | t | 1 of 1 | - | - |" in text
+    assert "| Appendix C | [theory](theory.md) | t | 1 of 2 | 1 of 2 | - |" in text
+    assert "| all |  |  | 2 of 3 | 1 of 2 | - |" in text
 
 
-def test_the_page_begins_with_what_came_of_it_and_whether_to_believe_it() -> None:
-    """An experiment with a run that kept up badly is named."""
-    sound = [
+def test_the_summary_lists_every_claim_with_the_figure_of_the_largest_scale() -> None:
+    summaries = [_summary("theory", "ci"), _summary("theory", "laptop", "a")]
+    pictures = {("theory", scale): f"../images/{scale}.png" for scale in ("ci", "laptop")}
+    text = pages_of(summaries, {}, pictures)[SUMMARY_PAGE]
+    assert "| a | yes | yes | - | m |" in text
+    assert "| b | **no** | - | - | - |" in text
+    assert "../images/laptop.png" in text
+    assert "../images/ci.png" not in text
+
+
+def test_the_summary_begins_with_the_result_and_the_runs_that_are_not_faithful() -> None:
+    faithful = [
         _summary(name, "ci").model_copy(update={"verdicts": ("faithful",), "runs": 3}) for name in ("theory", "ndp")
     ]
-    late = _summary("theory", "laptop", "a").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
-    words = "\nOf the paper's claims here 2 of 4 at scale ci{} hold, at the cost of {} runs; believe it{}.\n"
-    assert words.format("", 6, ": all of them are faithful") in document(sound, {}, {})
-    both = words.format(", 1 of 1 at scale laptop", 8, " but for theory at scale laptop")
-    assert both in document([*sound, late], {}, {})
+    degraded = _summary("theory", "laptop", "a").model_copy(update={"verdicts": ("degraded", "faithful"), "runs": 2})
+    sentence = "\n**Claims of the paper that hold: 2 of 4 at scale ci{}. {}**\n"
+    assert sentence.format("", "All 6 runs are faithful.") in pages_of(faithful, {}, {})[SUMMARY_PAGE]
+    exception = "Some of the 8 runs are not faithful: theory at scale laptop."
+    with_exception = sentence.format(", 1 of 1 at scale laptop", exception)
+    assert with_exception in pages_of([*faithful, degraded], {}, {})[SUMMARY_PAGE]
 
 
-def test_what_the_paper_s_size_costs_is_told() -> None:
-    """A row an experiment: how long messages arrive against the paper's time, and what the runs took."""
+def test_run_times_are_listed_for_scale_paper() -> None:
     short = _summary("hadoop-50", "paper", changed=("arrivals_us=2500",))
     short = short.model_copy(update={"runs": 3, "walls_s": (90.0, 30.0, 6000.0)})
     without = _summary("theory", "paper").model_copy(update={"runs": 1, "walls_s": (0.123,)})
     elsewhere = _summary("ndp", "ci").model_copy(update={"runs": 2, "walls_s": (1.0, 1.0)})
-    text = document([short, without, elsewhere, _summary("fairness", "paper")], {}, {})
-    rows = [line for line in text.splitlines() if line.startswith("| [") and line.count("|") == 7]
-    assert rows == [
-        "| [hadoop-50](#hadoop-50) | 2.5 | 10 | 3 | 30 s to 1.67 h | 1.7 h |",
-        "| [theory](#theory) | - | - | 1 | 0.123 s | 0.123 s |",
+    pages = pages_of([short, without, elsewhere, _summary("fairness", "paper")], {}, {})
+    times = pages[SUMMARY_PAGE].partition("## Run times at scale paper")[2]
+    assert [line for line in times.splitlines() if line.startswith("| [")] == [
+        "| [hadoop-50](hadoop-50.md) | 2.5 | 10 | 3 | 30 s to 1.67 h | 1.7 h |",
+        "| [theory](theory.md) | - | - | 1 | 0.123 s | 0.123 s |",
     ]
-    assert "A run took 1 s, all together 2 s.\n" in text
-    assert "a run took" not in document([_summary("fairness", "paper")], {}, {}).lower()
+    assert "Time per run: 1 s; total: 2 s.\n" in pages["ndp.md"]
+    assert "Time per run" not in pages["fairness.md"]
+    assert "## Run times" not in pages_of([_summary("fairness", "paper")], {}, {})[SUMMARY_PAGE]
 
 
 @pytest.mark.parametrize(
@@ -120,68 +140,77 @@ def test_what_the_paper_s_size_costs_is_told() -> None:
         ("ci", (), True, None),
     ],
 )
-def test_of_changed_settings_only_a_shorter_time_at_paper_scale_counts(
+def test_a_changed_setting_counts_only_if_it_shortens_arrivals_at_scale_paper(
     scale: str, changed: tuple[str, ...], counts: bool, arrivals_us: float | None
 ) -> None:
-    """Hours of a paper's run may be cut; the page says by how much. All else reproduces nothing, but for what is the
-    scale's own time in so many words."""
-    found = summary_of(StoredReproduction(_found("hadoop-50", scale, changed=changed), Path("runs")))
-    assert (found is not None) == counts
-    if found is not None:
-        assert found.arrivals_us == arrivals_us
-    if found is not None and arrivals_us is not None:
-        text = document([found], {}, {})
-        assert "**Scale paper**, messages arriving for 1 ms instead of 10 ms\n" in text
+    """A run at scale paper takes hours and may be shortened, which its page states. A setting that equals the scale's
+    own value changes nothing. Any other change makes the findings no reproduction of the paper."""
+    summary = summary_of(StoredReproduction(_reproduction("hadoop-50", scale, changed=changed), Path("runs")))
+    assert (summary is not None) == counts
+    if summary is not None:
+        assert summary.arrivals_us == arrivals_us
+    if summary is not None and arrivals_us is not None:
+        text = pages_of([summary], {}, {})["hadoop-50.md"]
+        assert "## Scale paper\n\nMessages arrive for 1 ms instead of 10 ms.\n" in text
         assert "--set arrivals_us=1000" in text
 
 
-def test_longer_runs_count_before_newer_ones() -> None:
-    """And of two that are as long the newer one, whichever is given first; other places are left alone."""
+def test_complete_longer_and_newer_findings_replace_others_in_this_order() -> None:
     whole, shorter, short = (
-        _summary("hadoop-50", "paper", words, changed)
-        for words, changed in (("a", ()), ("ab", ("arrivals_us=2000",)), ("abc", ("arrivals_us=1000",)))
+        _summary("hadoop-50", "paper", letters, changed)
+        for letters, changed in (("a", ()), ("ab", ("arrivals_us=2000",)), ("abc", ("arrivals_us=1000",)))
     )
     other = _summary("theory", "ci")
     assert merged([short], [shorter, other]) == (shorter, other)
     assert merged([shorter], [short]) == (shorter,)
     assert merged([whole], [shorter]) == (whole,)
-    again = _summary("hadoop-50", "paper", "aa", made="20261123-080001-2")
-    assert again.made == "20261123-080001"
-    assert merged([whole], [again]) == merged([again], [whole]) == (again,)
-    cut_short = again.model_copy(update={"failures": ("sfc: interrupted",)})
-    assert merged([whole], [cut_short]) == merged([cut_short], [whole]) == (whole,)
+    newer = _summary("hadoop-50", "paper", "aa", made="20261123-080001-2")
+    assert newer.made == "20261123-080001"
+    assert merged([whole], [newer]) == merged([newer], [whole]) == (newer,)
+    incomplete = newer.model_copy(update={"failures": ("sfc: interrupted",)})
+    assert merged([whole], [incomplete]) == merged([incomplete], [whole]) == (whole,)
 
 
-def test_findings_outlive_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Taken once with their picture, they make the same page when the folders are gone; others join them."""
-    monkeypatch.setattr(page, "DOCUMENT", tmp_path / "docs" / "reproduction.md")
-    monkeypatch.setattr(page, "PICTURES", tmp_path / "docs" / "images")
+def test_findings_are_stored_so_that_pages_need_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "PAGES", tmp_path / "docs" / "reproduction")
+    monkeypatch.setattr(document, "PICTURES", tmp_path / "docs" / "images")
     store = tmp_path / "docs" / "stored.json"
-    monkeypatch.setattr(page, "read_summaries", lambda: read_summaries(store))
-    monkeypatch.setattr(page, "write_summaries", lambda summaries: write_summaries(summaries, store))
+    monkeypatch.setattr(document, "read_summaries", lambda: read_summaries(store))
+    monkeypatch.setattr(document, "write_summaries", lambda summaries: write_summaries(summaries, store))
     runs = tmp_path / "runs"
-    _lay(runs / "one", _found("hadoop-50", "ci"))
+    _write(runs / "one", _reproduction("hadoop-50", "ci"))
     (runs / "one" / f"{EXPERIMENTS['hadoop-50'].figures[0].name}.png").write_bytes(b"a picture")
     assert main([str(runs)]) == 0
-    text = page.DOCUMENT.read_text()
-    assert "(images/ci/hadoop-50.png)" in text
+    page = document.PAGES / "hadoop-50.md"
+    text = page.read_text()
+    assert "(../images/ci/hadoop-50.png)" in text
     assert (tmp_path / "docs" / "images" / "ci" / "hadoop-50.png").read_bytes() == b"a picture"
     shutil.rmtree(runs)
     assert main(["--check"]) == 0
-    _lay(runs / "two", _found("theory", "laptop"))
+    _write(runs / "two", _reproduction("theory", "laptop"))
     assert main([str(runs)]) == 0
-    assert {each.place for each in read_summaries(store)} == {("hadoop-50", "ci"), ("theory", "laptop")}
-    page.DOCUMENT.write_text(text)
+    assert {summary.place for summary in read_summaries(store)} == {("hadoop-50", "ci"), ("theory", "laptop")}
+    page.write_text(f"{text}edited\n")
     assert main(["--check"]) == 1
 
 
+def test_a_page_without_an_experiment_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "PAGES", tmp_path / "docs" / "reproduction")
+    monkeypatch.setattr(document, "PICTURES", tmp_path / "docs" / "images")
+    monkeypatch.setattr(document, "read_summaries", lambda: (_summary("theory", "ci"),))
+    assert main([]) == 0
+    stale = document.PAGES / "renamed.md"
+    stale.write_text("of an earlier release\n")
+    assert main(["--check"]) == 1
+    assert main([]) == 0
+    assert {path.name for path in document.PAGES.iterdir()} == {SUMMARY_PAGE, "theory.md"}
+
+
 def test_a_folder_without_findings_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In one line; the document stays."""
     assert main([str(tmp_path)]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line == f"no reproduction.json below {tmp_path}"
 
 
-def test_the_stored_page_is_current() -> None:
-    """As docs/stored has it."""
+def test_the_stored_pages_are_current() -> None:
     assert main(["--check"]) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Claims with arithmetic of their own, over made-up runs: they hold where they should and fail where they should."""
+"""Claims with checks of their own, on made-up runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from reproduction.model.quantities import receiver_quantile
 
 
 def _claim(experiment: str, words: str) -> Claim:
-    [found] = [claim for claim in EXPERIMENTS[experiment].claims if words in claim.claim]
-    return found
+    """Return the only claim of an experiment whose text contains some words."""
+    [match] = [claim for claim in EXPERIMENTS[experiment].claims if words in claim.claim]
+    return match
 
 
 def _run(**figures: Any) -> Run:
@@ -32,20 +33,20 @@ def _results(runs: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Run]) -> Res
 
 
 @pytest.mark.parametrize(("tors", "everywhere", "holds"), [(40, 20, False), (30, 20, True), (20, 20, True)])
-def test_tors_alone_must_have_most_of_the_gain(tors: int, everywhere: int, holds: bool) -> None:
-    """Of a peak of 100: 60 of 80 is too little, 70 of 80 is most."""
+def test_tors_only_must_have_at_least_80_percent_of_the_gain(tors: int, everywhere: int, holds: bool) -> None:
+    """The peak without flow control is 100. A gain of 60 of 80 is too small, a gain of 70 of 80 is enough."""
     points = EXPERIMENTS["parameters"].grids["ci"].points()
     peaks = {("irn+hpcc", "ToRs"): 100, ("sfc+hpcc", "ToRs"): tors, ("sfc+hpcc", "all switches"): everywhere}
     runs = {
         (point.scheme, tuple(point.place.items())): _run(max_buffer_bytes=peaks[point.scheme, point.place["SFC at"]])
         for point in points
     }
-    assert judge(_claim("parameters", "peak buffer: SFC at ToRs"), _results(runs)).holds is holds
+    assert judge(_claim("parameters", "Peak buffer: SFC at ToRs"), _results(runs)).holds is holds
 
 
 @pytest.mark.parametrize(("peak_bytes", "holds"), [(1_999_999, True), (2_000_000, False)])
 def test_the_cache_alone_is_judged_at_half_the_largest_degree(peak_bytes: int, holds: bool) -> None:
-    """At scale ci drops begin at 2 MB, 16 MB x 32 / 256; the estimator and the largest incast do not matter."""
+    """Drops begin at 2 MB at scale ci (16 MB x 32 / 256). Runs at other degrees do not count."""
     place = {"synchronization (µs)": 0}
     runs = {
         ("sfc+hpcc", (*place.items(), ("incast degree", degree))): _run(max_buffer_bytes=peak)
@@ -55,7 +56,7 @@ def test_the_cache_alone_is_judged_at_half_the_largest_degree(peak_bytes: int, h
 
 
 def _slowed(slowdown: float) -> Run:
-    """Twenty flows of one class, all as slow, which is what a P95 needs."""
+    """Return a run with twenty flows of one slowdown, the fewest that a P95 needs."""
     flows = [{"tag": "hadoop", "size_bytes": 1000, "slowdown": slowdown}] * 20
     return SimpleNamespace(
         flows=pl.DataFrame(flows),
@@ -68,19 +69,21 @@ def _slowed(slowdown: float) -> Run:
     [(1.0, (1.2, 1.3), True), (1.1, (1.2, 1.05), False), (0.9, (0.97, 0.99), False), (0.9, (1.01, 0.99), False)],
     ids=["both grow", "one grows less", "all shrink", "one shrinks"],
 )
-def test_to_grow_more_with_the_rtt_is_to_grow(sfc: float, others: tuple[float, float], holds: bool) -> None:
-    """The paper says that the others' slowdowns increase: those that shrink less than SFC's do not."""
+def test_slowdowns_must_grow_with_the_rtt_and_more_than_with_sfc(
+    sfc: float, others: tuple[float, float], holds: bool
+) -> None:
+    """The paper states that the other schemes' slowdowns increase. To shrink less than SFC's is not enough."""
     growth = dict(zip(("sfc+hpcc", "irn+hpcc", "onramp+hpcc"), (sfc, *others), strict=True))
     runs: dict[tuple[str, tuple[tuple[str, Any], ...]], Run] = {
         (scheme, (("base RTT (µs)", rtt),)): _slowed(4.0 * (factor if rtt == 16 else 1.0))
         for scheme, factor in growth.items()
         for rtt in (10, 16)
     }
-    assert judge(_claim("long-rtt", "it grows more"), _results(runs)).holds is holds
+    assert judge(_claim("long-rtt", "grows more than with SFC"), _results(runs)).holds is holds
 
 
 def _receiving(*gbps: float) -> Run:
-    """A receiver a rate; two flows of 1 MB each, the second starts when half of the time is over."""
+    """Return a run with one receiver per rate, which gets two flows of 1 MB, one after the other."""
     flows = [
         {"dst": f"h{number}", "start_us": start, "finish_us": start + 8e3 / rate, "size_bytes": 1_000_000}
         for number, rate in enumerate(gbps)
@@ -90,7 +93,7 @@ def _receiving(*gbps: float) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("mine", "holds"),
+    ("run", "holds"),
     [
         (_receiving(10, 20, 30), True),
         (_receiving(10.1, 19.9, 30), True),
@@ -99,15 +102,13 @@ def _receiving(*gbps: float) -> Run:
     ],
     ids=["same", "within the margin", "same mean", "the slowest slower"],
 )
-def test_a_distribution_is_held_against_another_by_its_quantiles(mine: Run, holds: bool) -> None:
-    """An equal mean is not enough."""
+def test_distributions_are_compared_by_percentiles_not_by_the_mean(run: Run, holds: bool) -> None:
     claim = SameDistribution("c", "p", tuple(map(receiver_quantile, (10, 50, 90))), "sfc", "irn", within=0.03)
     assert receiver_quantile(50).measure(_receiving(10, 20, 30)) == pytest.approx(20)
-    assert judge(claim, _results({("sfc", ()): mine, ("irn", ()): _receiving(10, 20, 30)})).holds is holds
+    assert judge(claim, _results({("sfc", ()): run, ("irn", ()): _receiving(10, 20, 30)})).holds is holds
 
 
-def test_a_flow_that_did_not_finish_leaves_a_throughput_open() -> None:
-    """It would have no span."""
+def test_receiver_throughput_is_not_measured_if_a_flow_did_not_finish() -> None:
     run = _receiving(10)
     run.flows = run.flows.with_columns(finish_us=pl.lit(None, dtype=pl.Float64))  # type: ignore[misc]
     claim = SameDistribution("c", "p", (receiver_quantile(50),), "sfc", "irn", within=0.03)

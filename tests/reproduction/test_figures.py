@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The figures of experiments are the paper's: as many panels, and curves of the same names."""
+"""The figures of experiments have the paper's panels and curve names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.model.experiment import Measurement, Results
-from reproduction.model.panels import Shown, beside_paper
+from reproduction.model.panels import CurveSelection, beside_paper
 from reproduction.model.quantities import PEAK_BUFFER
 from tests.analysis.conftest import FlowsMaker, make_flows, make_goodput, make_queues
 
@@ -39,7 +39,7 @@ FIGURES = {
     "fairness": (2, ["hadoop", "incast"]),
     "ndp": (2, ["NDP", "SFC"]),
 }
-"""Panels and names; the made-up runs of `fairness` have two classes instead of four groups."""
+"""The number of panels and the curve names. The made-up runs of `fairness` have two classes instead of four groups."""
 
 
 def _run(flows: FlowsMaker, queues: FlowsMaker, goodput: FlowsMaker) -> Any:
@@ -57,10 +57,9 @@ def _run(flows: FlowsMaker, queues: FlowsMaker, goodput: FlowsMaker) -> Any:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_has_the_panels_and_names_of_the_papers(
+def test_a_figure_has_the_panels_axis_labels_and_curve_names_of_the_paper(
     name: str, make_flows: FlowsMaker, make_queues: FlowsMaker, make_goodput: FlowsMaker
 ) -> None:
-    """Whatever else an experiment runs; every panel has both axes named."""
     experiment = EXPERIMENTS[name]
     run = _run(make_flows, make_queues, make_goodput)
     results = Results("ci", tuple(Measurement(point, run) for point in experiment.grids["ci"].points()))
@@ -74,11 +73,11 @@ def test_a_figure_has_the_panels_and_names_of_the_papers(
     for line in (line for axes in figure.axes for line in axes.lines if not str(line.get_label()).startswith("_")):
         look = (line.get_color(), line.get_marker(), line.get_markerfacecolor())
         looks.setdefault(str(line.get_label()), set()).add(look)
-    assert [len(each) for each in looks.values()] == [1] * len(names), "a name has one look in all panels"
+    assert [len(different) for different in looks.values()] == [1] * len(names), "a name has one look in all panels"
 
 
-def test_every_figure_of_the_paper_has_one_here() -> None:
-    """Figures 3, 4 and 17 are drawings, Table 1 is of parameters; appendix C has formulas only."""
+def test_every_figure_of_the_paper_has_an_experiment() -> None:
+    """Figs. 3, 4 and 17 are drawings, Table 1 lists parameters, and appendix C has only formulas."""
     places = [experiment.paper for experiment in EXPERIMENTS.values()]
     numbers = [1, 2, *range(5, 17)]
     assert places == [*(f"Fig. {number}" for number in numbers[:-2]), "Table 2", "Fig. 15", "Fig. 16", "Appendix C"]
@@ -86,10 +85,11 @@ def test_every_figure_of_the_paper_has_one_here() -> None:
     assert all(experiment.shows for experiment in EXPERIMENTS.values())
 
 
-def test_a_place_that_was_not_run_has_no_figure_of_the_papers() -> None:
-    """A column of its table alone would say nothing."""
+def test_the_papers_value_is_shown_only_for_places_that_were_run() -> None:
     point = SimpleNamespace(scheme="sfc", place={"workload": "rpc"})
     run = SimpleNamespace(result=SimpleNamespace(max_buffer_bytes=2_000_000))
     results = Results("ci", (Measurement(point, run),))  # type: ignore[arg-type]
-    panel = beside_paper("", Shown({"sfc": "SFC"}), "workload", PEAK_BUFFER, {"rpc": 1.0, "hadoop": 9.0})(results)
+    panel = beside_paper("", CurveSelection({"sfc": "SFC"}), "workload", PEAK_BUFFER, {"rpc": 1.0, "hadoop": 9.0})(
+        results
+    )
     assert [(curve.label, list(curve.y)) for curve in panel.curves] == [("SFC", [2.0]), ("the paper", [1.0])]

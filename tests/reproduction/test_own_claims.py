@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Claims in a file of somebody's own: what is none is refused in a line, the rest is held against the runs."""
+"""Claims in a user's file: bad files are refused with one line, and good claims are checked against the runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _file(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Folders of runs by name: scheme, seed, peak buffer, verdict."""
+    """Folders of made-up runs; a name consists of scheme, seed, peak buffer and verdict."""
 
     def load(folder: Path) -> SimpleNamespace:
         scheme, seed, peak, verdict = str(folder).split("-")
@@ -44,12 +44,12 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return [Path(name) for name in names]
 
 
-def _found(path: Path, folders: Sequence[Path]) -> list[tuple[float | None, bool]]:
-    return [(each.value, each.holds) for each in judged(read_claims(path), folders)]
+def _findings(path: Path, folders: Sequence[Path]) -> list[tuple[float | None, bool]]:
+    return [(finding.value, finding.holds) for finding in judged(read_claims(path), folders)]
 
 
-def test_claims_are_held_against_runs_by_their_names_for_every_seed(tmp_path: Path, runs: list[Path]) -> None:
-    """The seed that is worst decides; each is held against its own base."""
+def test_claims_name_runs_as_a_comparison_does_and_the_worst_seed_decides(tmp_path: Path, runs: list[Path]) -> None:
+    """Each run is compared with the base of the same seed."""
     path = _file(
         tmp_path,
         """
@@ -60,11 +60,11 @@ CLAIMS = [
 ]
 """,
     )
-    assert _found(path, runs) == [(0.6, False), (0.6, True), (40, True)]
+    assert _findings(path, runs) == [(0.6, False), (0.6, True), (40, True)]
 
 
-def test_what_was_not_measured_does_not_hold(tmp_path: Path, runs: list[Path]) -> None:
-    """A scheme that did not run, an invalid run, and a mistake in the file's own arithmetic, which loses nothing."""
+def test_a_claim_that_cannot_be_measured_does_not_hold(tmp_path: Path, runs: list[Path]) -> None:
+    """The reasons are a scheme without a run, an error in the file's own function, and an invalid run."""
     path = _file(
         tmp_path,
         """
@@ -75,15 +75,15 @@ CLAIMS = (
 )
 """,
     )
-    found = judged(read_claims(path), [*runs, Path("ndp-1-10-invalid")])
-    assert [each.holds for each in found] == [False, False, False]
-    assert found[0].measured == "not measured: sfc was not run"
-    assert found[1].measured.startswith("not measured: AttributeError: ")
-    assert found[2].measured == "not measured: ndp was not run"
+    findings = judged(read_claims(path), [*runs, Path("ndp-1-10-invalid")])
+    assert [finding.holds for finding in findings] == [False, False, False]
+    assert findings[0].measured == "not measured: sfc was not run"
+    assert findings[1].measured.startswith("not measured: AttributeError: ")
+    assert findings[2].measured == "not measured: ndp was not run"
 
 
-def test_whatever_a_check_gives_the_comparison_is_made(tmp_path: Path, runs: list[Path]) -> None:
-    """What is no finding does not hold, and nothing that was run is lost."""
+def test_a_claim_whose_check_returns_no_finding_does_not_hold(tmp_path: Path, runs: list[Path]) -> None:
+    """The comparison must not fail because of an error in the user's file, since its runs would be lost."""
     path = _file(
         tmp_path,
         """
@@ -101,37 +101,35 @@ class Wordless(Odd):
 CLAIMS = (Odd(), Wordless())
 """,
     )
-    found = judged(read_claims(path), runs)
-    assert [(each.value, each.holds) for each in found] == [(None, False), (None, False)]
-    assert found[0].measured.startswith("not measured: AttributeError: ")
-    assert found[1].measured.startswith("not measured: ValidationError: ")
+    findings = judged(read_claims(path), runs)
+    assert [(finding.value, finding.holds) for finding in findings] == [(None, False), (None, False)]
+    assert findings[0].measured.startswith("not measured: AttributeError: ")
+    assert findings[1].measured.startswith("not measured: ValidationError: ")
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ": no tuple CLAIMS of claims in it"),
-        ("CLAIMS = ()", ": no tuple CLAIMS of claims in it"),
-        ("CLAIMS = Bound", ": no tuple CLAIMS of claims in it"),
-        ("CLAIMS = ('SFC is better',)", ": 'SFC is better' is no claim; kinds are in reproduction/model/claims.py"),
+        ("", ": the file defines no tuple CLAIMS with claims"),
+        ("CLAIMS = ()", ": the file defines no tuple CLAIMS with claims"),
+        ("CLAIMS = Bound", ": the file defines no tuple CLAIMS with claims"),
+        ("CLAIMS = ('SFC is better',)", ": 'SFC is better' is not a claim; see reproduction/model/claims.py"),
         ("CLAIMS = (Bound(1, 'b', PEAK_BUFFER, 'irn'),)", ": Bound(claim=1, paper='b'"),
         ("\nCLAIMS = (Bound(),)", ": line 5: TypeError: Bound"),
         ("CLAIMS = (", ": SyntaxError: "),
         ("raise SystemExit(0)", ": line 4: SystemExit: 0"),
     ],
 )
-def test_what_is_no_file_of_claims(text: str, expected: str, tmp_path: Path) -> None:
-    """One line with the place; nothing is left beside the file."""
+def test_a_bad_file_is_refused_with_one_line_and_leaves_no_files(text: str, expected: str, tmp_path: Path) -> None:
     path = _file(tmp_path, text)
     with pytest.raises(UsageError) as refused:
         read_claims(path)
     assert str(refused.value).startswith(f"--claims {path}{expected}")
     assert "\n" not in str(refused.value)
-    assert [each.name for each in tmp_path.iterdir()] == ["mine.py"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["mine.py"]
 
 
-def test_what_cannot_be_read(tmp_path: Path) -> None:
-    """No file, no Python."""
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "claims.txt").write_text("CLAIMS = ()")
     for name, expected in (("nothing.py", "No such file"), ("claims.txt", "ImportError: not a Python file, NAME.py")):
         with pytest.raises(UsageError, match=expected):
@@ -140,10 +138,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read_claims(tmp_path)
 
 
-def test_the_example_of_contributing_is_one(tmp_path: Path, runs: list[Path]) -> None:
-    """As it stands there."""
+def test_the_example_in_contributing_is_a_valid_file(tmp_path: Path, runs: list[Path]) -> None:
     block = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
     assert block is not None
     claims = read_claims(_file(tmp_path, block[1]))
     assert [claim.paper for claim in claims] == ["at most half", "0", "0"]
-    assert [each.measured for each in judged(claims, runs)] == ["not measured: sfc was not run"] * 3
+    assert [finding.measured for finding in judged(claims, runs)] == ["not measured: sfc was not run"] * 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reproducing an experiment: its folder, its exit codes, and that broken runs make claims fail."""
+"""The command `reproduce`: its folders and exit codes, and claims that fail when a mechanism is broken."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from analysis.results.stored import load_run
 from command.verbs.reproduce import say_left_out, settings_of
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.document import below, document
+from reproduction.document import below, pages_of
 from reproduction.jobs import jobs_of
 from reproduction.judge import findings
 from reproduction.model.experiment import Measurement, Point, Results
@@ -37,29 +37,27 @@ def _reproduce(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.long
-def test_theory_holds_within_one_packet_or_the_reason(tmp_path: Path) -> None:
-    """The five bounds of appendix C against what was measured, by the command, with its whole folder."""
+def test_the_claims_of_theory_hold_and_the_folder_is_complete(tmp_path: Path) -> None:
     done = _reproduce("theory", "--json", "--strict", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
-    assert (found["experiment"], found["scale"]) == ("theory", "ci")
-    assert len(found["claims"]) == 5
-    assert all({"claim", "paper", "measured", "holds"} <= claim.keys() for claim in found["claims"])
-    assert all(claim["holds"] is True for claim in found["claims"])
+    content = json.loads(done.stdout)
+    assert (content["experiment"], content["scale"]) == ("theory", "ci")
+    assert len(content["claims"]) == 5
+    assert all({"claim", "paper", "measured", "holds"} <= claim.keys() for claim in content["claims"])
+    assert all(claim["holds"] is True for claim in content["claims"])
     [folder] = tmp_path.glob("theory-ci-reproduction-*")
     assert {"reproduction.json", "report.html", "claims.csv", "runs.csv"} <= {path.name for path in folder.iterdir()}
     [(summary, _)] = below([tmp_path])
-    _is_judged_again(folder)
-    text = document([summary], {}, {})
-    assert "| theory" in text.replace("[theory](#theory)", "theory")
-    assert all(claim["measured"].replace("|", "\\|") in text for claim in found["claims"])
+    _assert_report_judges_again(folder)
+    text = pages_of([summary], {}, {})["theory.md"]
+    assert all(claim["measured"].replace("|", "\\|") in text for claim in content["claims"])
 
 
-def _is_judged_again(folder: Path) -> None:
-    """`report` holds the claims against the stored runs anew: a figure that somebody wrote over is put right."""
+def _assert_report_judges_again(folder: Path) -> None:
+    """Assert that `report` checks the claims against the stored runs again, and so corrects an edited value."""
     path = folder / "reproduction.json"
     before = path.read_text()
-    path.write_text(before.replace(json.loads(before)["claims"][0]["measured"], "whatever one likes"))
+    path.write_text(before.replace(json.loads(before)["claims"][0]["measured"], "an edited value"))
     done = subprocess.run(
         [sys.executable, str(ROOT / "runner.py"), "report", str(folder)], capture_output=True, text=True, check=False
     )
@@ -75,8 +73,9 @@ def _is_judged_again(folder: Path) -> None:
         ('{"schema": "sfc-testbed/reproduction/1"}', "cannot be read"),
     ],
 )
-def test_a_damaged_reproduction_is_one_line(content: str, words: str, tmp_path: Path) -> None:
-    """And exit 2."""
+def test_a_damaged_reproduction_is_refused_with_one_line_and_exit_code_2(
+    content: str, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "reproduction.json").write_text(content)
     done = subprocess.run(
         [sys.executable, str(ROOT / "runner.py"), "report", str(tmp_path)], capture_output=True, text=True, check=False
@@ -87,13 +86,16 @@ def test_a_damaged_reproduction_is_one_line(content: str, words: str, tmp_path: 
 
 
 def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
-    """Findings of the synchronization experiment over three of its places; broken: SFC's switches never signal."""
+    """Return whether each claim of `synchronization` holds, from runs of two schemes at two intervals.
+
+    With `broken`, SFC's switches never send a signal.
+    """
     experiment = EXPERIMENTS["synchronization"]
-    wanted = {("irn+hpcc", 0), ("irn+hpcc", 100), ("sfc+hpcc", 0), ("sfc+hpcc", 100)}
+    selected = {("irn+hpcc", 0), ("irn+hpcc", 100), ("sfc+hpcc", 0), ("sfc+hpcc", 100)}
     measurements = []
     for job in jobs_of(experiment, "ci"):
         sync, degree = job.point.place.values()
-        if (job.point.scheme, sync) not in wanted or degree != 32:
+        if (job.point.scheme, sync) not in selected or degree != 32:
             continue
         settings = job.request.settings
         if broken and job.point.scheme.startswith("sfc"):
@@ -107,25 +109,24 @@ def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
 
 
 @pytest.mark.long
-def test_broken_thresholds_make_claims_fail(tmp_path: Path) -> None:
-    """The same claims, the same flows: with SFC as it is they hold, without its signals they do not."""
-    works, broken = (_synchronization(tmp_path / str(each), broken=each) for each in (False, True))
+def test_claims_about_synchronization_fail_without_sfc_signals(tmp_path: Path) -> None:
+    works, broken = (_synchronization(tmp_path / str(is_broken), broken=is_broken) for is_broken in (False, True))
+    benefit = "SFC reduces the peak buffer more when senders start within 100 us than when they are synchronized"
     for claim in (
-        "SFC's peak is below that without flow control everywhere",
-        "SFC gains more the less synchronized an incast is",
+        "SFC's peak buffer is at most that without flow control, at every degree and interval",
+        benefit,
     ):
         assert works[claim], claim
-    assert not broken["SFC gains more the less synchronized an incast is"]
+    assert not broken[benefit]
     assert not all(broken.values())
 
 
 @pytest.mark.long
-def test_a_disabled_cache_makes_its_claim_fail(tmp_path: Path) -> None:
-    """`signaling`: the cache lowers the queue further, unless it is off."""
+def test_the_claim_of_signaling_about_the_cache_fails_without_the_cache(tmp_path: Path) -> None:
     experiment = EXPERIMENTS["signaling"]
-    claim = next(each for each in experiment.claims if "cache" in each.claim)
-    point = next(each for each in experiment.grids["ci"].points() if each.scheme == "ingress-bts+window")
-    job = next(each for each in jobs_of(experiment, "ci") if each.point == point)
+    claim = next(claim for claim in experiment.claims if "cache" in claim.claim)
+    point = next(point for point in experiment.grids["ci"].points() if point.scheme == "ingress-bts+window")
+    job = next(job for job in jobs_of(experiment, "ci") if job.point == point)
     plan = plan_run(RunRequest("signaling", scheme="sfc+window", clock="virtual", seed=1,
                                settings=(*job.request.settings, "switch.pause_cache=false")))  # fmt: skip
     without_cache = load_run(execute(plan, tmp_path, Silent()).folder)
@@ -150,8 +151,7 @@ def test_a_disabled_cache_makes_its_claim_fail(tmp_path: Path) -> None:
         (["all", "--set", "switch.colour=1"], "switch: colour: there is no such setting"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, words: list[str], expected: str) -> None:
-    """Nothing is started."""
+def test_bad_input_is_refused_with_one_line_and_exit_code_2(tmp_path: Path, words: list[str], expected: str) -> None:
     done = _reproduce(*words, "--out", str(tmp_path))
     assert done.returncode == 2
     assert expected in done.stderr
@@ -159,61 +159,61 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, words: list[str],
     assert not list(tmp_path.iterdir())
 
 
-def test_remarks_speak_of_claims_that_there_are() -> None:
-    """A remark on a claim that was renamed would never be shown."""
+def test_every_remark_is_about_an_existing_claim() -> None:
+    """A remark about a claim that was renamed would never be shown."""
     for name, remarks in read_remarks().items():
         assert set(remarks) <= {claim.claim for claim in EXPERIMENTS[name].claims}, name
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_runs_that_tested_a_reason_can_be_made(name: str) -> None:
-    """Today, as they are written: of each the first is planned."""
-    for words in sorted({run for remark in read_remarks().get(name, {}).values() for run in remark.runs}):
-        verb, what, *options = shlex.split(words)
-        assert what == name
-        given = dict(zip(options[::2], options[1::2], strict=True))
-        changed = [value for option, value in zip(options[::2], options[1::2], strict=True) if option == "--set"]
-        assert set(given) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--duration"}
+def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
+    """Only the first run of a `reproduce` command is planned."""
+    for run in sorted({run for remark in read_remarks().get(name, {}).values() for run in remark.runs}):
+        verb, experiment, *words = shlex.split(run)
+        assert experiment == name
+        options = dict(zip(words[::2], words[1::2], strict=True))
+        changed = [value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--set"]
+        assert set(options) <= {"--set", "--scale", "--scheme", "--clock", "--seed", "--duration"}
+        scale = options["--scale"]
         if verb == "reproduce":
-            seed = int(given["--seed"]) if "--seed" in given else None
-            [first, *_] = jobs_of(EXPERIMENTS[what], given["--scale"], seed=seed, changed=changed)  # type: ignore[arg-type]
+            seed = int(options["--seed"]) if "--seed" in options else None
+            [first, *_] = jobs_of(EXPERIMENTS[experiment], scale, seed=seed, changed=changed)  # type: ignore[arg-type]
             plan_run(first.request)
         else:
-            assert (verb, given["--clock"]) == ("run", "virtual")
-            request = RunRequest(what, given["--scheme"], clock="virtual", scale=given["--scale"], settings=changed)
-            duration_ms = float(given["--duration"]) if "--duration" in given else None
+            assert (verb, options["--clock"]) == ("run", "virtual")
+            request = RunRequest(experiment, options["--scheme"], clock="virtual", scale=scale, settings=changed)
+            duration_ms = float(options["--duration"]) if "--duration" in options else None
             plan_run(replace(request, duration_ms=duration_ms))
 
 
-def test_another_seed_and_other_settings_are_asked_for_again() -> None:
-    """Of every run, and by the command that a finding names."""
+def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None:
     jobs = jobs_of(EXPERIMENTS["long-rtt"], "ci", seed=7, changed=("load=0.1",))
-    asked = {(job.request.seed, job.request.settings[-1], job.changed) for job in jobs}
-    assert asked == {(7, "load=0.1", ("load=0.1",))}
-    found = Reproduction(experiment="long-rtt", title="t", paper_place="p", scale="ci", claims=(), runs=(), failures=(),
-                         notes=(), seed=7, changed=("load=0.1",))  # fmt: skip
-    assert found.command == "./runner.py reproduce long-rtt --scale ci --seed 7 --set load=0.1"
+    requests = {(job.request.seed, job.request.settings[-1], job.changed) for job in jobs}
+    assert requests == {(7, "load=0.1", ("load=0.1",))}
+    reproduction = Reproduction(experiment="long-rtt", title="t", paper_place="p", scale="ci", claims=(), runs=(),
+                                failures=(), notes=(), seed=7, changed=("load=0.1",))  # fmt: skip
+    assert reproduction.command == "./runner.py reproduce long-rtt --scale ci --seed 7 --set load=0.1"
 
 
-def test_of_all_each_experiment_is_given_what_it_has(capsys: pytest.CaptureFixture[str]) -> None:
-    """A shorter time for those whose messages keep arriving; the line names the others, of which nothing is changed."""
+def test_all_gives_each_experiment_the_settings_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line on stderr names the experiments that have a setting, if others run without it."""
     settings = ("arrivals_us=1000", "transport.ack_priority=data")
     changed = settings_of(tuple(EXPERIMENTS), settings)
     assert (changed["hadoop-50"], changed["theory"]) == (settings, settings[1:])
     say_left_out(changed, settings)
-    said = capsys.readouterr().err
-    assert said.startswith("--set arrivals_us=1000: used by incast-degree, ")
-    assert len(said.splitlines()) == 1
-    named = said.partition(": of ")[2].partition("; the others have no such setting")[0].split(", ")
-    assert named == [name for name, own in changed.items() if own == settings]
+    output = capsys.readouterr().err
+    assert output.startswith("--set arrivals_us=1000: used by incast-degree, ")
+    assert len(output.splitlines()) == 1
+    names = output.partition(": used by ")[2].partition("; the other experiments have no such setting")[0].split(", ")
+    assert names == [name for name, own in changed.items() if own == settings]
     for name, own in changed.items():
         assert {job.changed for job in jobs_of(EXPERIMENTS[name], "paper", changed=own)} == {own}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.long
-def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) -> None:
-    """Sent to the command alone. After Ctrl-C the claims of what was done are there; runs cut short are no evidence."""
+def test_no_process_outlives_an_interrupted_command(number: signal.Signals, tmp_path: Path) -> None:
+    """The signal goes to the command only. After Ctrl-C the claims are judged from the complete runs."""
     command = [sys.executable, str(ROOT / "runner.py"), "reproduce", "theory", "--out", str(tmp_path), "--json"]
     runs = len(list(EXPERIMENTS["theory"].grids["ci"].points()))
     process = subprocess.Popen(
@@ -232,11 +232,11 @@ def test_nothing_outlives_the_command(number: signal.Signals, tmp_path: Path) ->
     workers = children_of(process.pid)
     assert workers
     process.send_signal(number)
-    said, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=120)
     assert are_gone(workers)
     if number == signal.SIGINT:
         assert process.returncode == 130
-        found = json.loads(said)
-        assert 2 <= len(found["runs"]) < runs
-        assert len(found["failures"]) == runs - len(found["runs"])
-        assert "interrupted" in found["failures"][-1]
+        content = json.loads(output)
+        assert 2 <= len(content["runs"]) < runs
+        assert len(content["failures"]) == runs - len(content["runs"])
+        assert "interrupted" in content["failures"][-1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which runs are held against each other on both clocks."""
+"""The pairs of runs that `validate` compares on both clocks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from testbed.errors import UsageError
 from testbed.plan.plan import plan_run
 
 
-def test_all_is_every_scenario_with_the_schemes_of_its_experiment() -> None:
-    """Each scheme once, and none is left out on softswitch."""
+def test_all_is_every_scenario_with_each_scheme_of_its_experiment_once() -> None:
     pairs, left_out = pairs_of(Wish("all"))
     assert left_out == []
     assert list(dict.fromkeys(pair.request.scenario for pair in pairs)) == list(SCENARIOS)
@@ -24,8 +23,8 @@ def test_all_is_every_scenario_with_the_schemes_of_its_experiment() -> None:
         assert set(schemes) == {point.scheme for point in experiment.grids["ci"].points()}
 
 
-def test_a_scheme_runs_at_the_last_place_with_the_settings_of_the_experiment() -> None:
-    """Such as the largest load; of signaling the cap with which the paper's 13 MB come out, not twice that."""
+def test_a_scheme_runs_at_the_last_point_with_the_settings_of_the_experiment() -> None:
+    """The last point is the largest degree. For `signaling` it is the cap that gives the paper's 13 MB."""
     pairs, _ = pairs_of(Wish("incast-degree"))
     degrees = [int(point.place["incast degree"]) for point in EXPERIMENTS["incast-degree"].grids["ci"].points()]
     assert {pair.place for pair in pairs} == {f"incast degree {max(degrees)}"}
@@ -38,7 +37,7 @@ def test_a_scheme_runs_at_the_last_place_with_the_settings_of_the_experiment() -
 
 @pytest.mark.parametrize("scenario", ["incast", "fairness", "theory"])
 def test_both_clocks_get_the_same_flows(scenario: str) -> None:
-    """Whatever else differs between them: clock, dilation, and the live run's switch."""
+    """The clock, the dilation and the switch are the only differences between the two runs."""
     for pair in pairs_of(Wish(scenario, switch="soft", dilation=7000))[0]:
         virtual, live = plan_run(pair.virtual), plan_run(pair.live)
         assert virtual.flows
@@ -49,24 +48,23 @@ def test_both_clocks_get_the_same_flows(scenario: str) -> None:
         assert (virtual.config.dilation, live.config.dilation) == (1000, 7000)
 
 
-def test_what_is_typed_goes_before_what_the_experiment_has() -> None:
-    """Seed and settings; a scheme that it does not have runs the scenario as it is."""
+def test_options_override_the_seed_and_the_settings_of_the_experiment() -> None:
+    """A scheme that the experiment does not have runs the scenario with the scenario's settings."""
     wish = Wish("incast-degree", ("sfc+hpcc", "gbn"), seed=9, settings=("incast_degree=5",))
-    known, other = pairs_of(wish)[0]
+    known, unknown = pairs_of(wish)[0]
     assert known.request.settings == ("incast_degree=31", "incast_degree=5")
     assert plan_run(known.virtual).config.workload["incast_degree"] == 5
-    assert (other.request.settings, other.place) == (("incast_degree=5",), "")
-    assert {known.request.seed, other.request.seed} == {9}
+    assert (unknown.request.settings, unknown.place) == (("incast_degree=5",), "")
+    assert {known.request.seed, unknown.request.seed} == {9}
 
 
-def test_a_scheme_is_known_by_its_short_name() -> None:
-    """`sfc` is `sfc+window`."""
+def test_the_short_name_of_a_scheme_gets_the_settings_of_its_full_name() -> None:
     [short], [full] = (pairs_of(Wish("signaling", (name,)))[0] for name in ("sfc", "sfc+window"))
     assert short.request.settings == full.request.settings != ()
 
 
-def test_all_leaves_out_what_the_switch_cannot_do_and_says_so() -> None:
-    """The virtual run is of softswitch in any case."""
+def test_all_leaves_out_and_names_pairs_that_the_switch_does_not_support() -> None:
+    """The virtual run of a pair does not use BMv2."""
     pairs, left_out = pairs_of(Wish("all", switch="bmv2"))
     assert not [pair for pair in pairs if pair.request.scheme.startswith("pfc")]
     assert {line.split(",")[0].split(":")[0] for line in left_out} == {
@@ -88,7 +86,6 @@ def test_all_leaves_out_what_the_switch_cannot_do_and_says_so() -> None:
     ],
     ids=("one of two", "all of all"),
 )
-def test_what_was_named_is_not_left_out(wish: Wish, expected: str) -> None:
-    """It is refused, before anything starts."""
+def test_a_named_scenario_or_scheme_that_the_switch_does_not_support_is_refused(wish: Wish, expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
         pairs_of(wish)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""One bottleneck at a time (Figs. 1, 13, 15, appendix C)."""
+"""Experiments on a single bottleneck (Figs. 1, 13, 15, appendix C)."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 15: groups of senders join and leave one link; SFC leaves their shares as congestion control makes them."""
+"""Fig. 15: groups of senders join and leave one link; SFC must not change the shares that congestion control gives."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from telemetry.reader import answer
 
 _WITH, _WITHOUT, _HPCC = _SCHEMES = ("sfc+dcqcn", "irn+dcqcn", "sfc+hpcc")
 _AT_ONCE_RTTS = 2
-"""A group's first packets take half a round trip to the queue, and what comes in the next ones fills it."""
+"""The number of base RTTs after a group joins within which its first BTS counts.
+
+The group's first packets need half an RTT to reach the queue, and the packets of the next RTT fill it.
+"""
 
 
 def _least_index(run: Run) -> float:
-    """Jain's index of the mean rates inside each group, the lowest of all groups."""
+    """Return Jain's index of the mean rates inside each group, the lowest of all groups."""
     done = run.flows.filter(pl.col("fct_us").is_not_null())
     if done.height < run.flows.height:
         raise NotMeasured(f"{run.flows.height - done.height} flows did not finish")
@@ -32,10 +35,10 @@ def _least_index(run: Run) -> float:
 
 
 def _sharing(run: Run) -> float:
-    """Mean over time of Jain's index of all senders under way."""
+    """Return the mean over time of Jain's index of all active senders."""
     values = sharing(run.goodput, run.flows)
     if not values.size:
-        raise NotMeasured("no two flows were under way together")
+        raise NotMeasured("no two flows were active at the same time")
     return float(values.mean())
 
 
@@ -45,21 +48,21 @@ def _group_times(run: Run) -> np.typing.NDArray[np.float64]:
 
 
 def _same_times(results: Results) -> Measured:
-    """How long each group takes with SFC over how long without."""
+    """Compare the mean FCT of each group with SFC with that without SFC."""
     ratios = _group_times(results.at(_WITH, {})) / _group_times(results.at(_WITHOUT, {}))
     worst = float(ratios[np.argmax(np.abs(ratios - 1))])
-    return Measured(worst, 0.9 <= worst <= 1.1, f"{', '.join(f'{ratio:.3f}' for ratio in ratios)} by group")
+    return Measured(worst, 0.9 <= worst <= 1.1, f"FCT ratio by group: {', '.join(f'{ratio:.3f}' for ratio in ratios)}")
 
 
 def _groups_that_trigger(run: Run) -> float:
-    """How many groups have a BTS made in the first round trips after they joined."""
+    """Return the number of groups for which a switch sends a BTS within the first RTTs after they join."""
     physics = run.config.get("physics")
     if not isinstance(physics, dict):
         raise NotMeasured("the run's configuration cannot be read")
     within_us = _AT_ONCE_RTTS * float(physics["base_rtt_ns"]) / 1000
-    made_us = answer(run.signals.select("sent_us"))["sent_us"].to_numpy()
+    sent_us = answer(run.signals.select("sent_us"))["sent_us"].to_numpy()
     starts_us = run.flows.group_by("tag").agg(pl.col("start_us").min())["start_us"].to_list()
-    return float(sum(bool(((made_us >= start) & (made_us <= start + within_us)).any()) for start in starts_us))
+    return float(sum(bool(((sent_us >= start) & (sent_us <= start + within_us)).any()) for start in starts_us))
 
 
 JOINS = Quantity("groups that trigger SFC when they join", _groups_that_trigger, lambda value: f"{value:.0f}")
@@ -69,51 +72,63 @@ SHARING = Quantity("Jain's index of all senders, mean over time", _sharing, lamb
 EXPERIMENT = Experiment(
     title="Fairness: groups join and leave",
     paper="Fig. 15",
-    shows="Throughput over time of four groups of four senders that join and leave one 100G link, DCQCN+W, (a) with "
-    "SFC, (b) without. SFC has no effect on shares and convergence. With HPCC it is never triggered.",
+    shows="Throughput over time of four groups of four senders that join and leave one 100G link with DCQCN+W, (a) "
+    "with SFC and (b) without SFC. SFC has no effect on shares and convergence. With HPCC it is never triggered.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
         Ratio(
-            "senders of a group share as fairly with SFC as without",
+            "Jain's index inside the least fair group is at least 0.97 times that without SFC",
             "zero impact",
             FAIRNESS,
             _WITH,
             _WITHOUT,
             at_least=0.97,
         ),
-        Bound("they share fairly", "equal shares", FAIRNESS, _WITH, at_least=0.9),
+        Bound(
+            "With SFC, Jain's index inside the least fair group is at least 0.9",
+            "equal shares",
+            FAIRNESS,
+            _WITH,
+            at_least=0.9,
+        ),
         Ratio(
-            "at any time all senders under way share as fairly with SFC as without",
+            "Jain's index of all active senders, averaged over time, is at least 0.97 times that without SFC",
             "zero impact",
             SHARING,
             _WITH,
             _WITHOUT,
             at_least=0.97,
         ),
-        Judged("every group takes as long with SFC as without", "zero impact", _same_times),
+        Judged("Every group's mean FCT is within 10 % of that without SFC", "zero impact", _same_times),
         Ratio(
-            "the link carries as much", "zero impact", RECEIVER_THROUGHPUT, _WITH, _WITHOUT, at_least=0.97, at_most=1.03
+            "The mean receiver throughput is within 3 % of that without SFC",
+            "zero impact",
+            RECEIVER_THROUGHPUT,
+            _WITH,
+            _WITHOUT,
+            at_least=0.97,
+            at_most=1.03,
         ),
         Bound(
-            "with DCQCN+W each group triggers SFC when it joins",
+            "With DCQCN+W, every group triggers SFC when it joins",
             "gets triggered when a new group joins",
             JOINS,
             _WITH,
             at_least=lambda run: float(run.flows["tag"].n_unique()),
         ),
-        Bound("with HPCC nothing triggers SFC", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
+        Bound("With HPCC, SFC is never triggered", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
     ),
     figures=(
         paper_figure(
-            "What the four senders of each group got together.",
+            "Throughput of each group of four senders over time.",
             goodput_by_class("with SFC", _WITH),
             goodput_by_class("without SFC", _WITHOUT),
         ),
         buffer_over_time(),
     ),
     notes=(
-        "Inside a group, shares are mean rates over a flow's life (its size over its FCT); over time they are goodput "
-        "in the intervals of the run's trace (`goodput_interval_ns`).",
+        "Jain's index inside a group uses each flow's mean rate, its size divided by its FCT. The index over time uses "
+        "the goodput in each interval of the run's trace (`goodput_interval_ns`).",
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 1: four ways to signal a 63:1 incast, without congestion control, on a dumbbell with endless buffers."""
+"""Fig. 1: four ways to signal a 63:1 incast, without congestion control, on a dumbbell with unlimited buffers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
 from reproduction.model.figures import distributions, paper_figure
-from reproduction.model.panels import Shown, over_time
+from reproduction.model.panels import CurveSelection, over_time
 from reproduction.model.quantities import PEAK_BUFFER, Quantity
 from scenarios.paper.bottleneck.signaling import DEGREE, SCENARIO
 
-# What a sender may have in flight: the level at which the paper's OnRamp settles, 13 MB, over its 63 senders. Without
-# any cap a signal that is late by the whole queue would let the queue grow without end (docs/sources.md#the-paper).
+# The cap on a sender's bytes in flight: the level at which the paper's OnRamp settles, 13 MB, divided by 63 senders.
+# OnRamp's signal is delayed by the whole queue. Without a cap the queue would grow without limit
+# (docs/sources.md#the-paper).
 WINDOW_BYTES = 206_000
 _BOTTLENECK = "s2"
 _SETTLED_FROM_US = 2_000.0
@@ -30,26 +31,26 @@ _STEADY_FROM_US = 1_000.0
 
 _SCHEMES = ("onramp", "egress-bts", "ingress-bts", "sfc")
 _CAP = "in flight a sender (KB)"
-_OURS = {_CAP: WINDOW_BYTES // 1_000}
+_OUR_CAP = {_CAP: WINDOW_BYTES // 1_000}
 _OTHER_CAPS_BYTES = (WINDOW_BYTES // 2, 2 * WINDOW_BYTES)
 
 
 def _caps(*windows_bytes: int, **settings: int) -> tuple[Axis, ...]:
-    """The cap on what a sender has in flight."""
+    """Return an axis over the cap on a sender's bytes in flight, for the other settings given."""
     key = "transport.congestion_parameters"
-    return (Axis(_CAP, {each // 1_000: {key: {"window_bytes": each}, **settings} for each in windows_bytes}),)
+    return (Axis(_CAP, {window // 1_000: {key: {"window_bytes": window}, **settings} for window in windows_bytes}),)
 
 
 _OWN_CAP = Grid(tuple(f"{name}+window" for name in _SCHEMES), _caps(WINDOW_BYTES), GO_BACK_N)
-# Messages twice as long, so that none ends within the run while twice the bytes wait.
+# The messages are twice as long, so that none ends within the run even with twice the cap.
 _OTHER_CAPS = Grid(("onramp+window",), _caps(*_OTHER_CAPS_BYTES, message_bytes=1_700_000), GO_BACK_N)
-# The paper's own point last: that is the one of which both clocks are compared (`reproduction.validation`).
+# The paper's own cap comes last because `reproduction.validation` compares the clocks at the last point.
 _GRID = Grids((_OTHER_CAPS, _OWN_CAP))
 _LIVE = Grids((_OTHER_CAPS, replace(_OWN_CAP, clock="real")))
 
 
 def _capped_bytes(run: Run) -> float:
-    """Senders x cap: all that can be on its way at once."""
+    """Return senders x cap, the most bytes that can be in flight at once."""
     parameters = run.config.get("transport_settings")
     if not isinstance(parameters, dict):
         raise NotMeasured("the run's configuration cannot be read")
@@ -57,16 +58,16 @@ def _capped_bytes(run: Run) -> float:
 
 
 def _depths(run: Run, from_us: float) -> NDArray[np.float64]:
-    """Depth samples of the bottleneck from a time to the end of the run."""
+    """Return the samples of the bottleneck's queue depth between a time and 4 ms, in bytes."""
     rows = whole_buffer(run.queues, _BOTTLENECK).filter(pl.col("time_us").is_between(from_us, 4_000.0))
     if rows.is_empty():
-        raise NotMeasured(f"there is no sample of {_BOTTLENECK} after {from_us:g} us")
+        raise NotMeasured(f"{_BOTTLENECK} has no queue sample after {from_us:g} us")
     depths: NDArray[np.float64] = rows["depth_bytes"].to_numpy().astype(np.float64)
     return depths
 
 
 def _swing(run: Run) -> float:
-    """Standard deviation of the depth over its mean, from 1 ms on."""
+    """Return the standard deviation of the queue depth divided by its mean, from 1 ms on."""
     depths = _depths(run, _STEADY_FROM_US)
     return float(depths.std() / depths.mean()) if depths.mean() else 0.0
 
@@ -76,21 +77,21 @@ SWING = Quantity("swing of the depth from 1 ms on", _swing, lambda value: f"{100
 
 
 def _egress_peak(results: Results) -> Measured:
-    """The egress BTS peak against OnRamp's settled level."""
-    peak = PEAK_BUFFER.measure(results.at("egress-bts+window", _OURS))
-    settled = SETTLED.measure(results.at("onramp+window", _OURS))
+    """Compare the peak of egress BTS with the level at which OnRamp settles."""
+    peak = PEAK_BUFFER.measure(results.at("egress-bts+window", _OUR_CAP))
+    settled = SETTLED.measure(results.at("onramp+window", _OUR_CAP))
     ratio = peak / settled
-    return Measured(ratio, 0.75 <= ratio <= 1.33, f"{format_bytes(peak)} against {format_bytes(settled)}")
+    return Measured(ratio, 0.75 <= ratio <= 1.33, f"{format_bytes(peak)} vs. {format_bytes(settled)}")
 
 
-_CURVES = Shown(
+_CURVES = CurveSelection(
     {
         "onramp+window": "OnRamp",
         "egress-bts+window": "Egress BTS",
         "ingress-bts+window": "Ingress BTS",
         "sfc+window": "Ingress BTS + Cache",
     },
-    _OURS,
+    _OUR_CAP,
 )
 
 EXPERIMENT = Experiment(
@@ -98,40 +99,50 @@ EXPERIMENT = Experiment(
     paper="Fig. 1",
     shows="Queue depth over the first 4 ms of a 63:1 incast without congestion control, for OnRamp, Egress BTS, "
     "Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about 13 MB within 2 ms. Egress BTS keeps "
-    "oscillating and peaks where OnRamp settles. Ingress BTS is steady within 1 ms and lower, with the cache lower "
-    "still.",
+    "oscillating and peaks at the level at which OnRamp settles. Ingress BTS is steady within 1 ms at a lower level. "
+    "The cache lowers the level further.",
     scenario=SCENARIO,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(
         Bound(
-            "OnRamp settles within 2 ms at 13 MB, given the 206 KB in flight a sender that we chose for it",
+            "OnRamp's mean queue depth from 2 ms on is within 25 % of 13 MB (our cap: 206 KB in flight per sender)",
             "about 13 MB",
             SETTLED,
             "onramp+window",
             at_least=0.75 * DEGREE * WINDOW_BYTES,
             at_most=1.25 * DEGREE * WINDOW_BYTES,
-            where=_OURS,
+            where=_OUR_CAP,
         ),
         Bound(
-            "that level follows from the cap: with half and twice of it OnRamp settles at senders x cap as well",
-            "not said: no cap is given",
+            "OnRamp's mean queue depth from 2 ms on is within 25 % of senders x cap, also with half and twice the cap",
+            "not stated",
             SETTLED,
             "onramp+window",
             at_least=lambda run: 0.75 * _capped_bytes(run),
             at_most=lambda run: 1.25 * _capped_bytes(run),
         ),
-        Judged("egress BTS peaks where OnRamp settles", "equal", _egress_peak),
+        Judged(
+            "Egress BTS's peak buffer is 0.75 to 1.33 times OnRamp's mean queue depth from 2 ms on",
+            "equal",
+            _egress_peak,
+        ),
         Ratio(
-            "egress BTS keeps swinging, ingress BTS does not",
-            "keeps oscillating against stable",
+            "From 1 ms on, ingress BTS's queue depth varies at most half as much as egress BTS's (standard deviation)",
+            "keeps oscillating vs. stable",
             SWING,
             "ingress-bts+window",
             "egress-bts+window",
             at_most=0.5,
         ),
-        Bound("ingress BTS is steady within 1 ms", "within 1 ms", SWING, "ingress-bts+window", at_most=0.25),
+        Bound(
+            "From 1 ms on, the standard deviation of ingress BTS's queue depth is at most 25 % of the mean",
+            "within 1 ms",
+            SWING,
+            "ingress-bts+window",
+            at_most=0.25,
+        ),
         Ratio(
-            "ingress BTS peaks lower than egress BTS",
+            "Ingress BTS's peak buffer is at most 0.95 times that of egress BTS",
             "lower",
             PEAK_BUFFER,
             "ingress-bts+window",
@@ -139,7 +150,7 @@ EXPERIMENT = Experiment(
             at_most=0.95,
         ),
         Ratio(
-            "the cache lowers the queue further",
+            "With the pause cache, the mean queue depth from 2 ms on is at most 0.98 times that of ingress BTS alone",
             "lower still",
             SETTLED,
             "sfc+window",
@@ -149,7 +160,7 @@ EXPERIMENT = Experiment(
     ),
     figures=(
         paper_figure(
-            "Queue depth of the bottleneck, the highest in every 10 us.",
+            "Queue depth of the bottleneck, maximum of every 10 us.",
             over_time(
                 "63:1 incast, no congestion control",
                 _CURVES,
@@ -158,12 +169,14 @@ EXPERIMENT = Experiment(
                 until_ms=4.0,
             ),
         ),
-        distributions(_OURS),
+        distributions(_OUR_CAP),
     ),
     notes=(
-        f"No rate control; {WINDOW_BYTES:,} B in flight a sender at most, the paper's 13 MB over its 63 senders. "
-        "OnRamp's 13 MB are therefore no finding; what is one is when it settles, and how the others compare.",
-        "Loss recovery is go-back-N, which adds no cap of its own; nothing is lost.",
-        "Every scale is the paper's own size.",
+        f"There is no rate control. A sender has at most {WINDOW_BYTES:,} B in flight, the paper's 13 MB divided by "
+        "its 63 senders. OnRamp's 13 MB therefore follow from our choice. Findings are when OnRamp settles, and how "
+        "the other schemes compare with it.",
+        "Loss recovery is go-back-N, which does not limit the bytes in flight. No packet is lost.",
+        "Every scale has the paper's size. Scale laptop runs live on Mininet and needs root, except for the runs with "
+        "other caps.",
     ),
 )

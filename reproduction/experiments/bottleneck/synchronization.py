@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 13: incasts alone, from perfectly synchronized to 100 us apart, at three degrees, with endless buffers."""
+"""Fig. 13: incasts without other traffic, whose senders start within 0 to 100 us, at three degrees, with unlimited
+buffers."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from analysis.formatting import format_bytes
 from reproduction.model.claims import Judged, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
 from reproduction.model.figures import paper_figure
-from reproduction.model.panels import Shown, over_axis
+from reproduction.model.panels import CurveSelection, over_axis
 from reproduction.model.quantities import PEAK_BUFFER
 from scenarios.paper.bottleneck.synchronization import SCENARIO
 
@@ -18,24 +19,24 @@ _PAPER_SYNC_US = (0, 25, 50, 100)
 _PAPER_DEGREES = (64, 128, 256)
 _LARGEST = _PAPER_DEGREES[-1]
 _DROP_DEPTH_BYTES = 16_000_000
-"""Half of the paper's buffer: where a single queue would begin to drop."""
+"""Half of the paper's buffer: the depth at which a single queue would begin to drop."""
 
 
 def _grid(degrees: tuple[int, ...]) -> Grid:
-    """The paper's intervals, which matter in round trips, over degrees."""
+    """Return the grid for some degrees. All scales use the paper's intervals, since the RTT is the paper's."""
     return Grid(_SCHEMES, (Axis.of(_SYNC, "window_us", _PAPER_SYNC_US), Axis.of(_DEGREE, "degree", degrees)))
 
 
 _GRIDS = {"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)}
 
 
-def _places(results: Results) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(each.point.place[_DEGREE] for each in results.of(_SFC)))
+def _degrees(results: Results) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(measurement.point.place[_DEGREE] for measurement in results.of(_SFC)))
 
 
 def _benefit_grows(results: Results) -> Measured:
-    """SFC's peak over that without flow control, synchronized against 100 us apart, at the largest degree."""
-    degree = max(_places(results))
+    """Check that SFC's peak relative to no flow control is lower at 100 us than at 0 us, at the largest degree."""
+    degree = max(_degrees(results))
     ratios = []
     for sync in (0, 100):
         place = {_SYNC: sync, _DEGREE: degree}
@@ -48,14 +49,17 @@ def _benefit_grows(results: Results) -> Measured:
 def _below_drops(scheme: str, sync: int) -> Judged:
     claims = {
         (_ESTIMATOR, 0): (
-            "with the estimator even the largest synchronized incast stays below the drop depth",
+            "SFC with the estimator keeps the largest synchronized incast below the drop depth",
             "below 16 MB",
         ),
-        (_SFC, 25): ("without it they do from 25 us on", "not needed at 25 us or more"),
+        (_SFC, 25): (
+            "SFC without the estimator keeps the largest incast below the drop depth if its senders start within 25 us",
+            "not needed at 25 us or more",
+        ),
     }
 
     def judge(results: Results) -> Measured:
-        degree = max(_places(results))
+        degree = max(_degrees(results))
         peak = PEAK_BUFFER.measure(results.at(scheme, {_SYNC: sync, _DEGREE: degree}))
         limit = _DROP_DEPTH_BYTES * degree / _LARGEST
         return Measured(peak, peak < limit, f"{format_bytes(peak)} (limit {format_bytes(limit)} at {degree}:1)")
@@ -64,32 +68,32 @@ def _below_drops(scheme: str, sync: int) -> Judged:
 
 
 def _cache_alone(results: Results) -> Measured:
-    """SFC without the estimator at half of the largest degree, synchronized, against the network's drop depth."""
-    largest = max(_places(results))
+    """Compare SFC's peak without the estimator, synchronized and at half the largest degree, with the drop depth."""
+    largest = max(_degrees(results))
     peak = PEAK_BUFFER.measure(results.at(_SFC, {_SYNC: 0, _DEGREE: largest // 2}))
     limit = _DROP_DEPTH_BYTES * largest / _LARGEST
     return Measured(peak, peak < limit, f"{format_bytes(peak)} (limit {format_bytes(limit)} at {largest // 2}:1)")
 
 
 def _drop_level(results: Results) -> tuple[str, float]:
-    """For an axis of MB."""
-    return "drops begin", _DROP_DEPTH_BYTES * max(_places(results)) / _LARGEST / PEAK_BUFFER.per_unit
+    """Return the label and the depth of the line at which drops begin, in MB."""
+    return "drops begin", _DROP_DEPTH_BYTES * max(_degrees(results)) / _LARGEST / PEAK_BUFFER.per_unit
 
 
-_CURVES = Shown({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", _ESTIMATOR: "SFC + estimator"})
+_CURVES = CurveSelection({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", _ESTIMATOR: "SFC + estimator"})
 
 EXPERIMENT = Experiment(
     title="Robustness: synchronization and degree",
     paper="Fig. 13",
-    shows="Highest shared buffer of any switch for incasts of 64, 128 and 256 senders, synchronized within (a) 0, (b) "
-    "25, (c) 50 and (d) 100 us, endless buffers, a line where drops would begin (16 MB). SFC is better throughout, "
-    "the more so the less synchronized an incast is; with the estimator even the synchronized 256:1 stays below the "
-    "line.",
+    shows="Peak shared buffer of any switch for incasts of 64, 128 and 256 senders that start within (a) 0, (b) 25, "
+    "(c) 50 and (d) 100 us. Buffers are unlimited, and a line marks the depth at which drops would begin (16 MB). SFC "
+    "has the lowest peak throughout, and its benefit is larger for less synchronized incasts. With the estimator even "
+    "the synchronized 256:1 incast stays below the line.",
     scenario=SCENARIO,
     grids={"ci": _GRIDS["ci"], "laptop": _GRIDS["laptop"], "paper": _GRIDS["paper"]},
     claims=(
         Ratio(
-            "SFC's peak is below that without flow control everywhere",
+            "SFC's peak buffer is at most that without flow control, at every degree and interval",
             "better at every degree and interval",
             PEAK_BUFFER,
             _SFC,
@@ -97,23 +101,27 @@ EXPERIMENT = Experiment(
             at_most=1.0,
         ),
         Ratio(
-            "SFC's peak is below OnRamp's everywhere",
+            "SFC's peak buffer is at most OnRamp's, at every degree and interval",
             "better at every degree and interval",
             PEAK_BUFFER,
             _SFC,
             _ONRAMP,
             at_most=1.0,
         ),
-        Judged("SFC gains more the less synchronized an incast is", "larger benefit", _benefit_grows),
+        Judged(
+            "SFC reduces the peak buffer more when senders start within 100 us than when they are synchronized",
+            "larger benefit",
+            _benefit_grows,
+        ),
         _below_drops(_ESTIMATOR, 0),
         _below_drops(_SFC, 25),
         Judged(
-            "with the cache alone a synchronized incast of half that degree stays below the drop depth",
+            "The pause cache alone keeps a synchronized incast of half the largest degree below the drop depth",
             "128:1 under the drop point (App. B.4)",
             _cache_alone,
         ),
         Ratio(
-            "the estimator costs nothing where it is not needed",
+            "When senders start within 100 us, SFC's peak buffer with the estimator is at most 1.05 times that without",
             "not needed at 25 us or more",
             PEAK_BUFFER,
             _ESTIMATOR,
@@ -124,7 +132,7 @@ EXPERIMENT = Experiment(
     ),
     figures=(
         paper_figure(
-            "Highest shared buffer of any switch; the line is where drops would begin.",
+            "Peak shared buffer of any switch. The line marks the depth at which drops would begin.",
             *(
                 over_axis(f"{sync} µs", _CURVES.at(**{_SYNC: sync}), _DEGREE, PEAK_BUFFER, _drop_level)
                 for sync in _PAPER_SYNC_US
@@ -132,7 +140,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        "At scales ci and laptop the largest incast has 32 and 64 senders instead of 256; the depth at which drops "
-        "begin shrinks alike (16 MB x senders / 256), the intervals stay.",
+        "At scales ci and laptop the largest incast has 32 and 64 senders instead of 256. The depth at which drops "
+        "begin shrinks in proportion (16 MB x senders / 256). The intervals are the paper's.",
     ),
 )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Appendix C: the buffer that a congestion needs, formula against measurement, over a grid of delays and thresholds.
+"""Appendix C: compares the formulas for the buffer that a congestion needs with runs, over delays and thresholds.
 
-Each case is cut short right after the first peak: the formulas speak of the first notification, and what happens once
-senders resume is congestion control's business.
+Each case ends right after the first peak. The formulas describe the first notification only; what happens after senders
+resume depends on congestion control.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ _RATE_BPS = 100_000_000_000
 _TRUNK_BPS = 12_800_000_000_000
 _FRAME_BYTES = data_frame_bytes(PAYLOAD_BYTES, is_last=False)
 _STEADY_NS = 40_000.0
-"""How long sender 0 is alone, at least: four of the longest one-way delays."""
+"""The shortest time for which sender 0 transmits alone: four times the longest one-way delay."""
 _IDEAL_PAUSE_NS = 10_000_000
-"""Of a sender that stops at the first notice: longer than any case."""
+"""The pause of a sender after the first notification, longer than any case."""
 _INTERVAL_NS = 10_000
-"""Buffers are sampled this often; a shorter rest of a run would not be."""
+"""The sampling interval of the buffers. A run must end with an interval, since the rest of it would not be sampled."""
 _POINT_SWITCH = {"topology.bts_latency_ns": 0, "switch.pause_grain_ns": 0}
-"""The formulas take a switch for a point that asks for the time it means."""
+"""The settings of an ideal switch, as the formulas assume: no time to build a BTS, and pauses that are not rounded."""
 _CASE = "case"
 _ACK, _BTS, _CACHE = "onramp-straw-man+none", "ingress-bts+none", "sfc+none"
 
 
 def _path(trunk_ns: int, host_ns: int, packets: int) -> Bottleneck:
-    """On the dumbbell T_A is host and trunk link; T_B and T_ToR are a host link."""
+    """Return the symbols for a dumbbell: T_A is a host link and the trunk, T_B and T_ToR are a host link each."""
     return Bottleneck(_RATE_BPS, trunk_ns + host_ns, host_ns, host_ns, _FRAME_BYTES, packets)
 
 
 def _network(path: Bottleneck, senders: int) -> dict[str, Any]:
-    """A star where a sender's ToR is the congested switch, else a dumbbell."""
+    """Return the network's settings: a star if the sender's ToR is the congested switch, otherwise a dumbbell."""
     trunk_ns = round(path.sender_delay_ns - path.tor_delay_ns)
     host_ns = round(path.tor_delay_ns)
     if not trunk_ns:
@@ -76,10 +76,10 @@ def _network(path: Bottleneck, senders: int) -> dict[str, Any]:
 def _settings(
     path: Bottleneck, joiners: int, signal_ns: float, late_ns: float | None = None, *, before: int
 ) -> dict[str, Any]:
-    """The case's network, thresholds and length: until shortly after the first notification has worked.
+    """Return the case's network, thresholds and duration, which ends shortly after the first notification takes effect.
 
-    A packet that finds `before` others in the queue makes a notification. Others join so late that the end is that of a
-    sampling interval, `late_ns` after them one more.
+    A packet that finds `before` other packets in the queue triggers a notification. The joining time is chosen so that
+    the run ends together with a sampling interval. With `late_ns`, one more sender joins that long after the others.
     """
     lasts_ns = (late_ns or 0.0) + signal_ns + path.sender_delay_ns + 3 * path.packet_ns
     end_ns = _INTERVAL_NS * ceil((_STEADY_NS + lasts_ns) / _INTERVAL_NS)
@@ -105,7 +105,7 @@ def _two_flow_cases() -> Iterator[tuple[str, Bottleneck]]:
 
 
 def _incast_cases() -> Iterator[tuple[str, Bottleneck, int]]:
-    """On a star, so that simultaneous packets meet in no queue before the one that counts; T_A, T_B and T_ToR agree."""
+    """Yield the incast cases. On a star, simultaneous packets first meet in the congested queue; T_A = T_B = T_ToR."""
     for delay_ns, packets, senders in ((4_000, 1, 4), (4_000, 4, 16), (2_000, 8, 24)):
         path = Bottleneck(_RATE_BPS, delay_ns, delay_ns, delay_ns, _FRAME_BYTES, packets)
         yield f"T_A {delay_ns / 1000:g} us, N {senders}, k {packets}", path, senders
@@ -119,7 +119,7 @@ def _cache_cases() -> Iterator[tuple[str, Bottleneck]]:
 
 def _ack_settings(path: Bottleneck) -> dict[str, Any]:
     empty_path_ns = path.sender_delay_ns + path.receiver_delay_ns + 2 * path.packet_ns
-    # The k-th packet of the joiner finds k - 1 of its own before it and the rest of one that is leaving.
+    # The k-th packet of the joiner waits for k - 1 of its own packets and for the rest of the packet that is leaving.
     threshold_ns = round(empty_path_ns + (path.threshold_packets - 1) * path.packet_ns)
     signal_ns = b_ack(path) * 8e9 / path.rate_bps
     parameters = {"threshold_ns": threshold_ns, "shortest_pause_ns": _IDEAL_PAUSE_NS}
@@ -130,12 +130,12 @@ def _ack_settings(path: Bottleneck) -> dict[str, Any]:
 
 
 def _late_ns(path: Bottleneck) -> float:
-    """After the first joiner: senders have begun to hit the cache, and the congestion lasts."""
+    """Return a delay after the first joiner at which senders hit the cache while the congestion lasts."""
     return cache_miss_ns(path) + 2 * path.tor_delay_ns + 2 * path.packet_ns
 
 
 def _early_ns(path: Bottleneck) -> float:
-    """In the middle of the time in which senders still miss it."""
+    """Return the middle of the time, after the first joiner, in which senders still miss the cache."""
     return cache_miss_ns(path) / 2
 
 
@@ -175,70 +175,73 @@ def _peak(run: Run) -> float:
 
 
 def _emitted(run: Run) -> float:
-    """What the late sender emitted until its first signal arrived."""
+    """Return how many bytes the late sender emitted before its first signal arrived."""
     late = run.flows.filter(pl.col("tag") == LATE)
-    heard = answer(run.signals.filter(pl.col("flow_id") == late["flow_id"][0]))
-    if heard.is_empty():
-        raise NotMeasured("the late sender heard no signal")
-    delay_us = float(heard["received_us"].to_numpy().min()) - float(late["start_us"][0])
+    signals = answer(run.signals.filter(pl.col("flow_id") == late["flow_id"][0]))
+    if signals.is_empty():
+        raise NotMeasured("the late sender received no signal")
+    delay_us = float(signals["received_us"].to_numpy().min()) - float(late["start_us"][0])
     return _RATE_BPS * delay_us / 8e6
 
 
-def _within(off: float) -> bool:
-    return abs(off) <= 1.0
+def _is_within_a_packet(difference_packets: float) -> bool:
+    return abs(difference_packets) <= 1.0
 
 
-def _against(
+def _formula_check(
     scheme: str,
     bounds: Mapping[str, float],
     measure: Callable[[Run], float],
     refined: Mapping[str, float] | None = None,
     reason: str = "",
 ) -> Callable[[Results], Measured]:
-    """A check of all cases of one formula: every measurement must lie within one packet of its bound.
+    """Return a check of all cases of one formula: every measurement must lie within one packet of its bound.
 
-    Where the formula leaves something out, `refined` is the bound with it and `reason` says in words what it is; a case
-    then also holds if it lies within one packet of its refined bound. The text of the finding gives both distances.
+    If the formula leaves an effect out, `refined` are the bounds with this effect and `reason` describes it. A case
+    then also holds if it lies within one packet of its refined bound. The finding's text gives both differences.
     """
 
     def judge(results: Results) -> Measured:
-        found = [measure(results.at(scheme, {_CASE: name})) for name in bounds]
-        off = _packets(found, bounds)
-        worst = int(np.argmax(np.abs(off)))
+        amounts = [measure(results.at(scheme, {_CASE: name})) for name in bounds]
+        differences = _packets(amounts, bounds)
+        worst = int(np.argmax(np.abs(differences)))
         name, bound = list(bounds.items())[worst]
         text = (
-            f"{min(off):+.2f} to {max(off):+.2f} packets over {len(found)} cases "
-            f"({format_bytes(found[worst])} against {format_bytes(bound)} in {name})"
+            f"{min(differences):+.2f} to {max(differences):+.2f} packets from the formula over {len(amounts)} cases "
+            f"({format_bytes(amounts[worst])} vs. {format_bytes(bound)} in {name})"
         )
-        is_near = [_within(each) for each in off]
+        is_near = [_is_within_a_packet(difference) for difference in differences]
         if refined is not None and not all(is_near):
-            still = _packets(found, refined)
-            is_near = [near or _within(each) for near, each in zip(is_near, still, strict=True)]
-            text += f"; {reason}: {min(still):+.2f} to {max(still):+.2f}"
-        return Measured(off[worst], all(is_near), text)
+            remaining = _packets(amounts, refined)
+            is_near = [
+                near or _is_within_a_packet(difference) for near, difference in zip(is_near, remaining, strict=True)
+            ]
+            text += f"; {reason}: {min(remaining):+.2f} to {max(remaining):+.2f}"
+        return Measured(differences[worst], all(is_near), text)
 
     return judge
 
 
-def _packets(found: Sequence[float], bounds: Mapping[str, float]) -> list[float]:
-    return [(amount - bound) / _FRAME_BYTES for amount, bound in zip(found, bounds.values(), strict=True)]
+def _packets(amounts: Sequence[float], bounds: Mapping[str, float]) -> list[float]:
+    """Return by how many packets each amount, in bytes, exceeds its bound."""
+    return [(amount - bound) / _FRAME_BYTES for amount, bound in zip(amounts, bounds.values(), strict=True)]
 
 
-_WITH_ACKNOWLEDGEMENT = "the formula's acknowledgements take no time; with theirs"
-_IN_PACKETS = "in whole packets, of which the first k notify nobody"
+_WITH_ACKNOWLEDGEMENT = "with the serialization of acknowledgements"
+_IN_PACKETS = "in whole packets, where the first k trigger no notification"
 
 EXPERIMENT = Experiment(
     title="Theory: buffer bounds",
     paper="Appendix C",
-    shows="Formulas, no measurement: the buffer that a congestion needs when senders hear of it by acknowledgements, "
-    "by BTS from the congested switch, in a synchronized incast, and from the cache of their own ToR.",
+    shows="Formulas only, no measurement. They give the buffer that a congestion needs when senders are notified by "
+    "acknowledgements, by BTS from the congested switch, in a synchronized incast, and by the cache of their ToR.",
     scenario=SCENARIO,
     grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
     claims=(
         Judged(
-            "two flows notified by acknowledgements need B_ack",
+            "Two flows that are notified by acknowledgements need a buffer of B_ack",
             "R (2 T_A + 2 k T_S + 2 T_B)",
-            _against(
+            _formula_check(
                 _ACK,
                 {name: b_ack(path) for name, path in _TWO_FLOW_ACK.items()},
                 _peak,
@@ -247,14 +250,14 @@ EXPERIMENT = Experiment(
             ),
         ),
         Judged(
-            "two flows notified by BTS need B_bts",
+            "Two flows that are notified by BTS need a buffer of B_bts",
             "R (2 T_A + k T_S)",
-            _against(_BTS, {name: b_bts(path) for name, path in _TWO_FLOW.items()}, _peak),
+            _formula_check(_BTS, {name: b_bts(path) for name, path in _TWO_FLOW.items()}, _peak),
         ),
         Judged(
-            "N synchronized flows need B_incast",
+            "N synchronized flows need a buffer of B_incast",
             "N R (2 T_A + T_S)",
-            _against(
+            _formula_check(
                 _BTS,
                 {name: b_incast(path, senders) for name, (path, senders) in _INCAST.items()},
                 _peak,
@@ -263,14 +266,14 @@ EXPERIMENT = Experiment(
             ),
         ),
         Judged(
-            "a sender that hits the cache emits B_cache-hit",
+            "A sender that hits the pause cache emits B_cache-hit before it stops",
             "R (2 T_ToR + T_S)",
-            _against(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
+            _formula_check(_CACHE, {name: b_cache_hit(path) for name, path in _CACHED.items()}, _emitted),
         ),
         Judged(
-            "a sender that misses it stops when the first one does",
+            "A sender that misses the pause cache stops at the same time as the first sender",
             "R (T_F - T_Sender#2)",
-            _against(
+            _formula_check(
                 _CACHE,
                 {name: b_cache_miss(path, _early_ns(path)) for name, path in _MISSED.items()},
                 _emitted,
@@ -280,8 +283,10 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        f"A packet is {_FRAME_BYTES} B on the wire; each case ends right after the first peak.",
-        "The formulas assume an ideal pause: suppression is off, so that every packet renews it, acknowledgements stop "
-        "a sender for good, and nothing but flow control limits it.",
+        f"A packet is {_FRAME_BYTES} B on the wire. Each case ends right after the first peak.",
+        "A claim holds if every case is within one packet of the formula. Where the measured column names an effect "
+        "that the formula leaves out, being within one packet of the formula with this effect is enough.",
+        "The formulas assume an ideal pause. Suppression is therefore off, so that every packet renews the pause. A "
+        "notification by acknowledgement stops a sender until the end of the run. Only flow control limits a sender.",
     ),
 )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 7: tail latency of hadoop traffic with 8 % of 128:1 incasts."""
+"""Fig. 7: tail latency of Hadoop traffic with a load of 8 % of 128:1 incasts."""
 
 from __future__ import annotations
 
 from reproduction.experiments.data_centre.tail_latency import tail_latency
 from scenarios.paper.data_centre.hadoop_50 import SCENARIO
 
-EXPERIMENT = tail_latency(SCENARIO, "hadoop at 50 %", "Fig. 7")
+EXPERIMENT = tail_latency(SCENARIO, "Hadoop at 50 % load", "Fig. 7")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 9: microbursts without incast. HPCC needs no flow control at 80 % load; DCQCN+W gains from it."""
+"""Fig. 9: microbursts without incast at 80 % load. HPCC does not need flow control, DCQCN+W benefits from it."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ _SMALL_BYTES = 32_000
 
 
 def _best_size_bin(results: Results) -> Measured:
-    """The size bin in which OnRamp gains most over no flow control at P95."""
+    """Check the size bin in which OnRamp lowers P95 FCT slowdown most, compared with no flow control."""
     runs = [results.at(scheme, {}) for scheme in ("onramp+dcqcn", "irn+dcqcn")]
     bins = [run.result.fct_slowdown_by_size.get("hadoop", ()) for run in runs]
     pairs = zip(*bins, strict=True)
-    ratios = [(mine.p95 / base.p95, mine.high_bytes) for mine, base in pairs if mine.p95 and base.p95]
+    ratios = [(onramp.p95 / none.p95, onramp.high_bytes) for onramp, none in pairs if onramp.p95 and none.p95]
     if not ratios:
         raise NotMeasured("no size bin has the 20 flows that a P95 needs")
     ratio, size = min(ratios)
-    return Measured(ratio, ratio <= 0.5, f"best {100 * (1 - ratio):.0f} % lower (messages up to {size:,} B)")
+    text = f"{100 * (1 - ratio):.0f} % lower in the best size bin (messages up to {size:,} B)"
+    return Measured(ratio, ratio <= 0.5, text)
 
 
 EXPERIMENT = Experiment(
-    title="Microbursts: Hadoop at 80 %, no incast",
+    title="Microbursts: Hadoop at 80 % load, no incast",
     paper="Fig. 9",
     shows="P95 FCT slowdown by message size at 80 % load without incast, (a) with HPCC, (b) with DCQCN+W, for IRN (no "
-    "flow control), OnRamp and SFC. With HPCC all are alike. With DCQCN+W OnRamp lowers it by up to 60 %, and SFC by "
-    "20 % more below 32 KB.",
+    "flow control), OnRamp and SFC. With HPCC all three are alike. With DCQCN+W, OnRamp lowers the slowdown by up to "
+    "60 %. SFC lowers that of messages below 32 KB by a further 20 %.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
         Ratio(
-            "with HPCC, SFC and no flow control are alike at P95",
+            "With HPCC, SFC's P95 FCT slowdown is 0.85 to 1.15 times that without flow control",
             "no significant difference",
             slowdown(95),
             "sfc+hpcc",
@@ -46,7 +47,7 @@ EXPERIMENT = Experiment(
             at_most=1.15,
         ),
         Ratio(
-            "with HPCC, OnRamp and no flow control are alike at P95",
+            "With HPCC, OnRamp's P95 FCT slowdown is 0.85 to 1.15 times that without flow control",
             "no significant difference",
             slowdown(95),
             "onramp+hpcc",
@@ -54,9 +55,13 @@ EXPERIMENT = Experiment(
             at_least=0.85,
             at_most=1.15,
         ),
-        Judged("with DCQCN+W, OnRamp lowers P95 FCT slowdown by up to 60 %", "up to 60 %", _best_size_bin),
+        Judged(
+            "With DCQCN+W, OnRamp lowers P95 FCT slowdown by at least 50 % in some size bin",
+            "up to 60 %",
+            _best_size_bin,
+        ),
         Ratio(
-            "with DCQCN+W, SFC improves P95 of messages below 32 KB by a further 20 %",
+            "With DCQCN+W, SFC's P95 FCT slowdown of messages up to 32 KB is at most 0.8 times OnRamp's",
             "20 % over OnRamp",
             slowdown(95, largest_bytes=_SMALL_BYTES),
             "sfc+dcqcn",
@@ -71,5 +76,5 @@ EXPERIMENT = Experiment(
             by_size("DCQCN+W, P95", flow_controls("dcqcn"), 95),
         ),
     ),
-    notes=('"Up to 60 %" counts as held when some size bin gains at least 50 %.',),
+    notes=('The paper\'s "up to 60 %" counts as reproduced if OnRamp gains at least 50 % in some size bin.',),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 11 and two sentences beside it: thresholds, suppression period and the place of SFC matter little."""
+"""Fig. 11 and two statements in the text: thresholds, suppression period and deployment of SFC matter little."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from reproduction.model.claims import Judged, Spread
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
-from reproduction.model.figures import against, paper_figure
-from reproduction.model.panels import Shown, by_size
+from reproduction.model.figures import figure_over_axis, paper_figure
+from reproduction.model.panels import CurveSelection, by_size
 from reproduction.model.quantities import PEAK_BUFFER, Quantity, slowdown
 from scenarios.paper.data_centre.common import SCALING_NOTE
 from scenarios.paper.data_centre.parameters import SCENARIO
@@ -29,20 +29,20 @@ _SETTINGS: Mapping[str, Mapping[Any, Mapping[str, Any]]] = {
 _NONE, _SFC = "irn+hpcc", "sfc+hpcc"
 
 
-def _over(axis: str, values: Iterable[Any], schemes: tuple[str, ...] = (_SFC,)) -> Grid:
-    """SFC with the paper's defaults on all axes but one."""
+def _grid_over(axis: str, values: Iterable[Any], schemes: tuple[str, ...] = (_SFC,)) -> Grid:
+    """Return a grid over one axis, with the paper's defaults on all other axes."""
     chosen = {**{name: [value] for name, value in _DEFAULTS.items()}, axis: list(values)}
-    axes = (Axis(name, {each: _SETTINGS[name][each] for each in places}) for name, places in chosen.items())
+    axes = (Axis(name, {place: _SETTINGS[name][place] for place in places}) for name, places in chosen.items())
     return Grid(schemes, tuple(axes))
 
 
-def _but(axis: str) -> dict[str, Any]:
-    """The places where only this axis varies."""
+def _defaults_except(axis: str) -> dict[str, Any]:
+    """Return the defaults of all axes but this one: the points at which only this axis varies."""
     return {name: value for name, value in _DEFAULTS.items() if name != axis}
 
 
 def _tors_have_most(of: Quantity) -> Callable[[Results], Measured]:
-    """Share of what SFC at every switch gains over no flow control that SFC at ToRs alone gains."""
+    """Return a check that SFC at ToRs only has most of the gain that SFC at every switch has over no flow control."""
 
     def judge(results: Results) -> Measured:
         none = of.measure(results.at(_NONE, _DEFAULTS))
@@ -50,8 +50,8 @@ def _tors_have_most(of: Quantity) -> Callable[[Results], Measured]:
         if none <= everywhere:
             raise NotMeasured(f"SFC at every switch gains nothing in {of.name}")
         share = (none - tors) / (none - everywhere)
-        text = f"{100 * share:.0f} % of it ({of.write(none)}, ToRs {of.write(tors)}, all {of.write(everywhere)})"
-        return Measured(share, share >= _MOST, text)
+        values = f"no flow control {of.write(none)}, ToRs {of.write(tors)}, all switches {of.write(everywhere)}"
+        return Measured(share, share >= _MOST, f"{100 * share:.0f} % of the gain ({values})")
 
     return judge
 
@@ -59,62 +59,63 @@ def _tors_have_most(of: Quantity) -> Callable[[Results], Measured]:
 _MOST = 0.8
 _GRID = Grids(
     (
-        _over(_THRESHOLDS, _SETTINGS[_THRESHOLDS]),
-        _over(_PERIOD, (1, 2)),
-        _over(_PLACE, ("all switches",)),
-        _over(_PLACE, ("ToRs",), (_NONE,)),
+        _grid_over(_THRESHOLDS, _SETTINGS[_THRESHOLDS]),
+        _grid_over(_PERIOD, (1, 2)),
+        _grid_over(_PLACE, ("all switches",)),
+        _grid_over(_PLACE, ("ToRs",), (_NONE,)),
     )
 )
 
 EXPERIMENT = Experiment(
-    title="Robustness: thresholds, suppression period, place",
+    title="Robustness: thresholds, suppression period, deployment",
     paper="Fig. 11",
-    shows="P95 FCT slowdown by message size for four pairs of Q_tg and Q_th: no significant differences. In the text: "
-    "so it is for suppression periods of half an RTT, one and two (section 3.1), and SFC on ToRs alone has most of "
-    "the benefit of SFC on every switch (section 5.3).",
+    shows="P95 FCT slowdown by message size for four pairs of Q_tg and Q_th, without significant differences. The text "
+    "states the same for suppression periods of 0.5, 1 and 2 RTT (section 3.1). It also states that SFC on ToRs only "
+    "has most of the benefit of SFC on every switch (section 5.3).",
     scenario=SCENARIO,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Spread(
-            "P95 FCT slowdown hardly depends on Q_th and Q_tg",
+            "Over four pairs of Q_tg and Q_th, SFC's highest P95 FCT slowdown is at most 1.2 times the lowest",
             "no significant difference",
             slowdown(95),
             _SFC,
             at_most=1.2,
-            where=_but(_THRESHOLDS),
+            where=_defaults_except(_THRESHOLDS),
         ),
         *(
             Spread(
-                f"{of.name} hardly depends on the suppression period: half an RTT, one, two",
+                f"Over suppression periods of 0.5 to 2 RTT, SFC's highest {of.name} is at most 1.2 times the lowest",
                 "not a big difference (section 3.1)",
                 of,
                 _SFC,
                 at_most=1.2,
-                where=_but(_PERIOD),
+                where=_defaults_except(_PERIOD),
             )
             for of in (slowdown(95), slowdown(99))
         ),
         Judged(
-            "P99 FCT slowdown: SFC at ToRs alone has most of the gain of SFC at every switch",
+            "P99 FCT slowdown: SFC at ToRs only has at least 80 % of the gain of SFC at every switch",
             "most of the benefit (section 5.3)",
             _tors_have_most(slowdown(99)),
         ),
         Judged(
-            "peak buffer: SFC at ToRs alone has most of the gain of SFC at every switch",
+            "Peak buffer: SFC at ToRs only has at least 80 % of the gain of SFC at every switch",
             "most of the benefit (section 5.3)",
             _tors_have_most(PEAK_BUFFER),
         ),
     ),
     figures=(
         paper_figure(
-            "P95 FCT slowdown by message size; a curve for each pair of thresholds.",
-            by_size("SFC, P95", Shown({_SFC: "SFC"}, _but(_THRESHOLDS), by=_THRESHOLDS), 95),
+            "P95 FCT slowdown by message size, one curve per pair of thresholds.",
+            by_size("SFC, P95", CurveSelection({_SFC: "SFC"}, _defaults_except(_THRESHOLDS), by=_THRESHOLDS), 95),
         ),
-        *(against(axis, slowdown(95), _but(axis)) for axis in _SETTINGS),
-        against(_THRESHOLDS, PEAK_BUFFER, _but(_THRESHOLDS)),
+        *(figure_over_axis(axis, slowdown(95), _defaults_except(axis)) for axis in _SETTINGS),
+        figure_over_axis(_THRESHOLDS, PEAK_BUFFER, _defaults_except(_THRESHOLDS)),
     ),
     notes=(
         SCALING_NOTE,
-        "No significant difference: the highest figure is at most 1.2 times the lowest. Most: at least 80 %.",
+        'Here "no significant difference" means that the highest value is at most 1.2 times the lowest. "Most of the '
+        'benefit" means at least 80 %.',
     ),
 )

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Fig. 5: SFC-P against PFC on the paper's 48-node testbed, for incasts of 8, 24 and 40 senders with 25 flows each.
+"""Fig. 5: SFC-P and PFC on the paper's 48-node testbed, for incasts of 8, 24 and 40 senders with 25 flows each.
 
-The paper found a steady buffer of feedback delay x senders x line rate. On its switches the feedback took 6 us; here it
-is a round trip to the sender's own ToR, whose cache answers, and the time in which that builds a BTS: 3.6 us with the
-paper's links. The formula is tested at every degree, and once more where links to hosts are so long that it takes 6 us.
+The paper measured a steady buffer of feedback delay x senders x line rate. On its switches the feedback took 6 us. Here
+the cache of the sender's own ToR answers, so the feedback takes a round trip to this ToR plus the time to build a BTS:
+3.6 us with the paper's links. The formula is tested at every degree, and once more with links to hosts that are long
+enough for a feedback delay of 6 us.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ from analysis.results.stored import Run
 from reproduction.experiments.settings import GO_BACK_N
 from reproduction.model.claims import Bound, Ratio
 from reproduction.model.experiment import Axis, Experiment, Grid, Grids, NotMeasured, Results
-from reproduction.model.figures import against, buffer_over_time, paper_figure
-from reproduction.model.panels import Level, Shown, over_time
+from reproduction.model.figures import buffer_over_time, figure_over_axis, paper_figure
+from reproduction.model.panels import CurveSelection, Level, over_time
 from reproduction.model.quantities import PEAK_BUFFER, STEADY_BUFFER
 from scenarios.paper.testbed.testbed_incast import SCENARIO
 
 PAPER_FEEDBACK_US = 6.0
-"""The paper's mean delay from a full queue to a paused sender."""
+"""The paper's mean delay between the congestion of a queue and the pause of a sender, in us."""
 
 _SFC_P, _PFC = _SCHEMES = ("sfc-p+dcqcn", "pfc+dcqcn")
 _AXIS = "senders"
 _FEEDBACK = "feedback"
-_OWN = {_FEEDBACK: "3.6 us"}
-_PAPERS = {_FEEDBACK: "6 us"}
+_OUR_FEEDBACK = {_FEEDBACK: "3.6 us"}
+_PAPER_FEEDBACK = {_FEEDBACK: "6 us"}
 
-# Longer links to hosts stand for the time that the paper's switches take; its base RTT, and what follows from it, stay.
+# Longer links to hosts replace the processing time of the paper's switches. The base RTT is set to the paper's, so that
+# the settings derived from it do not change.
 _BUILDING_US = 0.6
 _FEEDBACK_SETTINGS = {
     "topology.host_delay_ns": round(500 * (PAPER_FEEDBACK_US - _BUILDING_US)),
@@ -37,7 +39,7 @@ _FEEDBACK_SETTINGS = {
 
 
 def own_feedback_us(run: Run) -> float:
-    """From a sender to its own ToR and back, by the run's links and switches."""
+    """Return the delay from a sender to its own ToR and back, from the run's links and switches, in us."""
     parameters = run.config.get("topology_parameters")
     if not isinstance(parameters, dict):
         raise NotMeasured("the run's configuration cannot be read")
@@ -46,7 +48,7 @@ def own_feedback_us(run: Run) -> float:
 
 
 def plateau_bytes(run: Run, feedback_us: float) -> float:
-    """The paper's formula: feedback delay x senders x line rate (6 us x 40 x 100 Gb/s = 3 MB)."""
+    """Return the paper's formula: feedback delay x senders x line rate (6 us x 40 x 100 Gb/s = 3 MB)."""
     workload, transport = run.config.get("workload"), run.config.get("transport_settings")
     if not isinstance(workload, dict) or not isinstance(transport, dict):
         raise NotMeasured("the run's configuration cannot be read")
@@ -55,12 +57,16 @@ def plateau_bytes(run: Run, feedback_us: float) -> float:
 
 _GRID = Grids(
     (
-        Grid(_SCHEMES, (Axis.of(_AXIS, "degree", (8, 24, 40)), Axis(_FEEDBACK, {_OWN[_FEEDBACK]: {}})), GO_BACK_N),
+        Grid(
+            _SCHEMES,
+            (Axis.of(_AXIS, "degree", (8, 24, 40)), Axis(_FEEDBACK, {_OUR_FEEDBACK[_FEEDBACK]: {}})),
+            GO_BACK_N,
+        ),
         Grid(
             (_SFC_P,),
             (
                 Axis.of(_AXIS, "degree", (40,)),
-                Axis(_FEEDBACK, {_PAPERS[_FEEDBACK]: _FEEDBACK_SETTINGS}),
+                Axis(_FEEDBACK, {_PAPER_FEEDBACK[_FEEDBACK]: _FEEDBACK_SETTINGS}),
             ),
             GO_BACK_N,
         ),
@@ -70,85 +76,84 @@ _GRID = Grids(
 
 def _plateau(degree: int) -> Level:
     def level(results: Results) -> tuple[str, float]:
-        run = results.at(_SFC_P, {_AXIS: degree, **_OWN})
+        run = results.at(_SFC_P, {_AXIS: degree, **_OUR_FEEDBACK})
         return "delay x senders x rate", plateau_bytes(run, own_feedback_us(run)) / 1e6
 
     return level
 
 
-_CURVES = Shown({_PFC: "PFC", _SFC_P: "SFC-P"})
+_CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 
 EXPERIMENT = Experiment(
     title="Testbed: buffer by incast degree",
     paper="Fig. 5",
     shows="Buffer of the receiver's port over time for incasts of (a) 8, (b) 24 and (c) 40 senders with 25 flows "
-    "each, with PFC and SFC-P. SFC-P is consistently lower and settles at feedback delay x senders x line rate: 3 MB "
-    "at 40:1 with 6 us.",
+    "each, with PFC and SFC-P. SFC-P's buffer is consistently lower. It settles at feedback delay x senders x line "
+    "rate, which is 3 MB at 40:1 with 6 us.",
     scenario=SCENARIO,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
         Ratio(
-            "SFC-P's steady buffer is below PFC's",
+            "SFC-P's steady buffer is at most 0.95 times PFC's",
             "consistently lower",
             STEADY_BUFFER,
             _SFC_P,
             _PFC,
             at_most=0.95,
-            where=_OWN,
+            where=_OUR_FEEDBACK,
         ),
         Ratio(
-            "SFC-P's peak buffer is below PFC's",
+            "SFC-P's peak buffer is at most 0.95 times PFC's",
             "consistently lower",
             PEAK_BUFFER,
             _SFC_P,
             _PFC,
             at_most=0.95,
-            where=_OWN,
+            where=_OUR_FEEDBACK,
         ),
         Bound(
-            "the buffer settles at feedback delay x senders x line rate",
+            "SFC-P's steady buffer is within 25 % of feedback delay x senders x line rate",
             "exactly",
             STEADY_BUFFER,
             _SFC_P,
             at_least=lambda run: 0.75 * plateau_bytes(run, own_feedback_us(run)),
             at_most=lambda run: 1.25 * plateau_bytes(run, own_feedback_us(run)),
-            where=_OWN,
+            where=_OUR_FEEDBACK,
         ),
         Bound(
-            "with a feedback delay of 6 us the buffer of 40:1 settles at 6 us x 40 x 100 Gb/s",
+            "With a feedback delay of 6 us, SFC-P's steady buffer at 40:1 is within 25 % of 6 us x 40 x 100 Gb/s",
             "3 MB",
             STEADY_BUFFER,
             _SFC_P,
             at_least=lambda run: 0.75 * plateau_bytes(run, PAPER_FEEDBACK_US),
             at_most=lambda run: 1.25 * plateau_bytes(run, PAPER_FEEDBACK_US),
-            where={_AXIS: 40, **_PAPERS},
+            where={_AXIS: 40, **_PAPER_FEEDBACK},
         ),
         Bound(
-            "with the paper's links, too, the buffer of 40:1 settles at 3 MB",
+            "With the paper's links, SFC-P's steady buffer at 40:1 is within 25 % of 3 MB",
             "3 MB",
             STEADY_BUFFER,
             _SFC_P,
             at_least=lambda run: 0.75 * plateau_bytes(run, PAPER_FEEDBACK_US),
             at_most=lambda run: 1.25 * plateau_bytes(run, PAPER_FEEDBACK_US),
-            where={_AXIS: 40, **_OWN},
+            where={_AXIS: 40, **_OUR_FEEDBACK},
         ),
     ),
     figures=(
         paper_figure(
-            "Shared buffer of the receiver's switch, which holds nothing else, the most in every 10 us; dotted: the "
-            "paper's formula with the feedback delay here.",
+            "Shared buffer of the receiver's switch, which holds no other traffic, maximum of every 10 us. Dotted: the "
+            "paper's formula with the feedback delay of this network.",
             *(
-                over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OWN}), level=_plateau(degree))
+                over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OUR_FEEDBACK}), level=_plateau(degree))
                 for degree in (8, 24, 40)
             ),
         ),
-        buffer_over_time({_AXIS: 40, **_PAPERS}, "buffer-40-6us"),
-        against(_AXIS, STEADY_BUFFER, _OWN),
+        buffer_over_time({_AXIS: 40, **_PAPER_FEEDBACK}, "buffer-40-6us"),
+        figure_over_axis(_AXIS, STEADY_BUFFER, _OUR_FEEDBACK),
     ),
     notes=(
-        "The network is the paper's at every scale; only the messages are shorter.",
-        "Feedback is a round trip to the sender's own ToR and 0.6 us to build a BTS there: 3.6 us with the paper's "
-        "links. A run with links to hosts of 2.7 us has the paper's 6 us.",
-        "A plateau holds within 25 %.",
+        "The network is the paper's at every scale. Only the messages are shorter.",
+        "The feedback delay is a round trip to the sender's own ToR plus 0.6 us to build a BTS there: 3.6 us with the "
+        "paper's links. In one run the links to hosts have a delay of 2.7 us, which gives the paper's 6 us.",
     ),
 )
