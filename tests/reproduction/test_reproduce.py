@@ -204,7 +204,7 @@ def test_of_all_each_experiment_is_given_what_it_has(capsys: pytest.CaptureFixtu
     said = capsys.readouterr().err
     assert said.startswith("--set arrivals_us=1000: used by incast-degree, ")
     assert len(said.splitlines()) == 1
-    named = said.partition(": of ")[2].partition("; the others have no such setting")[0].split(", ")
+    named = said.partition(": used by ")[2].partition("; the other experiments have no such setting")[0].split(", ")
     assert named == [name for name, own in changed.items() if own == settings]
     for name, own in changed.items():
         assert {job.changed for job in jobs_of(EXPERIMENTS[name], "paper", changed=own)} == {own}
