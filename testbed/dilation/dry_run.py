@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hosts.crash import engine_crash
 from hosts.transport.loss_recovery.base import NEVER
 from hosts.transport.messages import Event
 from softswitch.build import BuildError
@@ -76,14 +77,23 @@ def dry_run(plan: RunPlan) -> Traffic:
     part = Part(plan, Path(), _ignore, whole, 1)
     try:
         part.log_frames()
-        round_ns = lookahead_ns(plan.topology, plan.dilation)
+        _run(part, plan)
+        return _traffic(part.logged_frames(), plan)
+    finally:
+        part.close()
+
+
+def _run(part: Part, plan: RunPlan) -> None:
+    """Run until nothing is left to do. An algorithm that crashes ends the dry run: the live run reports the crash."""
+    round_ns = lookahead_ns(plan.topology, plan.dilation)
+    try:
         while (until_ns := round_end_ns(part.next_ns(), round_ns, plan.duration_wall_ns)) != NEVER:
             part.run(until_ns)
             if part.frames_from_hosts > _MOST_FRAMES:
                 break
-        return _traffic(part.logged_frames(), plan)
-    finally:
-        part.close()
+    except Exception as error:
+        if engine_crash(error) is None:
+            raise
 
 
 def busiest_window(flows: FlowColumns, payload_bytes: int) -> Sequence[int]:

@@ -244,7 +244,7 @@ def test_a_sweep(text: str, expected: str, tmp_path: Path, capsys: pytest.Captur
         ("# measured_window_us=9,1\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
         ("# measured_window_us=1\n" + HEADER + "h1,h2,1000,0,a\n", "measured_window_us"),
         (WAITS + "h1,h2,1000,0,a,2\nh2,h1,1000,0,a,1\n", "circle: flow 1 waits for flow 2 waits for flow 1"),
-        (WAITS + "h1,h2,1000,0,a,9\n", "flow 1 waits for flow 9, which there is not"),
+        (WAITS + "h1,h2,1000,0,a,9\n", "flow 1 waits for flow 9, which does not exist"),
         (WAITS + "h1,h2,1000,0,a,one\n", "after: must be a whole number, not 'one'"),
         ("1\n0 1 3 100 1000 inf\n", "line 2"),
         ("1\n0 1 3 100 1000 nan\n", "line 2"),

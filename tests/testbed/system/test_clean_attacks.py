@@ -117,6 +117,6 @@ def test_a_named_live_run_may_save_first(machine: PrivateMachine) -> None:
     assert runner.wait() == 0
     assert time.monotonic() - began_s >= SLOW_TO_SAVE_S
     assert f"{run_id}: still running; asked it to save" in done.stdout.decode()
-    assert f"{run_id}: its runner ended 4." in done.stdout.decode()
+    assert f"{run_id}: its runner ended after 4." in done.stdout.decode()
     assert machine.run("ls", "/run/sfc-testbed").stdout == b""
     end(runner)

@@ -49,7 +49,7 @@ def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
     assert completion.took_us == pytest.approx(flows["finish_us"].max())
     assert completion.slowdown is not None
     assert 0.999 < completion.slowdown < 1.1
-    figure = dict(key_figures(run.result))["allreduce, all of it"]
+    figure = dict(key_figures(run.result))["completion of allreduce"]
     assert figure.startswith(f"{format_us(completion.took_us)}, ideal {format_us(completion.ideal_us)}: slowdown 1")
     with pytest.raises(UsageError, match="has no flows that wait"):
         export_hpcc(run.folder, tmp_path / "out")

@@ -147,7 +147,7 @@ def test_a_refusal_names_the_scheme_and_what_to_use_instead(request_: RunRequest
 def test_every_scenario_can_be_had_without_pfc(scenario: str) -> None:
     """And with it in none: buffers without end are refused for their own sake."""
     assert plan_run(RunRequest(scenario, "sfc-p", switch="bmv2")).flows
-    with pytest.raises(UsageError, match=r"a queue of BMv2 cannot be paused; use --switch soft|pfc needs a buffer"):
+    with pytest.raises(UsageError, match=r"a queue of BMv2 cannot be paused; use --switch soft|pfc needs buffer_bytes"):
         plan_run(RunRequest(scenario, "pfc", switch="bmv2"))
 
 
