@@ -53,7 +53,7 @@ class IdealTimes:
 class _Ways:
     """The links of a path in both directions. A NIC may be slower than its link, which lowers the rate one way."""
 
-    there: Sequence[Link]
+    forward: Sequence[Link]
     back: Sequence[Link]
 
     @classmethod
@@ -105,7 +105,7 @@ def _groups(ordered: Integers, members: Integers) -> list[tuple[int, Integers]]:
 
 
 def _over_path(ways: _Ways, sizes_bytes: Integers, payload_bytes: int, switches_ns: int) -> IdealTimes:
-    path = ways.there
+    path = ways.forward
     full, rest = np.divmod(sizes_bytes, payload_bytes)
     last_bytes = _last_frame_bytes(np.where(rest > 0, rest, payload_bytes))
     frames_before = np.where(rest > 0, full, full - 1)

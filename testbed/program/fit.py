@@ -25,10 +25,14 @@ _ENTRIES = ("table_add", "table_set_default")
 
 
 def check_fits(
-    given: GivenProgram, topology: Topology, settings: SwitchSettings, dilation: Dilation, registers: Iterable[str]
+    user_program: GivenProgram,
+    topology: Topology,
+    settings: SwitchSettings,
+    dilation: Dilation,
+    registers: Iterable[str],
 ) -> None:
     """Raise UsageError that names the first missing declaration. `registers` are read by the switch target itself."""
-    program = given.declared()
+    program = user_program.declared()
     try:
         for name in registers:
             program.register(name)
@@ -37,9 +41,9 @@ def check_fits(
             for line in pipeline_commands(topology, switch.name, settings, dilation):
                 _check_line(program, switch.name, line)
     except UnknownName as error:
-        raise UsageError(f"--p4 {given.word}: the program has {error.briefly}") from error
+        raise UsageError(f"--p4 {user_program.word}: the program has {error.briefly}") from error
     except CommandError as error:
-        raise UsageError(f"--p4 {given.word}: {error}") from error
+        raise UsageError(f"--p4 {user_program.word}: {error}") from error
 
 
 def _check_cells(program: Program, ports: Sequence[int]) -> None:

@@ -202,8 +202,8 @@ def test_a_dilation_of_the_prompt(factor: str, capsys: pytest.CaptureFixture[str
         (SWEEP + "axes: " + "{a: " * 5000 + "}" * 5000 + "\n", "nested"),
         (SWEEP + _bomb() + "axes: {degree: *a6}\n", "alias"),
         (SWEEP + "axes: &a {degree: *a}\n", "alias"),
-        (SWEEP + "axes: {degree: [2, 3]}\naxes: {degree: [4]}\n", "axes is there twice"),
-        (SWEEP + "axes: {degree: [2], degree: [3]}\n", "degree is there twice"),
+        (SWEEP + "axes: {degree: [2, 3]}\naxes: {degree: [4]}\n", "axes is defined twice"),
+        (SWEEP + "axes: {degree: [2], degree: [3]}\n", "degree is defined twice"),
         (SWEEP + "axes: {degree: [2020-01-01]}\n", "axes.degree"),
         (SWEEP + "axes: {degree: [2020-99-99]}\n", "YAML"),
         (SWEEP + "axes: {degree: [.inf]}\n", "degree"),
@@ -442,7 +442,7 @@ def test_a_result_that_nothing_can_hold(
             path.write_text(content)
     for words in (["report", stored], ["report", stored, stored], ["export", stored], ["sweep", "sweep.yaml"]):
         _refused(words, expected, capsys)
-    _refused(["sweep", "sweep.yaml"], "without that job's folder it runs again", capsys)
+    _refused(["sweep", "sweep.yaml"], "remove that job's folder to run it again", capsys)
 
 
 def test_bad_input_of_a_process_is_the_same(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class Bmv2Target:
         notes = [
             f"BMv2 {self._installation.version} has slotted links: a slot holds one packet whatever its size, and each "
             "class of a port has slots of its own.",
-            f"Queue depths are those that a poll every {plan.dilation.model_us(poll_ns):.3g} us found.",
+            f"Queue depths were polled every {plan.dilation.model_us(poll_ns):.3g} us.",
         ]
         error = worst_rate_error(plan.topology, plan.transport.payload_bytes, plan.dilation)
         if error > _NOTABLE_RATE_ERROR:

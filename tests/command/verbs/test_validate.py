@@ -107,7 +107,7 @@ def test_pairs_that_take_too_long_are_left_out_and_the_time_of_the_others_is_tol
     assert main(["validate", "signaling", *words, "--longest", "1"]) == 0
     place = "in flight a sender (KB)"
     assert given == [([f"signaling sfc+window, {place} 206", f"signaling onramp+window, {place} 206"], [])]
-    assert capsys.readouterr().err.startswith("2 live runs one after another take about 11 s, the longest 6 s;")
+    assert capsys.readouterr().err.startswith("2 live runs in sequence take about 11 s, the longest 6 s,")
     assert main(["validate", "signaling", *words, "--longest", "0.01"]) == 2
     assert len(given) == 1
     said = capsys.readouterr().err
