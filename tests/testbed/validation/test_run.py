@@ -268,6 +268,9 @@ def test_the_command_compares_a_live_run_with_a_virtual_one(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("switch", "expected"), [("auto", "data"), ("soft", "data"), ("bmv2", "control")])
 def test_acknowledgements_are_in_one_class_on_both_clocks(switch: str, expected: str) -> None:
-    """BMv2 cannot put ACKs in the data class, as HPCC's experiment does. The P95 of small messages was then 42 % off."""
+    """BMv2 cannot put ACKs in the data class, as HPCC's experiment does.
+
+    The P95 of small messages differed by 42 % between the clocks when their classes differed.
+    """
     pair = Pair(RunRequest("hadoop-50", scheme="sfc+hpcc", switch=switch, settings=("transport.ack_priority=data",)))
     assert plan_run(pair.virtual).transport.ack_priority == expected
