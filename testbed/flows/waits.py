@@ -63,7 +63,7 @@ def ideal_waits(topology: Topology, flows: Sequence[Flow], payload_bytes: int, *
 
 
 class _Schedule:
-    """A schedule of the flows of some tags and of those that they wait for. A host sends one message at a time."""
+    """A schedule of the flows of some tags and of the flows that they wait for. A host sends one message at a time."""
 
     def __init__(self, flows: Sequence[Flow], times: IdealTimes, tags: set[str]) -> None:
         self._flows = flows

@@ -54,7 +54,7 @@ def _retries_of_late(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[
 
 
 def _replaced(results: JobResults, numbers: Sequence[int], repeated: JobResults) -> JobResults:
-    """Return results with those of finished repeats replaced. If a repeat failed, the late run remains."""
+    """Return the results with finished repeats in place of late runs. If a repeat failed, the late run remains."""
     merged = list(results.each)
     for number, result in zip(numbers, repeated.each, strict=True):
         if isinstance(result, JobFinished):

@@ -56,7 +56,7 @@ class GivenProgram:
     """The argument as typed by the user."""
     path: str
     name: str
-    """The name that distinguishes the runs of several programs."""
+    """The name by which runs with different programs are distinguished."""
     text: Packed = field(repr=False)
 
     @property
@@ -97,7 +97,10 @@ def program_given(word: str | None) -> GivenProgram | None:
 
 
 def programs_given(words: Sequence[str]) -> list[GivenProgram | None]:
-    """Return the programs of several `--p4`, each with a unique name. Raise UsageError if one is not a program."""
+    """Return the programs named by several `--p4`, each with a unique name.
+
+    Raise UsageError if one is not a program.
+    """
     paths = [None if word == BUILT_IN else Path(os.path.normpath(Path(word).absolute())) for word in words]
     for place, path in enumerate(paths):
         if path in paths[:place]:

@@ -90,7 +90,7 @@ def _host_events(hosts: Sequence[HostStatistics], undelivered: int) -> dict[str,
 
 
 def _worst(measured: Iterable[LatenessSummary]) -> Lateness | None:
-    """Return the highest of several processes' percentiles, since a run is as late as its latest part."""
+    """Return the highest percentiles of all processes, since a run is as late as its latest part."""
     summaries = [summary for summary in measured if summary.count]
     if not summaries:
         return None

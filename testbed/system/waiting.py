@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Waiting for output of several processes. `select` does not support the descriptors above 1023 of a large network."""
+"""Waiting for the output of many processes. Large networks have descriptors above 1023, which `select` cannot use."""
 
 from __future__ import annotations
 

@@ -348,7 +348,7 @@ def test_an_unusable_folder_for_output_is_refused(
 @pytest.mark.root
 @pytest.mark.parametrize("options", ["size=32k", "size=300k", "size=16m,nr_inodes=6"])
 def test_a_full_file_system_for_output_is_refused(options: str, tmp_path: Path) -> None:
-    """It has too few free bytes or files for the smallest run."""
+    """The file system has too few free bytes or files for the smallest run."""
     place = tmp_path / "full"
     place.mkdir()
     script = f'mount -t tmpfs -o {options} none "{place}" && "$@"; status=$?; ls -A "{place}"; exit $status'
@@ -456,7 +456,6 @@ def test_a_malformed_result_is_refused_by_every_verb(
 
 
 def test_an_argument_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
-    """Only a real process can get such bytes as an argument."""
     words = (sys.executable, str(ROOT / "runner.py"), *RUN, "--out")
     command = [*(word.encode() for word in words), b"no-\xff-text"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)

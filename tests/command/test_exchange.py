@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_without_mpi4py_one_line_names_the_package_extra(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only the first of the processes on a machine prints the line."""
+    """The line is printed by the first of the processes on a machine."""
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     assert main(_WORDS) == 2
     output = capsys.readouterr()

@@ -32,7 +32,7 @@ def test_the_message_names_the_line_in_this_tree_or_in_user_code(tmp_path: Path)
 
 
 def test_an_error_without_a_traceback_has_no_place() -> None:
-    """Such errors come from other processes."""
+    """Errors from other processes have no traceback."""
     assert unexpected(ValueError("x"), []).startswith("unexpected ValueError (x); its traceback is in ")
 
 

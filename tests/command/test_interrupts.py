@@ -197,7 +197,7 @@ def test_an_interrupted_sweep_prints_one_line_and_its_workers_none(
 
 
 def test_an_interrupted_reproduction_prints_its_complete_runs_and_judged_experiments(tmp_path: Path) -> None:
-    """It may have been interrupted before its first run was complete."""
+    """The command may be interrupted before its first run is complete."""
     process = _started("reproduce", "theory", "--out", str(tmp_path))
     _await(lambda: bool(found(tmp_path, "*/config.json")) or _ended(process))
     _, [line] = _interrupted(process, signal.SIGINT)
@@ -237,7 +237,7 @@ class _Figures:
 
 @pytest.mark.parametrize("verdict", ["faithful", "degraded", "invalid"])
 def test_the_status_of_an_interrupted_run_does_not_depend_on_its_verdict(verdict: str) -> None:
-    """Without an interruption the verdict decides."""
+    """The verdict decides the status only if the run was not interrupted."""
     figures = _Figures(interrupted=True, verdict=verdict)
     run = StoredRun(Path("somewhere"), figures, Path("page"), interrupted=True)  # type: ignore[arg-type]
     with pytest.raises(Interrupted, match="what was measured until then is in somewhere"):

@@ -62,13 +62,13 @@ def test_a_user_program_is_compared_with_the_testbeds(folder: Path, capsys: pyte
     assert comparison.warnings == ()
     assert comparison.meaning[0].startswith("sfc (early) against sfc: ")
     [run] = [load_run(path) for path in (folder / "runs").glob("incast-sfc-early-*")]
-    given = program_given("early.json")
-    assert given is not None
+    user_program = program_given("early.json")
+    assert user_program is not None
     assert run.result.program == "early"
-    assert run.config["program"] == {"name": "early", "path": str(folder / "early.json"), "sha256": given.sha256}
+    assert run.config["program"] == {"name": "early", "path": str(folder / "early.json"), "sha256": user_program.sha256}
     assert run.command.endswith("--p4 early.json")
     for page in (run.folder / "report.html", *(folder / "runs").glob("incast-compare-*/report.html")):
-        assert given.sha256 in page.read_text()
+        assert user_program.sha256 in page.read_text()
         assert "sfc (early)" in page.read_text()
     assert "it holds nearly nothing" in page.read_text()
 
@@ -115,30 +115,30 @@ def test_a_program_with_an_extern_unknown_to_softswitch_is_refused(
 
 def test_validate_gives_the_program_to_both_clocks() -> None:
     """The label of the pair has the program's name."""
-    given = program_given("early.json")
-    [pair], _ = pairs_of(Wish("incast", ("sfc",), program=given))
-    assert pair.live.program == pair.virtual.program == given
+    user_program = program_given("early.json")
+    [pair], _ = pairs_of(Wish("incast", ("sfc",), program=user_program))
+    assert pair.live.program == pair.virtual.program == user_program
     assert pair.label == "incast sfc (early)"
 
 
 def test_a_sweep_with_a_user_program_has_a_separate_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Runs, sweep.json and the page name the program, and complete runs are not repeated."""
-    given = program_given("early.json")
-    assert given is not None
+    user_program = program_given("early.json")
+    assert user_program is not None
     built_in, early_sweep = (folder / "runs" / name for name in ("small", "small+early"))
     for _ in range(2):
         assert main(["sweep", "sweep.yaml", "--p4", "early.json", "--workers", "1"]) == 0
     assert re.findall(r"(\d) run now, (\d) already complete", capsys.readouterr().out) == [("1", "0"), ("0", "1")]
     assert not built_in.exists()
     [run] = [load_run(path) for path in early_sweep.glob("jobs/sfc,p4-early,seed-1.*")]
-    assert run.config["program"] == program_config(given).model_dump()
-    assert json.loads((early_sweep / "sweep.json").read_text())["program"]["sha256"] == given.sha256
+    assert run.config["program"] == program_config(user_program).model_dump()
+    assert json.loads((early_sweep / "sweep.json").read_text())["program"]["sha256"] == user_program.sha256
     page = (early_sweep / "report.html").read_text()
-    assert f"Its switches ran the P4 program {given.path}, SHA-256 {given.sha256}." in page
+    assert f"Its switches ran the P4 program {user_program.path}, SHA-256 {user_program.sha256}." in page
 
 
 def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
-    """Only the content of a program matters and not its name."""
+    """A program is identified by its content and not by its name."""
     (folder / "same.json").write_text(early())
     sweep = read_sweep(folder / "sweep.yaml")
 
@@ -154,15 +154,15 @@ def test_a_changed_program_makes_new_jobs(folder: Path) -> None:
 
 def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> None:
     """All its runs have the program, and its record and its command name the program."""
-    given = program_given("early.json")
-    assert given is not None
-    jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=given)
-    assert {job.request.program for job in jobs} == {given}
+    user_program = program_given("early.json")
+    assert user_program is not None
+    jobs = experiment_jobs(EXPERIMENTS["theory"], "ci", program=user_program)
+    assert {job.request.program for job in jobs} == {user_program}
     fields = {"experiment": "theory", "title": "t", "paper_place": "p", "scale": "ci", "claims": (), "runs": (),
               "failures": (), "notes": ()}  # fmt: skip
-    with_program = Reproduction.model_validate({**fields, "program": program_config(given)})
+    with_program = Reproduction.model_validate({**fields, "program": program_config(user_program)})
     assert with_program.command == f"./runner.py reproduce theory --scale ci --seed 1 --p4 {folder / 'early.json'}"
-    assert with_program.departures == (f"P4 program {folder / 'early.json'}, SHA-256 {given.sha256}",)
+    assert with_program.departures == (f"P4 program {folder / 'early.json'}, SHA-256 {user_program.sha256}",)
     for name, record in (("with", with_program), ("without", Reproduction.model_validate(fields))):
         (folder / name).mkdir()
         (folder / name / "reproduction.json").write_text(record.model_dump_json(by_alias=True))
@@ -171,10 +171,10 @@ def test_an_experiment_with_a_user_program_is_no_reproduction(folder: Path) -> N
 
 
 def test_a_job_contains_its_program_compressed_to_a_tenth(tmp_path: Path) -> None:
-    """There may be thousands of jobs."""
-    given = program_given("early.json")
-    assert given is not None
-    job = Job("label", RunRequest("incast", program=given), tmp_path)
+    """A sweep may have thousands of jobs, each with its program."""
+    user_program = program_given("early.json")
+    assert user_program is not None
+    job = Job("label", RunRequest("incast", program=user_program), tmp_path)
     words = JOB.dump_json(job)
-    assert JOB.validate_json(words).request.program == given
-    assert len(words) < len(given.text) / 10
+    assert JOB.validate_json(words).request.program == user_program
+    assert len(words) < len(user_program.text) / 10

@@ -73,7 +73,7 @@ def test_without_retry_or_lateness_no_run_is_repeated(monkeypatch: pytest.Monkey
 def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """One line has the reason. For example, the data plane's numbers limit the dilation."""
+    """The reason is printed in one line. For example, the data plane's numbers limit the dilation."""
     machine = Machine(monkeypatch, enough=2_000)
 
     def refuse(requests: object, out: object) -> list[RunPlan]:

@@ -70,7 +70,7 @@ def test_the_table_has_every_verb() -> None:
 
 
 def test_help_of_a_verb_lists_its_options(capsys: pytest.CaptureFixture[str]) -> None:
-    """Only the verb on the command line is loaded with its options."""
+    """The verb on the command line is the only one that is loaded with its options."""
     app_for(["sweep", "--help"])(["sweep", "--help"], standalone_mode=False)
     output = capsys.readouterr().out
     assert VERBS["sweep"].split(";")[0] in " ".join(output.split())

@@ -47,7 +47,7 @@ def test_the_cache_is_private_whatever_the_umask(cache: Path) -> None:
 def test_a_cache_that_others_may_write_to_is_refused(
     mode: int, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its content may be from other users. Nothing is created, and the mode is not changed."""
+    """The content may come from other users. Nothing is created, and the mode is not changed."""
     cache.mkdir(parents=True)
     cache.chmod(mode)
     monkeypatch.chdir(tmp_path)
@@ -63,7 +63,7 @@ def test_a_cache_that_others_may_write_to_is_refused(
 def test_root_refuses_a_cache_of_another_user(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """This happens with a sudo that keeps HOME."""
+    """A sudo that keeps HOME leads to the cache of another user."""
     cache.mkdir(parents=True, mode=0o700)
     os.chown(cache, 65534, 65534)
     monkeypatch.chdir(tmp_path)
@@ -98,7 +98,7 @@ def test_a_cache_below_a_folder_that_others_may_write_to_is_refused(
 def test_a_folder_that_the_users_own_group_may_write_to_is_used(
     members: list[str], is_refused: bool, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With umask 002, Ubuntu's default, programs create ~/.cache with mode 775."""
+    """Programs create ~/.cache with mode 775 under umask 002, Ubuntu's default."""
     group = struct_group((pwd.getpwuid(os.geteuid()).pw_name, "x", os.getgid(), members))
     monkeypatch.setattr(grp, "getgrgid", lambda number: group)
     cache.parent.mkdir()
@@ -143,7 +143,7 @@ def test_a_cache_that_is_not_a_folder_is_refused(kind: str, cache: Path) -> None
 
 
 def test_entries_that_were_not_read_for_months_are_removed(cache: Path) -> None:
-    """These are files, and folders without a recently read file. Old entries that were read recently are kept."""
+    """Files and folders without a recent read are removed. Old entries that were read recently are kept."""
     month_ago_s = time.time() - 30 * 86_400
     for name, used_s in (("old.so", 0.0), ("read.so", month_ago_s), ("engine-old", 0.0), ("engine-read", month_ago_s)):
         path = private_cache() / name

@@ -36,7 +36,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_builds_at_once_leave_one_whole_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both have started before either is finished."""
+    """The barrier lets both builds start before either is finished."""
     barrier = threading.Barrier(2, timeout=60)
 
     def compile_both(work: Path, target: Path) -> None:
@@ -55,7 +55,7 @@ def test_two_builds_at_once_leave_one_whole_engine(cache: Path, monkeypatch: pyt
 def test_a_damaged_engine_is_built_again_by_the_next_run(
     damage: str, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Until then the sources run. One line names the damage."""
+    """The sources run until the build is repaired, and one line names the damage."""
 
     def compile_it(work: Path, target: Path) -> None:
         (target / MANIFEST).write_text("{}")
@@ -151,7 +151,10 @@ def test_an_algorithm_that_the_compiler_refuses_is_left_out(tmp_path: Path, monk
 
 
 def test_only_the_command_compiles_and_restarts_itself(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It restarts only if compilation succeeds. It does not compile if an engine exists or the sources are wanted."""
+    """The command restarts if compilation succeeds.
+
+    It does not compile if an engine exists or the sources are wanted.
+    """
     compiled: list[None] = []
     restarts: list[Sequence[str]] = []
     can_be_compiled = False

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Executes the text commands of a switch on BMv2, over one persistent Thrift connection.
 
-Commands and answers equal those of softswitch's control, which follow `simple_switch_CLI`. Code that writes commands or
-reads counters is therefore independent of the target. Errors are CommandErrors of one line.
+Commands and answers are the same as on softswitch and follow `simple_switch_CLI`. Code that writes commands or reads
+counters is therefore independent of the target. Errors are CommandErrors of one line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for untrusted folders: their text cannot control a terminal or a page, and writes follow none of their links."""
+"""Tests for untrusted folders: their text cannot control a terminal or a page, and their links are not followed."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_export_refuses_a_link_in_place_of_its_folder(
 def test_report_refuses_links_in_an_unfinished_run(
     name: str, folder: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """When the traces are complete, `report` removes the samples in `logs` and the whole `journal`."""
+    """`report` removes the samples in `logs` and the whole `journal` when the traces are complete."""
     (folder / "result.json").unlink()
     shutil.rmtree(folder / "logs")
     new_journal(folder, ["treasure"], dilation_factor=1).release()

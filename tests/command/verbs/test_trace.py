@@ -46,7 +46,7 @@ def _lines(text: str) -> list[tuple[str, str]]:
 def test_the_events_of_a_flow_come_from_traces_and_captures(
     folder: Path, flow: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Events are in order of time, and the pauses are those of the trace."""
+    """Events are in order of time, and every pause of the trace is listed."""
     assert main(["trace", str(flow), "--run", str(folder)]) == 0
     output = capsys.readouterr().out
     lines = _lines(output)
@@ -73,7 +73,7 @@ def test_the_events_of_a_packet_are_listed_hop_by_hop(
 def test_without_captures_the_necessary_option_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without `--run` the newest run is used."""
+    """The newest run is used if `--run` is missing."""
     monkeypatch.chdir(tmp_path)
     _run(tmp_path / "runs", (*SMALL, "degree=2"))
     assert main(["trace", "1"]) == 0

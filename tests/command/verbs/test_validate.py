@@ -83,7 +83,6 @@ def test_json_is_alone_on_stdout(
 def test_figures_outside_their_tolerance_and_failures_are_printed(
     stored: StoredValidation, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """This does not need --strict."""
     _end(stored, monkeypatch, failures=("incast irn, live: it [bold]died",), left_out=("incast pfc: it cannot",))
     output = capsys.readouterr()
     assert "+50 %" in output.out
@@ -174,7 +173,9 @@ def test_ctrl_c_ends_a_running_pair(tmp_path: Path) -> None:
     process.terminate()
     stdout, stderr = process.communicate(timeout=180)
     assert process.returncode == 130, stderr
-    kept = "0 pairs of runs compared; all that was measured is in " if list(tmp_path.iterdir()) else "nothing was kept"
-    assert stderr.splitlines()[-1].startswith(f"runner.py: interrupted: {kept}")
+    kept_text = (
+        "0 pairs of runs compared; all that was measured is in " if list(tmp_path.iterdir()) else "nothing was kept"
+    )
+    assert stderr.splitlines()[-1].startswith(f"runner.py: interrupted: {kept_text}")
     assert "Traceback" not in stdout + stderr
     assert running.are_gone(family)

@@ -46,7 +46,6 @@ def test_an_incast_survives_a_restart_of_the_receivers_switch(tmp_path: Path, sc
 
 @pytest.mark.parametrize("scheme", ["irn", "sfc"])
 def test_switches_route_around_a_restarting_spine_if_they_detect_it(tmp_path: Path, scheme: str) -> None:
-    """With detection fewer frames are lost than without."""
     spec = "restart:spine1,at=30us,down=60us"
     (aware, _), (unaware, _) = (_run(tmp_path, fault, scheme=scheme) for fault in (f"{spec},detect=5us", spec))
     for result in (aware, unaware):

@@ -24,7 +24,7 @@ def _run(folder: Path, *faults: str, scheme: str = "sfc", settings: tuple[str, .
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "pfc", "sfc", "sfc-p", "sfc+hpcc"])
 def test_an_incast_survives_the_loss_of_an_uplink(tmp_path: Path, scheme: str) -> None:
-    """One of two uplinks of the receiver's ToR goes down and comes back. Every flow completes."""
+    """The receiver's ToR loses one of its two uplinks for a while. Every flow completes."""
     result, _ = _run(tmp_path, "link:tor2-spine1,down=20us,up=100us", scheme=scheme)
     assert (result.flows.completed, result.flows.corrupted) == (8, 0)
     assert counted(result.drops)["link_down"] > 0
@@ -52,7 +52,7 @@ def test_a_longer_detection_loses_more(tmp_path: Path) -> None:
 
 
 def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> None:
-    """Both uplinks of the receiver's ToR go down permanently.
+    """The receiver's ToR loses both uplinks permanently.
 
     After timeouts of 1.3 ms senders repeat packets, which are dropped for lack of a route.
     """
@@ -65,7 +65,7 @@ def test_flows_without_any_route_are_reported_as_unfinished(tmp_path: Path) -> N
 
 
 def test_a_receiver_whose_link_was_down_for_a_while_gets_all_data(tmp_path: Path) -> None:
-    """There is no other route, so retransmission has to recover the lost packets."""
+    """Retransmission has to recover the lost packets, because there is no other route."""
     result, _ = _run(tmp_path, "link:h16-tor2,down=30us,up=80us")
     assert (result.flows.completed, result.flows.corrupted, result.unexplained_loss) == (8, 0, 0)
     assert counted(result.drops)["link_down"] > 0

@@ -53,7 +53,7 @@ def test_loss_of_bts_is_loss_of_their_udp_port() -> None:
 
 
 def test_an_impairment_ends_before_the_next_one_of_its_kind_begins() -> None:
-    """Both changes have the same time, and the order of the faults does not matter."""
+    """The two changes have the same time, and the order of the faults does not matter."""
     texts = ["loss:h1,rate=2%,from=5us,towards=h1", "loss:h1,rate=1%,until=5us,towards=h1"]
     assert [line for _, _, line in _planned(*texts)][1:] == [
         "port_impair 1 out loss off",

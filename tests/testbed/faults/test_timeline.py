@@ -71,13 +71,13 @@ def _nodes(*texts: str) -> list[tuple[int, str, str]]:
 
 
 def test_a_restart_is_power_off_and_on() -> None:
-    """By default the switch is down for 50 us. A restart of no duration also has both commands."""
+    """The switch is down for 50 us by default. A restart of no duration also has both commands."""
     assert _nodes("restart:spine1,at=200us") == [(200_000, "spine1", "power off"), (250_000, "spine1", "power on")]
     assert _nodes("restart:tor1,at=7us,down=0us") == [(7_000, "tor1", "power off"), (7_000, "tor1", "power on")]
 
 
 def test_routes_avoid_a_restarting_switch_only_with_detect() -> None:
-    """With `detect` routes change as if all links of the switch had failed and come back."""
+    """Routes change as if all links of the switch had failed and come back."""
     assert {command.line.split()[0] for command in _planned("restart:spine1,at=200us")} == {"power"}
     restart = _planned("restart:spine1,at=200us,down=100us,detect=30us")
     links = _planned(*(f"link:{tor}-spine1,down=200us,up=300us,detect=30us" for tor in ("tor1", "tor2")))

@@ -58,7 +58,7 @@ def test_each_of_many_flows_has_the_ideal_of_its_own_path(topology: str) -> None
     + [("remote", 1001, 700), ("local", 250_000, 700)],
 )
 def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
-    """In an idle network a flow takes exactly its ideal time, for any size, path and switch latency."""
+    """A flow takes exactly its ideal time in an idle network, for any size, path and switch latency."""
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
     plan = plan_run(RunRequest("incast", scheme="sfc", clock="virtual", settings=settings))
     with Recorder(plan, tmp_path) as recorder:

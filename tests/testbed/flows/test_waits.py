@@ -42,7 +42,10 @@ def test_a_chain_takes_the_sum_of_its_parts() -> None:
 
 
 def test_a_host_sends_one_message_after_the_other() -> None:
-    """Of two messages ready at once, the second is sent after the first. A message that waits for it is late, too."""
+    """If two messages are ready at once, the second is sent after the first.
+
+    A message that waits for it is late, too.
+    """
     first = FlowRequest("h1", "h2", 50_000, 0, "x")
     waits, times = _waits(first, replace(first, dst="h3"), FlowRequest("h3", "h4", 1_000, 0, "x", after=(2,)))
     assert waits.start_ns[2] == round(times.sent[0] + times.delivered[1])
@@ -75,7 +78,7 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
 
 
 def test_the_load_of_a_live_run_is_that_of_expected_starts(tmp_path: Path) -> None:
-    """In a ring of short messages hosts are mostly idle. If all messages start at once the load is much higher."""
+    """Hosts are mostly idle in a ring of short messages. The load is much higher if all messages start at once."""
     settings = ("vector_bytes=80000",)
     ring = plan_run(RunRequest("allreduce", "irn", dilation=10_000, settings=settings))
     flow_file = tmp_path / "at-once.csv"

@@ -115,7 +115,7 @@ def test_jobs_share_a_process_but_no_state(tmp_path: Path, monkeypatch: pytest.M
 def test_output_printed_during_a_run_is_not_taken_for_its_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not taken for the end of a job either, so folders belong to their jobs."""
+    """The output is not taken for the end of a job either, so folders belong to their jobs."""
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "def chatter(event, words):\n"
@@ -142,7 +142,7 @@ def test_after_a_killed_process_the_next_job_gets_a_new_one(tmp_path: Path) -> N
 
 
 def test_a_job_is_not_run_by_code_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes a process that has run another job before the edit."""
+    """A process that has run another job before the edit refuses the job, too."""
     source = tmp_path / "source.py"
     source.write_text("1")
     monkeypatch.setattr(code, "_sources", lambda *_: iter([source]))
@@ -164,7 +164,7 @@ def test_a_killed_task_names_its_signal() -> None:
 
 
 def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> None:
-    """At Ctrl-C the first job is finished, the second is running, and the third has not started."""
+    """The first job is finished at Ctrl-C, the second is running, and the third has not started."""
     outs = [tmp_path / name for name in "abc"]
 
     def press(done: int, total: int, label: str) -> None:

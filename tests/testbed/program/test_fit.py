@@ -19,8 +19,8 @@ _ACTION = '"SfcIngress.bts.ingress_bts"'
 
 def _request(text: str, scheme: str = "sfc", switch: str = "auto") -> RunRequest:
     clock = "virtual" if switch == "auto" else "real"
-    given = GivenProgram("mine.json", "/mine.json", "mine", text)
-    return RunRequest("incast", scheme, switch, clock, program=given)  # type: ignore[arg-type]
+    user_program = GivenProgram("mine.json", "/mine.json", "mine", text)
+    return RunRequest("incast", scheme, switch, clock, program=user_program)  # type: ignore[arg-type]
 
 
 def _refusal(text: str, **options: str) -> str:
@@ -54,7 +54,7 @@ def test_the_testbeds_program_fits_every_scheme() -> None:
     ids=["table", "action", "counter", "register"],
 )
 def test_the_message_names_the_missing_object_and_the_entry_that_needs_it(old: str, new: str, expected: str) -> None:
-    """It does not list the existing names, which would fill the screen."""
+    """The existing names are not listed, since they would fill the screen."""
     assert _refusal(renamed(old, new)).startswith(expected)
 
 
@@ -67,7 +67,7 @@ def test_only_declarations_that_the_scheme_uses_are_required() -> None:
 
 
 def test_registers_that_only_bmv2_reads_are_required_only_on_bmv2() -> None:
-    """On BMv2, queue depths are known only from the program's registers."""
+    """Queue depths on BMv2 are known only from the program's registers."""
     without = renamed('"name" : "buffer_bytes"', '"name" : "used"')
     assert plan_run(_request(without)).program is not None
     assert _refusal(without, switch="bmv2") == "the program has no register 'buffer_bytes'"

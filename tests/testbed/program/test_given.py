@@ -110,12 +110,12 @@ def test_includes_beside_a_source_take_precedence_over_the_testbeds(
     (folder / "mine" / "include").mkdir(parents=True)
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 7\n")
     (folder / "mine" / "port.p4").write_text(_PORT)
-    given = program_given("mine/port.p4")
-    assert given is not None and given.name == "port"
-    assert (given.path, "0x0007" in given.text) == (str(folder / "mine" / "port.p4"), True)
-    kept = set(program_folder().iterdir())
-    assert program_given("mine/port.p4") == given
-    assert set(program_folder().iterdir()) == kept
+    user_program = program_given("mine/port.p4")
+    assert user_program is not None and user_program.name == "port"
+    assert (user_program.path, "0x0007" in user_program.text) == (str(folder / "mine" / "port.p4"), True)
+    cached_files = set(program_folder().iterdir())
+    assert program_given("mine/port.p4") == user_program
+    assert set(program_folder().iterdir()) == cached_files
     (folder / "mine" / "include" / "constants.p4").write_text("#define LIMIT 9\n")
     changed = program_given("mine/port.p4")
     assert changed is not None and "0x0009" in changed.text
@@ -144,23 +144,23 @@ def test_an_edit_after_reading_does_not_change_the_program(folder: Path, monkeyp
     """The program is cached by its content."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "x.json").write_text(OURS)
-    given = program_given("x.json")
+    user_program = program_given("x.json")
     (folder / "x.json").write_text("{}")
-    assert given is not None
-    assert program_file(given) == program_file(replace(given, word="y.json"))
-    assert program_file(given).is_relative_to(cache_dir())
-    assert program_file(given).read_text() == OURS
-    assert program_file(None) != program_file(given)
+    assert user_program is not None
+    assert program_file(user_program) == program_file(replace(user_program, word="y.json"))
+    assert program_file(user_program).is_relative_to(cache_dir())
+    assert program_file(user_program).read_text() == OURS
+    assert program_file(None) != program_file(user_program)
 
 
 def test_config_and_command_repeat_the_run(folder: Path) -> None:
     """config.json has the path and hash of the program, also of the testbed's."""
-    given = GivenProgram("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
+    user_program = GivenProgram("my prog.json", str(folder / "my prog.json"), "my_prog", OURS)
     digest = hashlib.sha256(OURS.encode()).hexdigest()
-    request = RunRequest("incast", clock="virtual", program=given)
+    request = RunRequest("incast", clock="virtual", program=user_program)
     config = plan_run(request).config
     assert config.program is not None
-    assert config.program.model_dump() == {"name": "my_prog", "path": given.path, "sha256": digest}
+    assert config.program.model_dump() == {"name": "my_prog", "path": user_program.path, "sha256": digest}
     assert config.variant == "sfc (my_prog)"
     assert config.command.endswith(" --p4 'my prog.json'")
     assert plan_network(request).config.command.endswith(" --p4 'my prog.json'")

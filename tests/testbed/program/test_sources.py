@@ -103,9 +103,9 @@ def test_every_verb_refuses_before_anything_starts(
 def test_a_user_program_needs_no_artifacts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit can therefore be tried with `--p4 switch-bmv2/sfc.p4` before the artifacts are compiled."""
     monkeypatch.setattr(plan, "check_artifacts", partial(check_artifacts, tree))
-    given = GivenProgram("mine.json", "/mine.json", "mine", OURS)
-    assert plan.plan_run(RunRequest("incast", clock="virtual", program=given)).config.program_name == "mine"
+    user_program = GivenProgram("mine.json", "/mine.json", "mine", OURS)
+    assert plan.plan_run(RunRequest("incast", clock="virtual", program=user_program)).config.program_name == "mine"
     with pytest.raises(UsageError):
         plan.plan_run(
-            RunRequest("incast", switch="bmv2", program=given)
+            RunRequest("incast", switch="bmv2", program=user_program)
         )  # its delay lines may run the compiled wire.p4

@@ -17,7 +17,10 @@ from wire.counters import BtsEvent, CounterEvent, DropReason, PfcEvent, QueueEve
 
 
 def counts(*events: tuple[CounterEvent, int], **peaks: int) -> SwitchCounts:
-    """Return the counts of a switch. Events are passed as pairs because those of different tables compare equal."""
+    """Return the counts of a switch.
+
+    Events are passed as pairs because events of different tables may compare equal.
+    """
     switch = SwitchCounts(peaks=Counter({f"bts.{name}": peak for name, peak in peaks.items()}))
     for event, count in events:
         switch.by_table[type(event)][event] = count
@@ -139,7 +142,7 @@ def test_frames_queued_in_a_switch_are_in_flight() -> None:
 
 
 def test_a_refused_fault_breaks_the_run() -> None:
-    """Without the fault it is not the requested run."""
+    """A run without the fault is not the requested run."""
     parts = [PartStatistics("tor1", None, refused=2), PartStatistics("tor2", None)]
     counters = run_counters([], [], parts, interrupted=False, wall_s=1.0)
     assert counters.broken == ("tor1 refused 2 of the commands that make its faults.",)

@@ -37,7 +37,7 @@ def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:
 
 
 def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> None:
-    """This includes flows without any record."""
+    """Flows without any record have a row, too."""
     flows = recorded(plan, tmp_path)
     planned = [tuple(getattr(flow, name) for name in PLANNED) for flow in plan.flows]
     assert len({flow.tag for flow in plan.flows}) == 2
@@ -97,7 +97,10 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
 
 
 def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> None:
-    """Its receiver may report it before, after or never. It is not completed, and its row has the sender's counts."""
+    """The receiver may report the flow before, after or never.
+
+    It is not completed, and its row has the sender's counts.
+    """
     early, late, never, *others = plan.flows
     with Recorder(plan, tmp_path) as recorder:
         for flow in (early, *others):

@@ -80,7 +80,7 @@ def _is_job(process: psutil.Process) -> bool:
 
 @pytest.mark.long
 def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
-    """Of 12 virtual runs on two workers five are finished at the kill. Every job is in the journal once."""
+    """The sweep has 12 virtual runs on two workers and is killed after five. Every job is in the journal once."""
     file, folder = _sweep(tmp_path), tmp_path / "out" / "small"
     first = _start(file, tmp_path / "out")
     assert first.stderr is not None
@@ -272,7 +272,7 @@ def test_jobs_run_on_an_existing_cluster(cluster: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_jobs_on_a_cluster_end_with_the_command(number: signal.Signals, cluster: str, tmp_path: Path) -> None:
-    """After Ctrl-C the command waits for the jobs and writes the table."""
+    """The command waits for the jobs after Ctrl-C and writes the table."""
     file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
     process = _start(file, tmp_path / "out", "--scheduler", cluster)
     jobs = tmp_path / "out" / "small" / "jobs"

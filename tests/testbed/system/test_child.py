@@ -14,7 +14,7 @@ from testbed.system.child import Child
 
 @pytest.mark.parametrize(("make", "reason"), [(Path.mkdir, "Permission denied"), (None, "No such file or directory")])
 def test_a_program_that_cannot_be_started_is_named(make: object, reason: str, tmp_path: Path) -> None:
-    """This happens, for example, after the cache with the program has been emptied."""
+    """The cache with the program may have been emptied, for example."""
     program = tmp_path / "switch"
     if callable(make):
         make(program)

@@ -66,12 +66,12 @@ def test_a_path_in_the_run_variable_ends_and_removes_nothing(
 def test_only_roots_processes_with_a_run_id_are_ended(machine: PrivateMachine) -> None:
     """A process of the user nobody with the ID of a dead run is left alone."""
     dead = _dead_run(machine)
-    theirs, ours = machine.sleeper(uid=NOBODY, run=dead), machine.sleeper(run=dead)
+    nobodys, roots = machine.sleeper(uid=NOBODY, run=dead), machine.sleeper(run=dead)
     for words in ([], [dead]):
         done = machine.run(*CLEAN, *words)
-        assert theirs.poll() is None, done.stdout
-    assert ours.wait(10) != 0
-    for process in (theirs, ours):
+        assert nobodys.poll() is None, done.stdout
+    assert roots.wait(10) != 0
+    for process in (nobodys, roots):
         end(process)
 
 

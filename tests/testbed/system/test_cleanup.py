@@ -28,7 +28,7 @@ time.sleep(600)
 
 
 def test_a_runner_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It is killed after its time to save, and its state folder is removed."""
+    """The runner is killed after its time to save, and its state folder is removed."""
     monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path / "state")
     monkeypatch.setattr(cleanup, "SAVE_SECONDS", 0.5)
     words = [sys.executable, "-c", RUNNER_IGNORING_SIGTERM, str(tmp_path / "state")]

@@ -103,7 +103,7 @@ def test_names_of_another_form_are_no_run_ids(name: str, state_root: Path) -> No
 
 
 def test_state_is_private_whatever_the_umask(state_root: Path) -> None:
-    """This holds for the state root, the run's folder and its owner file. A root with more permissions is corrected."""
+    """The state root, the run's folder and its owner file are private. A root with more permissions is corrected."""
     state_root.mkdir(mode=0o777)
     state_root.chmod(0o777)
     umask = os.umask(0)
@@ -118,7 +118,7 @@ def test_state_is_private_whatever_the_umask(state_root: Path) -> None:
 def test_a_folder_that_was_never_finished_is_removed(
     state_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its runner was killed between creating and renaming it. Other entries with similar names remain."""
+    """The runner was killed between creating and renaming the folder. Other entries with similar names remain."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def killed(*_: object, **__: object) -> None:
@@ -147,7 +147,7 @@ def test_a_folder_that_was_never_finished_is_removed(
 
 
 def test_clean_leaves_a_state_folder_during_its_creation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes a folder that is renamed to a run's while `clean` examines it."""
+    """A folder that is renamed to a run's while `clean` examines it is left alone as well."""
     removed: list[str] = []
     rename, flock = os.rename, fcntl.flock
 
@@ -237,7 +237,7 @@ def test_an_owner_file_that_is_malformed_a_link_or_a_pipe_is_ignored(tmp_path: P
 
 
 def test_a_zombie_counts_as_ended() -> None:
-    """It may never be reaped, so `end_processes` does not wait for that."""
+    """`end_processes` does not wait until a zombie is reaped, which may never happen."""
     child = subprocess.Popen(["true"])
     zombie = psutil.Process(child.pid)
     while zombie.status() != psutil.STATUS_ZOMBIE:

@@ -17,7 +17,7 @@ HIGH = 2000
 
 
 class _End:
-    """One end of a pipe."""
+    """A source with the descriptor of one end of a pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor

@@ -100,7 +100,7 @@ def test_the_folders_of_the_runs_are_beside_the_file(tmp_path: Path) -> None:
 
 
 def test_late_live_runs_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only late runs are repeated, at a sufficient dilation. The repeat is compared, and the late run is kept."""
+    """Late runs are repeated at a sufficient dilation. The repeat is compared, and the late run is kept."""
     executor, reports = VirtualExecutor(), list[str]()
 
     def read(folder: Path) -> RunResult:

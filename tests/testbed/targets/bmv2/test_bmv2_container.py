@@ -173,7 +173,7 @@ def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, m
 def test_the_interfaces_of_a_killed_container_come_back(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without an open handle the kernel would delete the namespace with its interfaces, and with them the links."""
+    """The kernel would delete the namespace without an open handle, and with it the interfaces and links."""
     process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=-1, stdout=-1)
     assert process.stdout is not None
     process.stdout.readline()  # the process is in its namespace

@@ -169,7 +169,7 @@ def test_bmv2_gets_a_larger_dilation_and_the_command_names_the_switch() -> None:
 
 
 def test_acks_have_a_separate_queue_on_bmv2() -> None:
-    """In a data queue of BMv2 each ACK would take the slot of a full packet."""
+    """An ACK in a data queue of BMv2 would take the slot of a full packet."""
     priorities = [
         plan_run(RunRequest("incast", "sfc+hpcc", switch=name)).transport.ack_priority for name in ("bmv2", "soft")
     ]

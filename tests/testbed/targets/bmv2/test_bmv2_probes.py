@@ -61,7 +61,7 @@ def test_a_probe_that_does_not_come_back_is_late_and_gets_later(switch: FakeSwit
 
 
 def test_a_restarted_switch_does_not_inherit_lateness(switch: FakeSwitch) -> None:
-    """Both the measurements of the previous process and its lost probes are forgotten."""
+    """The measurements of the previous process and its lost probes are forgotten."""
     prober = Prober("outer")
     prober.probe()
     switch.loses = True

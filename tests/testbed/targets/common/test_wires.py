@@ -73,12 +73,12 @@ def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it() -> None:
         for line in commands_of_wire(wire, Dilation(1_000)):
             engine.command(line)
         for at_ns, port, other in ((0, *wire.ports), (1_000_000, *wire.ports[::-1])):
-            own, passing = (_bts(tor), _bts(spine)) if port == wire.ports[0] else (_bts(spine), _bts(tor))
-            sent = (own, passing, short, bytes(60))
+            local, passing = (_bts(tor), _bts(spine)) if port == wire.ports[0] else (_bts(spine), _bts(tor))
+            sent = (local, passing, short, bytes(60))
             for frame in sent:
                 engine.receive(port, frame, at_ns)
             assert engine.advance(at_ns + 599_999) == [(other, at_ns, frame) for frame in sent[1:]]
-            assert engine.advance(at_ns + 600_000) == [(other, at_ns + 600_000, own)]
+            assert engine.advance(at_ns + 600_000) == [(other, at_ns + 600_000, local)]
 
 
 def _nodes(link: Link) -> tuple[str, str]:
