@@ -99,7 +99,7 @@ def prompting() -> Iterator[None]:
     with _handled_by(_at_the_prompt):
         try:
             yield
-        except _Left:
+        except _PromptLeft:
             raise KeyboardInterrupt from None
 
 
@@ -129,12 +129,12 @@ class _Once:
             sys.__unraisablehook__(dropped)
 
 
-class _Left(BaseException):
+class _PromptLeft(BaseException):
     """SIGTERM at a prompt. No handler of the prompt catches this exception."""
 
 
 def _at_the_prompt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt if number == signal.SIGINT else _Left
+    raise KeyboardInterrupt if number == signal.SIGINT else _PromptLeft
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -206,7 +206,7 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def unfinished(folder: Path, jobs: Sequence[SweepJob]) -> list[SweepJob]:
-    """A job for each run whose folder is not there yet."""
+    """Return a job for each run that has no complete folder."""
     finished = _finished(folder)
     missing: dict[str, SweepJob] = {}
     for job in jobs:

@@ -88,7 +88,7 @@ class Prober:
             transits_ns = self._transits_ns + [now_ns - sent_ns for sent_ns in self._sent_ns.values()]
         return summary_of(transits_ns)
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Forget all measurements and the missing probes, because a new switch process takes over."""
         with self._lock:
             self._receive()

@@ -78,9 +78,7 @@ class Bmv2Switch:
         return self._host.trouble()
 
     def set_up(self, program: Program, epoch_ns: int, commands: Path) -> None:
-        """Wait for the Thrift server, execute the commands, compare the switch's clock with the run's, and start
-        polling.
-        """
+        """Wait for the Thrift server, execute the commands, measure the clock offset, and start polling."""
         self._set_up = (program, epoch_ns, commands)
         self._control = Bmv2Control(self._host.connect(), program)
         try:
@@ -139,7 +137,7 @@ class Bmv2Switch:
     def start_again(self) -> None:
         assert self._set_up is not None
         self._host = self._start(self._spec)
-        self._prober.begin_anew()
+        self._prober.reset()
         self._may_lack_carrier = True  # a fault may have taken a link down
         self.set_up(*self._set_up)
 

@@ -25,7 +25,7 @@ from testbed.targets.common.interfaces import interface_of
 from testbed.targets.common.statistics import PartStatistics
 from testbed.targets.common.target import LiveNodes, RunningSwitch
 from testbed.targets.common.wires import (
-    OF_LINKS,
+    LINK_COMMANDS,
     Wire,
     WireProcess,
     check_netem,
@@ -88,7 +88,7 @@ class Bmv2Target:
 
     def plan(self, switch: str, at_ns: int, line: str) -> None:
         """Schedule a command. Delay lines execute link commands on time; other commands are sent when they are due."""
-        if not line.startswith(OF_LINKS):
+        if not line.startswith(LINK_COMMANDS):
             [running] = [known for known in self._switches if known.name == switch]
             self._planned.add(at_ns, lambda: running.command(line))
             return

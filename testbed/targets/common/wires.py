@@ -25,7 +25,7 @@ from wire.dilation import Dilation
 
 PROGRAM = Path(__file__).resolve().parents[3] / "switch-bmv2" / "artifacts" / "wire.json"
 LINKS_PER_PROCESS = 254
-OF_LINKS = ("port_link ", "port_impair ")
+LINK_COMMANDS = ("port_link ", "port_impair ")
 """Prefixes of the switch commands that concern the link behind a port."""
 _READY_SECONDS = 20.0
 _NETEM_LIMIT_PACKETS = 1_000_000
@@ -202,7 +202,10 @@ def start_wires(
 
 
 def commands_of_wire(wire: Wire, dilation: Dilation) -> list[str]:
-    """Return the commands that set both directions' delay. The wire forwards pause frames and does not obey them."""
+    """Return the commands for both directions' delay and the extra delay of new BTS.
+
+    The wire forwards pause frames and does not obey them.
+    """
     lines = [
         line
         for port, delay_ns in zip(wire.ports, wire.delays_ns, strict=True)

@@ -66,7 +66,7 @@ def test_a_restarted_switch_does_not_inherit_lateness(switch: FakeSwitch) -> Non
     prober.probe()
     switch.loses = True
     prober.probe()
-    prober.begin_anew()
+    prober.reset()
     assert prober.lateness() is None
     switch.loses = False
     prober.probe()
