@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Handling of Ctrl-C and SIGTERM during the whole command. Imports only a few modules of the standard library.
 
+The effect of a signal depends on the moment:
+
 - While the command loads its modules, a signal ends the process at once, since nothing has been created yet.
 - While the command works on files, the first signal raises KeyboardInterrupt. Later signals do not interrupt the
   clean-up.

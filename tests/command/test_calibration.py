@@ -39,7 +39,7 @@ def _doctor(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 60])
-def test_doctor_shows_every_word_of_what_is_missing(
+def test_doctor_shows_missing_capabilities_uncut(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Text in square brackets must not be interpreted as markup."""
@@ -63,7 +63,7 @@ def test_doctor_says_that_the_machine_is_not_calibrated(capsys: pytest.CaptureFi
     assert "sudo ./runner.py doctor --calibrate" in output
 
 
-def test_doctor_shows_what_is_stored(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_shows_the_stored_calibration(capsys: pytest.CaptureFixture[str]) -> None:
     """The output has every figure, the time of the measurement, and that the calibration is in use."""
     store(calibration())
     output = _doctor(capsys)

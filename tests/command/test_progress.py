@@ -23,14 +23,14 @@ def _progress_output(*, is_terminal: bool, is_interrupted: bool) -> str:
     return written.getvalue()
 
 
-def test_a_run_that_ends_says_so_and_how_full_its_queues_are() -> None:
+def test_the_progress_of_an_ending_run_shows_its_queued_bytes() -> None:
     output = _progress_output(is_terminal=True, is_interrupted=False)
     assert "3/5" in output
     assert "done, ending tor1 holds 0.00 MB" in output
     assert "Ctrl-C" not in output
 
 
-def test_after_ctrl_c_it_says_once_what_a_second_one_would_do() -> None:
+def test_after_ctrl_c_the_effect_of_a_second_one_is_printed_once() -> None:
     assert _progress_output(is_terminal=True, is_interrupted=True).count("press Ctrl-C again to discard them") == 1
 
 

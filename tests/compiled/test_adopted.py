@@ -70,7 +70,7 @@ def test_a_damaged_build_of_root_is_replaced(build: Path, tmp_path: Path) -> Non
     assert is_whole(damaged)
 
 
-def test_in_a_tree_of_its_own_root_compiles(build: Path, tmp_path: Path) -> None:
+def test_root_copies_nothing_in_a_tree_that_it_owns(build: Path, tmp_path: Path) -> None:
     os.chown(tmp_path / "tree", 0, 0)
     assert not adopted.adopt_build(NAME)
 

@@ -35,7 +35,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home" / "sfc-testbed"
 
 
-def test_two_builds_at_once_leave_one_whole_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_parallel_builds_leave_one_whole_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The barrier lets both builds start before either is finished."""
     barrier = threading.Barrier(2, timeout=60)
 

@@ -70,7 +70,7 @@ def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -
     plan_run(RunRequest(name, clock="virtual", settings=(words[-1],)))
 
 
-def test_schemes_show_what_they_set_and_which_rate_control_is_the_default(list_output: ListOutput) -> None:
+def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_output: ListOutput) -> None:
     """The output also has every setting of switches, hosts and algorithms."""
     text = list_output("--schemes")
     assert "+window" in text and "(the default: sfc is sfc+window)" in text

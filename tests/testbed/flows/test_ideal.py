@@ -38,7 +38,7 @@ def test_frames_queue_before_a_slower_link() -> None:
 
 
 @pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])
-def test_each_of_many_flows_has_the_ideal_of_its_own_path(topology: str) -> None:
+def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None:
     """The vectorised computation equals the computation for each single path, bit by bit."""
     settings = ("incast_degree=3", "arrivals_us=50", "topology.pass_latency_ns=70")
     plan = plan_run(RunRequest("datacentre", clock="virtual", topology=topology, settings=settings))

@@ -163,7 +163,7 @@ def test_a_killed_task_names_its_signal() -> None:
     assert TaskEnd(-9, "", "a warning\n", was_stopped=False).last_words == "killed by SIGKILL"
 
 
-def test_ctrl_c_ends_what_runs_and_keeps_what_was_measured(tmp_path: Path) -> None:
+def test_ctrl_c_ends_running_jobs_and_keeps_measurements(tmp_path: Path) -> None:
     """The first job is finished at Ctrl-C, the second is running, and the third has not started."""
     outs = [tmp_path / name for name in "abc"]
 

@@ -79,7 +79,7 @@ def _is_job(process: psutil.Process) -> bool:
 
 
 @pytest.mark.long
-def test_killed_half_way_and_resumed_it_runs_no_job_twice(tmp_path: Path) -> None:
+def test_a_killed_and_resumed_sweep_runs_no_job_twice(tmp_path: Path) -> None:
     """The sweep has 12 virtual runs on two workers and is killed after five. Every job is in the journal once."""
     file, folder = _sweep(tmp_path), tmp_path / "out" / "small"
     first = _start(file, tmp_path / "out")

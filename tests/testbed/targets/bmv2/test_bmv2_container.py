@@ -96,7 +96,7 @@ def _spec(folder: Path) -> SwitchSpec:
 def test_the_container_is_private_and_findable(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The container has no Docker network, carries the run ID, and sees folders at the paths that the command names."""
+    """A container has no Docker network, carries the run ID, and sees folders at the paths that the command names."""
     monkeypatch.setattr(container, "Links", FakeLinks)
     monkeypatch.setattr(container, "network_namespace", FakeLinks.entered)
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
@@ -160,7 +160,9 @@ def test_an_engine_that_refuses_is_an_error(
     assert engine.actions == ["close"]
 
 
-def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_switch_that_ends_early_has_its_last_line(
+    engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(container.ContainerSwitch, "_move", lambda self, interface: None)
     engine.status = "exited"
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
@@ -173,7 +175,7 @@ def test_a_switch_that_ends_early_says_why(engine: FakeEngine, tmp_path: Path, m
 def test_the_interfaces_of_a_killed_container_come_back(
     engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel would delete the namespace without an open handle, and with it the interfaces and links."""
+    """If nothing kept the namespace open, the kernel would delete its interfaces, and with them the links."""
     process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=-1, stdout=-1)
     assert process.stdout is not None
     process.stdout.readline()  # the process is in its namespace

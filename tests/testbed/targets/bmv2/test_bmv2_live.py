@@ -67,7 +67,7 @@ def _connected(process: subprocess.Popen[bytes], port: int) -> ThriftConnection:
             time.sleep(0.02)
 
 
-def test_both_targets_answer_alike(control: Bmv2Control) -> None:
+def test_both_targets_give_equal_answers(control: Bmv2Control) -> None:
     """Each command gets the same answer on BMv2 and on softswitch."""
     topology = shape("clos", {}).build()
     settings = SwitchSettings(bts="ingress", pause_cache=True, estimator=True, ecn_kmin_bytes=100_000)
@@ -130,7 +130,7 @@ class TestLive:
         cleaned = running.clean_run_of(child.pid)
         assert cleaned.returncode == 0, cleaned.stderr
 
-    def test_interrupt_keeps_what_was_measured(self, tmp_path: Path) -> None:
+    def test_an_interrupted_run_keeps_its_measurements(self, tmp_path: Path) -> None:
         """Ctrl-C ends a run cleanly and keeps the queue samples too."""
         child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
         running.wait_until_measuring(tmp_path)

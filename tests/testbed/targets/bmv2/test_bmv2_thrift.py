@@ -74,7 +74,7 @@ def _string(number: int, value: bytes) -> bytes:
     return b"\x0b" + struct.pack(">hi", number, len(value)) + value
 
 
-def test_a_call_is_encoded_as_the_protocol_says(server: FakeServer) -> None:
+def test_a_call_is_encoded_in_the_binary_protocol(server: FakeServer) -> None:
     """The request has version and type, multiplexed name, sequence number, and each argument with type and number."""
     assert _call(server, _reply(b"\x0a\x00\x00" + struct.pack(">q", 7))) == 7
     [request] = server.requests

@@ -44,7 +44,7 @@ def test_every_delayed_link_is_cut_once() -> None:
     assert len({wire.node for wire in wires}) == -(-len(wires) // LINKS_PER_PROCESS)
 
 
-def test_a_link_without_delay_stays_whole() -> None:
+def test_a_link_without_delay_is_not_cut() -> None:
     topology = shape("star", {"hosts": 2}).build()
     first, second = topology.links
     [wire] = cut_links(replace(topology, links=(replace(first, delay_ns=0), second)))
